@@ -60,11 +60,6 @@ export function internal<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { visibility: "public", handler: handler as (ctx: Context) => unknown };
 }
 
-/** Builds an action for its own node only: other nodes do not see it, and answer for themselves. */
-export function local<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
-  return { ...internal(handler), visibility: "protected" };
-}
-
 /** Builds the action of an operation that every gateway answers itself. */
 export function published<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { ...internal(handler), visibility: "published" };

@@ -25,9 +25,9 @@ function asRows({ system }: { system: unknown }): Collection<Row> {
   return system as Collection<Row>;
 }
 
-/** Rows of another collection that belong to inserted rows: `of` gives the index of each one's row. */
+/** Rows of another collection, given by its name, that belong to inserted rows: `of` gives the index of each one's row. */
 export interface Belonging {
-  collection: { system: { collectionName: string } };
+  collection: string;
   docs: TenantDocument[];
   of: number[];
 }
@@ -121,7 +121,7 @@ export class TenantCollection<T extends TenantDocument> {
     const native = asRows(this) as Collection<Row> & Partial<Pick<SqliteCollection, "insertManyWith">>;
     if (!native.insertManyWith) throw new Error("this store cannot write to two collections in one commit");
     await native.insertManyWith(docs as Row[], {
-      collection: collection.system.collectionName,
+      collection,
       documents: documents as Row[],
       of,
     });

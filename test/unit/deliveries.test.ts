@@ -10,8 +10,9 @@ import { AgentSettingsCache } from "../../services/sense/deliveries/agent-settin
 import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
 import { deliveriesService } from "../../services/sense/deliveries/deliveries.service.ts";
 import { deliveryId } from "../../services/sense/deliveries/delivery-id.ts";
+import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import type { Received } from "../../services/sense/deliveries/receive.ts";
-import { newSweeps } from "../../services/sense/deliveries/sweep.ts";
+import { Sweep } from "../../services/sense/deliveries/sweep.ts";
 import { type Emission, emitted } from "../../services/sense/events/emission.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
@@ -112,7 +113,7 @@ describe("enqueue", () => {
     expect(await call("enqueue", { deliveries: [] })).toEqual({ enqueued: 0, known: 0 });
   });
 
-  test("does not bring back what is settled or dead, a replay only what was asked for", async () => {
+  test("leaves settled and dead deliveries; a replay revives only requested dead letters", async () => {
     const agent_id = await agentWith("evt_1", "evt_2", "evt_3");
     const ids = ["evt_1", "evt_2", "evt_3"].map((event_id) => deliveryId(event_id, agent_id));
     await deliveries.updateMany(tenant_id, { _id: ids[0] as string }, { $set: { state: "acknowledged" } });
@@ -124,9 +125,10 @@ describe("enqueue", () => {
     );
     const matched = { interest_ids: ["int_2"], feed_ids: [] };
     const rows = ["evt_1", "evt_2", "evt_3"].map((event_id) => ({
-      ...{ tenant_id, event_id, agent_id, priority: 9, matched, enrichment_depth: "none", replay: true },
+      ...{ tenant_id, event_id, agent_id, priority: 9, matched, enrichment_depth: "none" as const },
     }));
-    expect(await call("enqueue", { deliveries: rows })).toEqual({ enqueued: 1, known: 2 });
+    expect(await call("enqueue", { deliveries: rows })).toEqual({ enqueued: 0, known: 3 });
+    await new Enqueuer({ deliveries, store, notifyReady: () => {} } as never).replay(rows);
     expect((await claim(agent_id)).deliveries).toMatchObject([
       { event_id: "evt_2", attempt_count: 1, matched },
     ]);
@@ -200,7 +202,7 @@ test("an acknowledged row past its retention is a tombstone, and goes with its e
   const agent_id = await agentWith("evt_old");
   const [delivery] = (await claim(agent_id)).deliveries;
   await call("settle", { tenant_id, agent_id, acknowledged: [delivery?.id], failed: [] });
-  const sweeps = newSweeps({
+  const sweeps = new Sweep({
     store: { ...store, now: () => Date.now() + 8 * 86_400_000 },
     deliveries,
   } as never);
@@ -233,8 +235,8 @@ test("leases and waits that were made while the clock was days ahead are over, t
   await set("evt_4", { due_at: days(3), state: "waiting" });
   await set("evt_5", { due_at: days(0.9), state: "waiting" });
   const settings = new AgentSettingsCache(broker, readConfig({}));
-  const announceReady = () => {};
-  await newSweeps({ store, deliveries, agents: settings, announceReady }).ahead();
+  const notifyReady = () => {};
+  await new Sweep({ store, deliveries, agents: settings, notifyReady }).endAhead();
   const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 } });
   expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
   expect(rows[1]?.dlq_reason).toBe("max attempts exceeded (2): lease expired");
@@ -369,7 +371,7 @@ describe("what could not be mapped to an event", () => {
     const { id } = await call<{ id: string }>("dead_letter", broken);
     const retireAfter = (days: number) => {
       const now = () => Date.now() + days * 86_400_000;
-      return newSweeps({ store: { ...store, now }, deliveries } as never).retire();
+      return new Sweep({ store: { ...store, now }, deliveries } as never).retire();
     };
     await retireAfter(29);
     expect(await deliveries.exists(tenant_id, { _id: id })).toBe(true);

@@ -1,8 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import type { Publication } from "../../services/sense/events/at-once.ts";
 import { RecentEvents } from "../../services/sense/events/envelopes.ts";
-import type { EventDoc } from "../../services/sense/events/events.model.ts";
+import type { EventDoc, Publication } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { EventInserter, type Inserted } from "../../services/sense/events/insert.ts";
 import type { Store } from "../../storage/connection.ts";

@@ -52,7 +52,7 @@ const ids = (rows: { _id: string }[]) => rows.map(({ _id }) => _id).sort();
 async function insert(rows: Owner[], theirs: Part[]): Promise<number[]> {
   const of = theirs.map((each) => rows.findIndex(({ _id }) => _id === each.owner));
   try {
-    await owners.insertManyWith(rows, { collection: parts, docs: theirs, of });
+    await owners.insertManyWith(rows, { collection: "parts", docs: theirs, of });
     return [];
   } catch (err) {
     return refusedRows(err, rows.length).map(({ index }) => index);
@@ -95,6 +95,6 @@ test("where what belongs to a row is refused, neither the row nor the rest of it
 
 test("a driver that cannot do it says so", async () => {
   const native = new TenantCollection<Owner>({ insertMany: async () => ({}) } as never);
-  const nothing = { collection: parts, docs: [], of: [] };
+  const nothing = { collection: "parts", docs: [], of: [] };
   await expect(native.insertManyWith([owner("a")], nothing)).rejects.toThrow("two collections in one commit");
 });

@@ -2,7 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 import { compileGlob } from "../../lib/filter/glob.ts";
-import { MatchIndex, type Subscription } from "../../services/sense/interests/match-index.ts";
+import { MatchIndex } from "../../services/sense/interests/match-index.ts";
+import type { Subscription } from "../../services/sense/interests/routing-change.ts";
 
 let made = 0;
 const interest = (glob: string, filter?: string): Subscription => {
@@ -115,15 +116,15 @@ test("without filters a bounded look-up finds what matching finds; with one, or 
     index.add({ id: `int_${i}`, kind: "interest", agent_id: `ag_${i}`, glob, priority: 5 });
   const ids = (found: { id: string }[] | null) => found?.map(({ id }) => id).sort();
   const event = { type, data: {} };
-  expect(ids(index.unfiltered(event, 3))).toEqual(["int_0", "int_1", "int_2"]);
-  expect(ids(index.unfiltered(event, 3))).toEqual(ids(index.match(event).matched));
-  expect(index.unfiltered(event, 2)).toBeNull();
-  expect(index.unfiltered({ type: "org.c", data: {} }, 0)).toEqual([]);
+  expect(ids(index.lookUp(event, 3))).toEqual(["int_0", "int_1", "int_2"]);
+  expect(ids(index.lookUp(event, 3))).toEqual(ids(index.match(event).matched));
+  expect(index.lookUp(event, 2)).toBeNull();
+  expect(index.lookUp({ type: "org.c", data: {} }, 0)).toEqual([]);
   const filtered = { id: "int_f", kind: "interest", agent_id: "ag_f", glob: "com.*", priority: 5 } as const;
   index.add({ ...filtered, filter: "false" });
-  expect(index.unfiltered(event, 9)).toBeNull();
+  expect(index.lookUp(event, 9)).toBeNull();
   index.remove("int_f");
-  expect(index.unfiltered(event, 9)).toHaveLength(3);
+  expect(index.lookUp(event, 9)).toHaveLength(3);
 });
 
 test("distinct filters that fail are counted and do not match", () => {
@@ -298,9 +299,9 @@ describe("globs that cost much", () => {
   test("are left to fan-out where an event is matched as it is accepted", () => {
     const index = new MatchIndex(Array.from({ length: 90 }, (_, i) => interest(hostile(i))));
     const work = { left: 20_000 };
-    expect(index.unfiltered({ type }, 10, work)).toBeNull();
+    expect(index.lookUp({ type }, 10, work)).toBeNull();
     expect(work.left).toBeGreaterThan(-10_000);
-    expect(index.unfiltered({ type: "a" }, 10, { left: 20_000 })).toEqual([]);
+    expect(index.lookUp({ type: "a" }, 10, { left: 20_000 })).toEqual([]);
   });
 
   test("are matched in slices, between which others can run, and those that come and go meanwhile hide no other", async () => {
@@ -338,7 +339,7 @@ describe("globs that cost much", () => {
       parts.flatMap((prefix) => parts.map((suffix) => interest(`${prefix}[b]*${suffix}`))),
     );
     const work = { left: 5_000 };
-    expect(index.unfiltered({ type }, 10, work)).toBeNull();
+    expect(index.lookUp({ type }, 10, work)).toBeNull();
     expect(work.left).toBeGreaterThan(-1_000);
   });
 });

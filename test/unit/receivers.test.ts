@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import type { Subscription } from "../../services/sense/interests/match-index.ts";
 import { receivers } from "../../services/sense/interests/receivers.ts";
+import type { Subscription } from "../../services/sense/interests/routing-change.ts";
 
 const interest = (id: string, agent_id: string, priority: number): Subscription => ({
   id,

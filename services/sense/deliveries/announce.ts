@@ -3,7 +3,7 @@ import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents
 import { tenantsInTurn } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/others-too.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { inParts } from "./by-bytes.ts";
+import { inBatches } from "./by-bytes.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
@@ -28,7 +28,7 @@ export function newAnnouncements(
   );
   return () =>
     tenantsInTurn<DeliveryDoc>(find, BATCH, async (tenant_id, those) => {
-      for (const part of inParts(those)) await announceSome(broker, deliveries, tenant_id, part);
+      for (const part of inBatches(those)) await announceSome(broker, deliveries, tenant_id, part);
     });
 }
 

@@ -10,4 +10,4 @@ const sizeOf = ({ size }: Sized) => size;
 export const upToBytes = <T extends Sized>(docs: T[]) => upToSize(docs, sizeOf, MESSAGE_BYTES);
 
 /** Splits deliveries into batches that fit into one call between nodes. */
-export const inParts = <T extends Sized>(docs: T[]) => pagesBySize(docs, sizeOf, MESSAGE_BYTES);
+export const inBatches = <T extends Sized>(docs: T[]) => pagesBySize(docs, sizeOf, MESSAGE_BYTES);

@@ -7,11 +7,11 @@ import { tally } from "../../../observability/tally.ts";
 import type { Tracing } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Loaded } from "../events/envelopes.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { upToBytes } from "./by-bytes.ts";
-import { type DeliveryDoc, type Matched, TIMELINE_ENTRIES } from "./deliveries.model.ts";
+import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
-import { release } from "./settle.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */
 export interface ClaimRequest {
@@ -40,38 +40,13 @@ export interface Claimed {
   traceparent?: string;
 }
 
-interface LoadedEvent {
-  event_id: string;
-  envelope: string;
-  /** Trace context of its publish, if traced. */
-  traceparent?: string;
-}
-
 /** The lease of a row: stored in the database, and held by the client that has the token. */
 export interface Lease {
   lease: string;
   due_at: Date;
 }
 
-/** Claims ready deliveries under leases. */
-export interface Claims {
-  /** Claims up to `limit` ready rows of an agent; `drained` is true if no more were left. */
-  claim(request: ClaimRequest): Promise<{ deliveries: Claimed[]; drained: boolean }>;
-  /** Returns the lease for rows that are delivered to this request now. */
-  leaseFor(request: ClaimRequest): Promise<Lease>;
-  /**
-   * Delivers rows that are being leased, loading their events meanwhile. `taken` resolves to the leased ones. If the
-   * events cannot be loaded, the leases are released.
-   */
-  handOut(
-    request: ClaimRequest,
-    lease: Lease,
-    chosen: DeliveryDoc[],
-    taken: Promise<DeliveryDoc[]>,
-  ): Promise<Claimed[]>;
-}
-
-interface Parts {
+interface ClaimsDeps {
   broker: ServiceBroker;
   store: Store;
   deliveries: TenantCollection<DeliveryDoc>;
@@ -80,16 +55,23 @@ interface Parts {
 }
 
 /** Appears in every envelope with an audience and in few others: most need not be parsed. */
-const BOUND = '"audience":"';
+const AUDIENCE = '"audience":"';
 
 /**
- * Claims in three round trips whatever the backlog: a find, then one guarded update concurrently with loading the
- * events.
+ * Claims ready deliveries under leases. Three round trips whatever the backlog: a find, then one guarded update
+ * concurrently with loading the events.
  */
-export function newClaims({ broker, store, deliveries, agents, tracing }: Parts): Claims {
-  async function claim(request: ClaimRequest): ReturnType<Claims["claim"]> {
+export class Claims {
+  readonly #deps: ClaimsDeps;
+
+  constructor(deps: ClaimsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Claims up to `limit` ready rows of an agent; `drained` is true if no more were left. */
+  async claim(request: ClaimRequest): Promise<{ deliveries: Claimed[]; drained: boolean }> {
     const { tenant_id, agent_id, limit } = request;
-    const ready = await deliveries.find(
+    const ready = await this.#deps.deliveries.find(
       tenant_id,
       { state: "ready", agent_id },
       { sort: { priority: -1, created_at: 1 }, limit, projection: { timeline: 0 } },
@@ -97,14 +79,15 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     if (ready.length === 0) return { deliveries: [], drained: true };
     const chosen = upToBytes(ready);
     const drained = ready.length < limit && chosen.length === ready.length;
-    const lease = await leaseFor(request);
-    const taken = take(tenant_id, chosen, lease);
-    const given = await handOut(request, lease, chosen, taken);
+    const lease = await this.newLease(request);
+    const deliveries = await this.deliver(request, lease, chosen, this.#leaseRows(tenant_id, chosen, lease));
     // All claimed rows were withdrawn: claim again, so that the rows behind them need not wait for another call.
-    return given.length || drained ? { deliveries: given, drained } : claim(request);
+    return deliveries.length || drained ? { deliveries, drained } : this.claim(request);
   }
 
-  async function leaseFor({ tenant_id, agent_id, lease, lease_seconds }: ClaimRequest): Promise<Lease> {
+  /** Returns a lease for rows that are delivered to this request now. */
+  async newLease({ tenant_id, agent_id, lease, lease_seconds }: ClaimRequest): Promise<Lease> {
+    const { agents, store } = this.#deps;
     const seconds = lease_seconds ?? (await agents.get(tenant_id, agent_id)).visibility_timeout_seconds;
     return {
       lease: lease ?? randomBytes(9).toString("base64url"),
@@ -112,62 +95,82 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     };
   }
 
-  const handOut: Claims["handOut"] = async (request, { lease, due_at }, chosen, taking) => {
-    const { tenant_id, agent_id } = request;
-    const loading = load(tenant_id, chosen);
+  /**
+   * Delivers rows that are being leased, loading their events meanwhile. `leasing` resolves to the leased ones. If the
+   * events cannot be loaded, the leases are released.
+   */
+  async deliver(
+    request: ClaimRequest,
+    lease: Lease,
+    rows: DeliveryDoc[],
+    leasing: Promise<DeliveryDoc[]>,
+  ): Promise<Claimed[]> {
+    const { tenant_id } = request;
+    const loading = this.#loadEvents(tenant_id, rows);
     // Awaited below; until then its failure must not count as unhandled.
     loading.catch(() => {});
-    const taken = await taking;
+    const leased = await leasing;
     try {
       const events = await loading;
-      // Deliveries written together with their events were promised before either existed.
-      const missing = taken.filter(({ event_id }) => !events.has(event_id as string));
-      if (missing.length) for (const [id, event] of await load(tenant_id, missing)) events.set(id, event);
-      await withhold(request, events);
-      await forgetEventless(tenant_id, taken, events);
-      metrics.deliveriesHandedOut.inc(taken.length);
-      tally(tenant_id, "delivered", taken.length);
-      const claimed = taken.flatMap((doc) => {
-        const event = events.get(doc.event_id as string);
-        return event ? toClaimed(doc, { lease, due_at }, event, tracing) : [];
+      // Rows written together with their events were reserved before either existed.
+      const missing = leased.filter(({ event_id }) => !events.has(event_id as string));
+      if (missing.length)
+        for (const [id, event] of await this.#loadEvents(tenant_id, missing)) events.set(id, event);
+      await this.#removeUnreadable(request, events);
+      await this.#deleteOrphans(tenant_id, leased, events);
+      metrics.deliveriesHandedOut.inc(leased.length);
+      tally(tenant_id, "delivered", leased.length);
+      const claimed = leased.flatMap((row) => {
+        const event = events.get(row.event_id as string);
+        return event ? this.#toClaimed(row, lease, event) : [];
       });
-      return await withMemories(request, taken, claimed);
+      return await this.#addMemories(request, leased, claimed);
     } catch (err) {
-      const delivery_ids = taken.map(({ _id }) => _id);
-      await release(deliveries, { tenant_id, agent_id, lease, delivery_ids, at: new Date(store.now()) });
+      const { agent_id } = request;
+      const delivery_ids = leased.map(({ _id }) => _id);
+      await this.release({ tenant_id, agent_id, lease: lease.lease, delivery_ids });
       throw err;
     }
-  };
+  }
 
-  /** Adds their receiver's memories to events that should carry them. */
-  async function withMemories(request: ClaimRequest, docs: DeliveryDoc[], claimed: Claimed[]) {
-    const depths = new Map(docs.map(({ _id, enrichment_depth }) => [_id, enrichment_depth]));
-    const wanting = claimed.flatMap(({ id, envelope }) => {
-      const depth = depths.get(id) ?? "none";
-      return depth === "none" ? [] : [{ id, depth, envelope }];
-    });
-    if (wanting.length === 0) return claimed;
-    const enriched = await enrich(broker, request, wanting);
-    return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
+  /** Releases what a lease still holds, at once and without counting an attempt. @returns how many */
+  release(held: {
+    tenant_id: string;
+    agent_id: string;
+    lease: string;
+    delivery_ids: string[];
+  }): Promise<number> {
+    const { deliveries, store } = this.#deps;
+    const { tenant_id, agent_id, lease, delivery_ids } = held;
+    return deliveries.updateMany(
+      tenant_id,
+      { _id: { $in: delivery_ids }, agent_id, state: "leased", lease },
+      {
+        $set: { state: "ready" },
+        $unset: { due_at: 1, lease: 1 },
+        $inc: { attempt_count: -1 },
+        $push: timelinePush({ at: new Date(store.now()), what: "returned" }),
+      },
+    );
   }
 
   /** Leases the rows that are still ready, and returns their current state. */
-  async function take(tenant_id: string, chosen: DeliveryDoc[], { lease, due_at }: Lease) {
-    const handed = { at: new Date(store.now()), what: "handed_out" as const };
-    const ids = chosen.map(({ _id }) => _id);
+  async #leaseRows(tenant_id: string, rows: DeliveryDoc[], { lease, due_at }: Lease): Promise<DeliveryDoc[]> {
+    const { deliveries, store } = this.#deps;
+    const ids = rows.map(({ _id }) => _id);
     const changed = await deliveries.updateMany(
       tenant_id,
       { _id: { $in: ids }, state: "ready" },
       {
         $set: { state: "leased", lease, due_at },
         $inc: { attempt_count: 1 },
-        $push: { timeline: { $each: [handed], $slice: -TIMELINE_ENTRIES } },
+        $push: timelinePush({ at: new Date(store.now()), what: "handed_out" }),
       },
     );
     // All were leased, so the rows found are current but for the attempt just counted.
-    if (changed === chosen.length) {
-      for (const doc of chosen) doc.attempt_count++;
-      return chosen;
+    if (changed === rows.length) {
+      for (const row of rows) row.attempt_count++;
+      return rows;
     }
     if (changed === 0) return [];
     return deliveries.find(
@@ -177,51 +180,62 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     );
   }
 
-  async function load(tenant_id: string, docs: DeliveryDoc[]): Promise<Map<string, LoadedEvent>> {
-    const event_ids = [...new Set(docs.map(({ event_id }) => event_id as string))];
-    const events = await broker.call<LoadedEvent[], unknown>("events.load", { tenant_id, event_ids });
+  async #loadEvents(tenant_id: string, rows: DeliveryDoc[]): Promise<Map<string, Loaded>> {
+    const event_ids = [...new Set(rows.map(({ event_id }) => event_id as string))];
+    const params = { tenant_id, event_ids };
+    const events = await this.#deps.broker.call<Loaded[], unknown>("events.load", params);
     return new Map(events.map((event) => [event.event_id, event]));
   }
 
   /** Removes events that the agent may no longer read: it left the team of the memory or document. */
-  async function withhold({ tenant_id, agent_id }: ClaimRequest, events: Map<string, LoadedEvent>) {
-    const bound = [...events.values()].filter(({ envelope }) => envelope.includes(BOUND));
-    if (bound.length === 0) return;
-    const { team_id } = await agents.get(tenant_id, agent_id);
-    for (const { event_id, envelope } of bound) {
+  async #removeUnreadable({ tenant_id, agent_id }: ClaimRequest, events: Map<string, Loaded>): Promise<void> {
+    const restricted = [...events.values()].filter(({ envelope }) => envelope.includes(AUDIENCE));
+    if (restricted.length === 0) return;
+    const { team_id } = await this.#deps.agents.get(tenant_id, agent_id);
+    for (const { event_id, envelope } of restricted) {
       const audience = audienceIn(JSON.parse(envelope) as CloudEvent);
       if (audience && !isIn(audience, { id: agent_id, team_id })) events.delete(event_id);
     }
   }
 
   /** Deletes deliveries whose event was deleted meanwhile or is no longer for their receiver. */
-  async function forgetEventless(tenant_id: string, docs: DeliveryDoc[], events: Map<string, LoadedEvent>) {
-    const orphans = docs.filter(({ event_id }) => !events.has(event_id as string)).map(({ _id }) => _id);
-    if (orphans.length) await deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });
+  async #deleteOrphans(tenant_id: string, rows: DeliveryDoc[], events: Map<string, Loaded>): Promise<void> {
+    const orphans = rows.filter(({ event_id }) => !events.has(event_id as string)).map(({ _id }) => _id);
+    if (orphans.length) await this.#deps.deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });
   }
 
-  return { claim, leaseFor, handOut };
-}
+  #toClaimed(row: DeliveryDoc, { lease, due_at }: Lease, { envelope, traceparent }: Loaded): Claimed {
+    const { _id: id, attempt_count, created_at, matched } = row;
+    const event_id = row.event_id as string;
+    const claimed: Claimed = {
+      id,
+      event_id,
+      attempt_count,
+      created_at: created_at.toISOString(),
+      lease,
+      lease_expires_at: due_at.toISOString(),
+      matched,
+      envelope,
+    };
+    if (!traceparent) return claimed;
+    const { tracing } = this.#deps;
+    const agent_id = row.agent_id as string;
+    const context = tracing
+      ? tracing.handedOut({ delivery_id: id, event_id, agent_id, attempt_count, created_at, traceparent })
+      : traceparent;
+    if (context) claimed.traceparent = context;
+    return claimed;
+  }
 
-function toClaimed(doc: DeliveryDoc, lease: Lease, event: LoadedEvent, tracing: Tracing | null): Claimed {
-  const claimed: Claimed = {
-    id: doc._id,
-    event_id: doc.event_id as string,
-    attempt_count: doc.attempt_count,
-    created_at: doc.created_at.toISOString(),
-    lease: lease.lease,
-    lease_expires_at: lease.due_at.toISOString(),
-    matched: doc.matched,
-    envelope: event.envelope,
-  };
-  const traceparent = event.traceparent && contextOf(doc, event.traceparent, tracing);
-  if (traceparent) claimed.traceparent = traceparent;
-  return claimed;
-}
-
-function contextOf(doc: DeliveryDoc, traceparent: string, tracing: Tracing | null): string | undefined {
-  if (!tracing) return traceparent;
-  const { _id: delivery_id, attempt_count, created_at } = doc;
-  const [event_id, agent_id] = [doc.event_id as string, doc.agent_id as string];
-  return tracing.handedOut({ delivery_id, event_id, agent_id, attempt_count, created_at, traceparent });
+  /** Adds their receiver's memories to events that should carry them. */
+  async #addMemories(request: ClaimRequest, rows: DeliveryDoc[], claimed: Claimed[]): Promise<Claimed[]> {
+    const depths = new Map(rows.map(({ _id, enrichment_depth }) => [_id, enrichment_depth]));
+    const requested = claimed.flatMap(({ id, envelope }) => {
+      const depth = depths.get(id) ?? "none";
+      return depth === "none" ? [] : [{ id, depth, envelope }];
+    });
+    if (requested.length === 0) return claimed;
+    const enriched = await enrich(this.#deps.broker, request, requested);
+    return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
+  }
 }

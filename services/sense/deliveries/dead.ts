@@ -1,4 +1,4 @@
-import { type DeliveryDoc, TIMELINE_ENTRIES } from "./deliveries.model.ts";
+import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
 
 interface Death {
   tenant_id: string;
@@ -43,7 +43,7 @@ export function deadUpdate(death: Death) {
   return {
     $set: deadFields(death),
     $unset: { due_at: 1, lease: 1 } as const,
-    $push: { timeline: { $each: [{ at, what: "dead" as const, reason }], $slice: -TIMELINE_ENTRIES } },
+    $push: timelinePush({ at, what: "dead", reason }),
   };
 }
 
@@ -57,3 +57,8 @@ export const NOT_DEAD = {
   announce_at: 1,
   replay_at: 1,
 } as const satisfies Partial<Record<keyof DeliveryDoc, 1>>;
+
+/** Returns the reason of a dead letter whose budget is spent (spec: DLQ item). */
+export function spentReason(budget: number, why: string): string {
+  return `max attempts exceeded (${budget}): ${why}`;
+}

@@ -9,6 +9,7 @@ import {
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
+import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
 /**
  * - `ready`: the next poll may claim it. `leased`: delivered, not settled yet, until `due_at`.
@@ -26,8 +27,6 @@ export interface Matched {
   interest_ids: string[];
   feed_ids: string[];
 }
-
-export type EnrichmentDepth = "none" | "shallow" | "deep";
 
 export interface TimelineEntry {
   at: Date;
@@ -56,7 +55,12 @@ export interface Origin {
 }
 
 /** Limit of entries, the latest kept: a delivery may be attempted a hundred times. */
-export const TIMELINE_ENTRIES = 20;
+const TIMELINE_ENTRIES = 20;
+
+/** Returns the `$push` of an update that appends to the timeline. */
+export function timelinePush(entry: TimelineEntry) {
+  return { timeline: { $each: [entry], $slice: -TIMELINE_ENTRIES } };
+}
 
 /** One event for one agent. `_id` derives from both, so a repeated fan-out never creates a second. */
 export interface DeliveryDoc extends InferSchemaType<typeof schema> {}

@@ -1,46 +1,75 @@
+import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
+import { hasScope } from "../../../lib/access/caller.ts";
+import { DAY_MS } from "../../../lib/time.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
-import { working } from "../../../mixins/loop.ts";
+import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
-import { action, event, type ServiceFactory } from "../../runtime.ts";
+import { tallyOf } from "../../../observability/tally.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
+import { AgentSettingsCache } from "./agent-settings.ts";
+import { newAnnouncements } from "./announce.ts";
 import { newBacklog } from "./backlog.ts";
-import { deadLetterActions } from "./dead-letter-actions.ts";
-import { stats } from "./deliveries.contract.ts";
-import { DeliveryModel } from "./deliveries.model.ts";
-import type { Ready } from "./enqueue.ts";
-import { internalActions, queueActions } from "./internal-actions.ts";
-import { newParts, type Parts } from "./parts.ts";
-import { receiverActions } from "./receiver-actions.ts";
-import { release } from "./settle.ts";
-import { newStats } from "./stats.ts";
+import { type ClaimRequest, Claims } from "./claim.ts";
+import { DeadLetters, type Unmappable } from "./dead-letters.ts";
+import * as contract from "./deliveries.contract.ts";
+import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
+import { type CommitDeliveries, Enqueuer, type NewDelivery, type Ready } from "./enqueue.ts";
+import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./of-event.ts";
+import { POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
+import { Receivers } from "./receive.ts";
+import { Replays } from "./replay.ts";
+import { type Outcomes, Settlements } from "./settle.ts";
+import { Statistics } from "./stats.ts";
+import { Sweep } from "./sweep.ts";
+
+/** Delay of the fallback check for ended leases. */
+const DUE_MS = 250;
+const RELAY_MS = 1000;
+const RETIRE_MS = 60_000;
+const AHEAD_MS = 60_000;
+const CLAIM_TIMEOUT_MS = 60_000;
+
+interface OfAgent {
+  tenant_id: string;
+  agent_id: string;
+}
+
+/** A stream's or push worker's request: deliveries to pass on, under its own lease. */
+interface LeaseRequest extends ClaimRequest {
+  wait_ms: number;
+  lease: string;
+  max_in_flight?: number;
+}
 
 /** Deliveries from fan-out to acknowledgement or the dead-letter queue (spec: DeliveryEvent, Delivery states). */
-export const deliveriesService: ServiceFactory = (runtime) => {
+export function deliveriesService(runtime: Runtime): ServiceSchema {
   const deliveries = runtime.store.collection(DeliveryModel);
-  let own: Parts;
-  const parts = () => own;
+  let own: Domain;
+  const domain = () => own;
+  const loops = newLoops(domain);
   return {
     name: "deliveries",
-    mixins: [working(() => Object.values(own.loops))],
+    mixins: Object.values(loops).map(({ mixin }) => mixin),
     actions: {
-      // An agent's queue lives on one node: its waiters, its queued calls and the leases of its streams.
-      ...keyedBy("meta.caller.agent_id", receiverActions(parts)),
-      ...keyedBy("params.agent_id", queueActions(parts)),
-      ...deadLetterActions(parts),
-      ...internalActions(parts),
-      stats: action(stats, newStats(deliveries, runtime.store)),
+      // An agent's queue lives on one node: its requests, its claims and the leases of its streams.
+      ...keyedBy("meta.caller.agent_id", receiverActions(domain)),
+      ...keyedBy("params.agent_id", queueActions(domain)),
+      ...deadLetterActions(domain),
+      ...internalActions(domain),
+      stats: action(contract.stats, (ctx) => own.statistics.read(ctx)),
     },
+    // The events service of the same node calls these directly.
+    methods: {
+      prepareDeliveries: (requests) => own.enqueuer.prepareDeliveries(requests),
+      confirmDeliveries: (prepared, event_ids) => own.enqueuer.confirmDeliveries(prepared, event_ids),
+    } satisfies CommitDeliveries,
     events: {
       "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
         for (const { agent_id } of ready) own.receivers.wake(agent_id);
       }),
-      "deliveries.stream_closed": event<{ tenant_id: string; agent_id: string; lease: string }>(
-        async ({ tenant_id, agent_id, lease }) => {
-          own.receivers.cancel(lease);
-          const delivery_ids = await own.receivers.letGo(agent_id, lease);
-          if (delivery_ids.length === 0) return;
-          await release(deliveries, { tenant_id, agent_id, lease, delivery_ids, at: own.now() });
-          own.announceReady([{ tenant_id, agent_id }]);
-        },
+      "deliveries.stream_closed": event<OfAgent & { lease: string }>((stream) =>
+        own.settlements.closeStream(stream),
       ),
       "request.abandoned": event<{ caller_id: string; request_id: string }>(({ caller_id, request_id }) =>
         own.receivers.cancel(`${caller_id} ${request_id}`),
@@ -49,14 +78,145 @@ export const deliveriesService: ServiceFactory = (runtime) => {
       "node.stopping": event(() => own.receivers.stop()),
     },
     created() {
-      own = newParts(runtime, deliveries, this.broker);
-      observeGauge(
-        "deliveries_pending",
-        "Deliveries not settled",
-        "state",
-        newBacklog(this.broker, deliveries),
-      );
+      own = newDomain(runtime, deliveries, this.broker, loops);
+      const pending = newBacklog(this.broker, deliveries);
+      observeGauge("deliveries_pending", "Deliveries not settled", "state", pending);
     },
     stopped: () => own.receivers.stop(),
   };
-};
+}
+
+/** Actions of agents on their deliveries. */
+function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
+  return {
+    poll: withTimeout(
+      POLL_TIMEOUT_MS,
+      action(contract.poll, (ctx) => pollDeliveries(domain().receivers, ctx)),
+    ),
+    ack: action(contract.ack, (ctx) => domain().settlements.ack(ctx)),
+    nack: action(contract.nack, (ctx) => domain().settlements.nack(ctx)),
+    extend: action(contract.extend, (ctx) => domain().settlements.extend(ctx)),
+  };
+}
+
+/** Actions of streams and push workers on one agent's deliveries. */
+function queueActions(domain: () => Domain): Record<string, ActionSchema> {
+  return {
+    /** Claims deliveries to pass on: the caller settles each, or releases it by its lease. */
+    claim: withTimeout(
+      CLAIM_TIMEOUT_MS,
+      internal<LeaseRequest>(({ params, meta }) =>
+        domain().receivers.receive({
+          ...params,
+          cancel_key: params.lease,
+          // A push worker has no token: it sends to the agent's own endpoint.
+          reads_memories: !meta.caller || hasScope(meta.caller, "memory:read"),
+        }),
+      ),
+    ),
+    release: internal<OfAgent & { lease: string; delivery_ids: string[] }>(({ params }) =>
+      domain().settlements.release(params),
+    ),
+    settle: internal<Outcomes>(({ params }) => domain().settlements.settle(params)),
+    give_up: internal<OfAgent & { before: number; reason: string }>(({ params }) =>
+      domain().settlements.giveUp(params),
+    ),
+  };
+}
+
+function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
+  return {
+    dead_letters: action(contract.listDeadLetters, ({ params, meta }) =>
+      domain().deadLetters.list(meta.caller, params),
+    ),
+    discard: action(contract.discard, ({ params, meta }) =>
+      domain().deadLetters.discard(meta.caller, params.id),
+    ),
+    replay: action(contract.replayOne, ({ params: { id, dry_run }, meta }) =>
+      domain().replays.requestOne(meta.caller, id, dry_run),
+    ),
+    replay_many: action(contract.replayMany, ({ params, meta }) =>
+      domain().replays.requestMany(meta.caller, params),
+    ),
+    /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
+    dead_letter: internal<Unmappable>(({ params }) => domain().deadLetters.add(params)),
+  };
+}
+
+/** Actions of other services on deliveries. */
+function internalActions(domain: () => Domain): Record<string, ActionSchema> {
+  return {
+    enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
+      domain().enqueuer.enqueue(params.deliveries),
+    ),
+    /** Returns this node's recent work for a tenant (observability/tally.ts). */
+    tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
+    /** Whether the tenant acknowledged any delivery. */
+    any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
+      domain().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
+    ),
+    counts: idempotent<OfEvent>(({ params }) => countsOf(domain().deliveries, params)),
+    of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>
+      receiversOf(domain().deliveries, params, params.limit ?? 1000),
+    ),
+    given_to: internal<OfAgent & { event_ids: string[] }>(({ params }) =>
+      givenTo(domain().deliveries, params),
+    ),
+    forget_events: internal<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
+      forgetEvents(domain().deliveries, params),
+    ),
+  };
+}
+
+/** Gives a long-waiting action its own timeout and no concurrency limit: waiting costs nothing. */
+function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
+  // Moleculer knows both; its types do not.
+  return { ...schema, timeout, bulkhead: { enabled: false } } as ActionSchema;
+}
+
+function newLoops(domain: () => Domain) {
+  const failed = "deliveries: a sweep failed and is tried again";
+  return {
+    due: new ServiceLoop(() => domain().sweep.endDue(), DUE_MS, failed),
+    replays: new ServiceLoop(() => domain().replays.relay(), RELAY_MS, failed),
+    announcements: new ServiceLoop(() => domain().announce(), RELAY_MS, failed),
+    ahead: new ServiceLoop(() => domain().sweep.endAhead(), AHEAD_MS, failed),
+    retire: new ServiceLoop(() => domain().sweep.retire(), RETIRE_MS, failed),
+  };
+}
+
+/** The state behind the actions of one node. */
+type Domain = ReturnType<typeof newDomain>;
+
+function newDomain(
+  { store, config, tracing }: Runtime,
+  deliveries: TenantCollection<DeliveryDoc>,
+  broker: ServiceBroker,
+  { replays, announcements }: Record<"replays" | "announcements", Pick<Loop, "nudge">>,
+) {
+  /** Notifies waiting receivers on every node, and push workers. */
+  const notifyReady = (ready: Ready[]): void => {
+    if (ready.length) broker.broadcast("deliveries.ready", { ready });
+  };
+  const agents = new AgentSettingsCache(broker, config);
+  const claims = new Claims({ broker, store, deliveries, agents, tracing });
+  const receivers = new Receivers(claims, () => store.now());
+  const enqueuer = new Enqueuer({ deliveries, store, receivers, notifyReady });
+  const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
+  const settling = { deliveries, store, agents, claims, receivers, notifyReady, announcements, retentionMs };
+  // Unmapped payloads are kept as long as events.
+  const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
+  const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });
+  return {
+    deliveries,
+    agents,
+    receivers,
+    enqueuer,
+    deadLetters,
+    settlements: new Settlements(settling),
+    replays: new Replays({ broker, store, deliveries, deadLetters, enqueuer, loop: replays }),
+    sweep: new Sweep({ store, deliveries, agents, notifyReady }),
+    announce: newAnnouncements(broker, deliveries),
+    statistics: new Statistics(deliveries, store),
+  };
+}

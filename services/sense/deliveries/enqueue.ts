@@ -1,11 +1,13 @@
+import { metrics } from "../../../observability/metrics.ts";
 import { refusedRows, type TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead.ts";
-import type { DeliveryDoc, EnrichmentDepth, Matched } from "./deliveries.model.ts";
+import { type DeliveryDoc, DeliveryModel, type Matched, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
-import type { Promised, Receivers } from "./receive.ts";
-import { noted } from "./settle.ts";
+import type { Receivers, Reservation } from "./receive.ts";
 
-/** A delivery requested by fan-out. */
+/** A delivery requested by fan-out or a replay. */
 export interface NewDelivery {
   tenant_id: string;
   event_id: string;
@@ -15,8 +17,6 @@ export interface NewDelivery {
   enrichment_depth: EnrichmentDepth;
   /** Bytes of the event as JSON, so that a poll can stop at its size limit without reading it. */
   size?: number;
-  /** From a replay: a dead letter with a requested replay is moved back. */
-  replay?: boolean;
 }
 
 /** An agent with deliveries to receive. */
@@ -25,12 +25,27 @@ export interface Ready {
   agent_id: string;
 }
 
-interface Enqueued {
-  enqueued: number;
-  /** Number of deliveries that existed already. */
-  known: number;
-  /** Without duplicates. */
-  ready: Ready[];
+/** Rows to be written in the commit that accepts their events, some reserved for waiting requests. */
+export interface PreparedDeliveries {
+  /** Name of their collection. */
+  collection: string;
+  docs: DeliveryDoc[];
+  reservations: Reservation[];
+}
+
+/** Methods of the deliveries service that the events service of the same node calls directly. */
+export interface CommitDeliveries {
+  prepareDeliveries(requests: NewDelivery[]): Promise<PreparedDeliveries>;
+  /** Must follow every preparation, with the ids of the events that were written. */
+  confirmDeliveries(prepared: PreparedDeliveries, event_ids: ReadonlySet<string>): void;
+}
+
+interface EnqueuerDeps {
+  deliveries: TenantCollection<DeliveryDoc>;
+  store: Store;
+  receivers: Receivers;
+  /** Notifies receivers on every node. */
+  notifyReady: (ready: Ready[]) => void;
 }
 
 /** Rows per write: more would delay the writes of others. */
@@ -38,56 +53,148 @@ const CHUNK = 1000;
 
 const DUPLICATE_KEY = 11000;
 
-/**
- * Adds missing deliveries. However often it is repeated, an agent has one row per event. Waiting `receivers` get them
- * at once; other rows are `ready`.
- */
-export async function enqueue(
-  deliveries: TenantCollection<DeliveryDoc>,
-  wanted: NewDelivery[],
-  at: Date,
-  receivers?: Receivers,
-): Promise<Enqueued> {
-  const result = { enqueued: 0, known: 0 };
-  const ready = new Map<string, Ready>();
-  for (let from = 0; from < wanted.length; from += CHUNK) {
-    const chunk = wanted.slice(from, from + CHUNK);
-    const docs = chunk.map((each) => toDoc(each, at));
-    const promises = receivers ? await promiseTo(receivers, docs, at) : [];
-    const known = await insertPromised(deliveries, docs, promises);
-    const revived = await revive(
-      deliveries,
-      chunk.filter((each, i) => known.has(i) && each.replay),
-      at,
-    );
-    result.enqueued += docs.length - known.size + revived.length;
-    result.known += known.size - revived.length;
-    const added = chunk.filter((_, i) => !known.has(i) && docs[i]?.state === "ready");
-    for (const { tenant_id, agent_id } of [...added, ...revived])
-      ready.set(agent_id, { tenant_id, agent_id });
+/** Adds deliveries. However often it is repeated, an agent has one row per event. */
+export class Enqueuer implements CommitDeliveries {
+  readonly #deps: EnqueuerDeps;
+
+  constructor(deps: EnqueuerDeps) {
+    this.#deps = deps;
   }
-  return { ...result, ready: [...ready.values()] };
-}
 
-/** Prepares rows for writing and promises them to waiting receivers. */
-export async function prepare(wanted: NewDelivery[], at: Date, receivers: Receivers) {
-  const docs = wanted.map((each) => toDoc(each, at));
-  const promises = await promiseTo(receivers, docs, at);
-  const written = (isWritten: (index: number) => boolean) => {
-    const kept = docs.filter((_, i) => isWritten(i));
-    const those = promises.length ? new Set(kept) : null;
-    for (const { rows, keep } of promises) keep(rows.filter((row) => those?.has(row)));
-    const ready = new Map<string, Ready>();
-    for (const { tenant_id, agent_id, state } of kept) {
-      if (state === "ready") ready.set(agent_id as string, { tenant_id, agent_id: agent_id as string });
+  /** Adds missing deliveries: waiting requests get them at once, other receivers are notified. */
+  async enqueue(requests: NewDelivery[]): Promise<{ enqueued: number; known: number }> {
+    const ready: DeliveryDoc[] = [];
+    let enqueued = 0;
+    for (const rows of this.#chunks(requests)) {
+      const added = await this.#insertReserved(rows, await this.#reserve(rows));
+      enqueued += added.length;
+      ready.push(...added.filter(isReady));
     }
-    return { enqueued: kept.length, ready: [...ready.values()] };
-  };
-  return { docs, written };
+    metrics.deliveriesEnqueued.inc(enqueued);
+    this.#notify(ready);
+    return { enqueued, known: requests.length - enqueued };
+  }
+
+  /** Adds missing deliveries, and moves dead letters with a requested replay back. */
+  async replay(requests: NewDelivery[]): Promise<void> {
+    const ready: DeliveryDoc[] = [];
+    for (const rows of this.#chunks(requests)) {
+      const added = new Set(await this.#insert(rows));
+      ready.push(...added, ...(await this.#revive(rows.filter((row) => !added.has(row)))));
+    }
+    this.#notify(ready);
+  }
+
+  async prepareDeliveries(requests: NewDelivery[]): Promise<PreparedDeliveries> {
+    const at = new Date(this.#deps.store.now());
+    const docs = requests.map((request) => toRow(request, at));
+    return { collection: DeliveryModel.name, docs, reservations: await this.#reserve(docs) };
+  }
+
+  confirmDeliveries({ docs, reservations }: PreparedDeliveries, event_ids: ReadonlySet<string>): void {
+    const written = docs.filter(({ event_id }) => event_ids.has(event_id as string));
+    confirm(reservations, written);
+    metrics.deliveriesEnqueued.inc(written.length);
+    this.#notify(written.filter(isReady));
+  }
+
+  *#chunks(requests: NewDelivery[]): Generator<DeliveryDoc[]> {
+    for (let from = 0; from < requests.length; from += CHUNK) {
+      const at = new Date(this.#deps.store.now());
+      yield requests.slice(from, from + CHUNK).map((request) => toRow(request, at));
+    }
+  }
+
+  #notify(rows: DeliveryDoc[]): void {
+    const ready = new Map<string, Ready>();
+    for (const { tenant_id, agent_id } of rows)
+      ready.set(agent_id as string, { tenant_id, agent_id: agent_id as string });
+    this.#deps.notifyReady([...ready.values()]);
+  }
+
+  /** Leases rows to waiting requests before they are written. */
+  async #reserve(rows: DeliveryDoc[]): Promise<Reservation[]> {
+    const { receivers } = this.#deps;
+    const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
+    const waiting = byAgent.filter(([agent_id]) => receivers.hasWaiting(agent_id));
+    const made = await Promise.all(waiting.map(([agent_id, own]) => receivers.reserve(agent_id, own)));
+    const reservations = made.filter((each) => each !== null);
+    for (const { rows: reserved, lease } of reservations) {
+      const leased = { state: "leased", ...lease, attempt_count: 1 } as const;
+      for (const row of reserved)
+        Object.assign(row, leased, { timeline: [{ at: row.created_at, what: "handed_out" }] });
+    }
+    return reservations;
+  }
+
+  async #insertReserved(rows: DeliveryDoc[], reservations: Reservation[]): Promise<DeliveryDoc[]> {
+    try {
+      const added = await this.#insert(rows);
+      confirm(reservations, added);
+      return added;
+    } catch (err) {
+      // Any rows that were written become ready when their lease ends.
+      confirm(reservations, []);
+      throw err;
+    }
+  }
+
+  /** Inserts the rows whose id is new, and returns them. */
+  async #insert(rows: DeliveryDoc[]): Promise<DeliveryDoc[]> {
+    try {
+      await this.#deps.deliveries.insertMany(rows);
+      return rows;
+    } catch (err) {
+      const refused = refusedRows(err, rows.length);
+      // Any other failure: fan-out retries all of them.
+      if (refused.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
+      const known = new Set(refused.map(({ index }) => index));
+      return rows.filter((_, i) => !known.has(i));
+    }
+  }
+
+  /** Moves dead letters with a requested replay back, with a fresh budget, and returns them. */
+  async #revive(rows: DeliveryDoc[]): Promise<DeliveryDoc[]> {
+    const { deliveries } = this.#deps;
+    const requested = { state: "dead", replay_at: { $exists: true } } as const;
+    const byTenant = [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)];
+    const found = await Promise.all(
+      byTenant.map(([tenant_id, own]) => {
+        const filter = { _id: { $in: own.map(({ _id }) => _id) }, ...requested };
+        return deliveries.find(tenant_id, filter, { projection: { _id: 1 } });
+      }),
+    );
+    const ids = new Set(found.flat().map(({ _id }) => _id));
+    const chosen = rows.filter(({ _id }) => ids.has(_id));
+    if (chosen.length === 0) return [];
+    await deliveries.bulk(
+      chosen.map(({ _id, tenant_id, agent_id, created_at: at, priority, matched, enrichment_depth }) => ({
+        updateOne: {
+          filter: { _id, tenant_id, agent_id, ...requested },
+          update: {
+            $set: { state: "ready", attempt_count: 0, priority, matched, enrichment_depth },
+            $unset: NOT_DEAD,
+            $push: timelinePush({ at, what: "replayed" }),
+          },
+        },
+      })),
+    );
+    return chosen;
+  }
 }
 
-function toDoc(wanted: NewDelivery, at: Date): DeliveryDoc {
-  const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0 } = wanted;
+const isReady = ({ state }: DeliveryDoc): boolean => state === "ready";
+
+/** Delivers the written ones of reserved rows. */
+function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
+  if (reservations.length === 0) return;
+  const those = new Set(written);
+  for (const reservation of reservations)
+    reservation.confirm(reservation.rows.filter((row) => those.has(row)));
+}
+
+function toRow(request: NewDelivery, at: Date): DeliveryDoc {
+  const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0 } = request;
   return {
     _id: deliveryId(event_id, agent_id),
     tenant_id,
@@ -102,99 +209,4 @@ function toDoc(wanted: NewDelivery, at: Date): DeliveryDoc {
     enrichment_depth,
     timeline: [],
   };
-}
-
-/** Leases rows to waiting receivers before they are written. */
-async function promiseTo(receivers: Receivers, docs: DeliveryDoc[], at: Date): Promise<Promised[]> {
-  const byAgent = [...Map.groupBy(docs, ({ agent_id }) => agent_id as string)];
-  const waited = byAgent.filter(([agent_id]) => receivers.waits(agent_id));
-  const promises = await Promise.all(waited.map(([agent_id, rows]) => receivers.promise(agent_id, rows)));
-  const made = promises.filter((promised) => promised !== null);
-  for (const { rows, lease } of made) {
-    const leased = { state: "leased", ...lease, attempt_count: 1 } as const;
-    for (const row of rows) Object.assign(row, leased, { timeline: [{ at, what: "handed_out" }] });
-  }
-  return made;
-}
-
-async function insertPromised(
-  deliveries: TenantCollection<DeliveryDoc>,
-  docs: DeliveryDoc[],
-  promises: Promised[],
-): Promise<Set<number>> {
-  try {
-    const known = await insert(deliveries, docs);
-    const old = new Set([...known].map((i) => docs[i]));
-    for (const { rows, keep } of promises) keep(rows.filter((row) => !old.has(row)));
-    return known;
-  } catch (err) {
-    // Any rows that were written become ready when their lease ends.
-    for (const { keep } of promises) keep([]);
-    throw err;
-  }
-}
-
-/** @returns positions of rows whose id exists */
-async function insert(deliveries: TenantCollection<DeliveryDoc>, docs: DeliveryDoc[]): Promise<Set<number>> {
-  try {
-    await deliveries.insertMany(docs);
-    return new Set();
-  } catch (err) {
-    const failures = refusedRows(err, docs.length);
-    // Any other failure: fan-out retries all of them.
-    if (failures.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
-    return new Set(failures.map(({ index }) => index));
-  }
-}
-
-/** Moves dead letters with a requested replay back, with a fresh budget. @returns those that were moved */
-async function revive(
-  deliveries: TenantCollection<DeliveryDoc>,
-  wanted: NewDelivery[],
-  at: Date,
-): Promise<NewDelivery[]> {
-  if (wanted.length === 0) return [];
-  const asked = await askedFor(deliveries, wanted);
-  const chosen = wanted.filter((each) => asked.has(deliveryId(each.event_id, each.agent_id)));
-  if (chosen.length === 0) return [];
-  await deliveries.bulk(
-    chosen.map(({ tenant_id, event_id, agent_id, priority, matched, enrichment_depth }) => ({
-      updateOne: {
-        filter: {
-          _id: deliveryId(event_id, agent_id),
-          tenant_id,
-          agent_id,
-          state: "dead",
-          replay_at: { $exists: true },
-        },
-        update: {
-          $set: { state: "ready", attempt_count: 0, priority, matched, enrichment_depth },
-          $unset: NOT_DEAD,
-          $push: noted({ at, what: "replayed" }),
-        },
-      },
-    })),
-  );
-  return chosen;
-}
-
-async function askedFor(
-  deliveries: TenantCollection<DeliveryDoc>,
-  wanted: NewDelivery[],
-): Promise<Set<string>> {
-  const byTenant = Map.groupBy(wanted, ({ tenant_id }) => tenant_id);
-  const found = await Promise.all(
-    [...byTenant].map(([tenant_id, those]) =>
-      deliveries.find(
-        tenant_id,
-        {
-          _id: { $in: those.map(({ event_id, agent_id }) => deliveryId(event_id, agent_id)) },
-          state: "dead",
-          replay_at: { $exists: true },
-        },
-        { projection: { _id: 1 } },
-      ),
-    ),
-  );
-  return new Set(found.flat().map(({ _id }) => _id));
 }

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import type { EnrichmentDepth } from "./deliveries.model.ts";
+import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
 /** A receiver's memories in a delivery (api: Interests). */
 interface Enrichment {

@@ -3,7 +3,6 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { keptReason, reasonKey } from "./dead.ts";
-import { payloadOf } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
 /** The result of mapping a dead letter again; the error is a complete reason. */
@@ -19,11 +18,10 @@ export function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
 /** Maps the payload by the registration's current mapping. */
 export function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
   const { inlet, ...origin } = doc.origin;
-  const { tenant_id, created_at } = doc;
-  return broker.call(`${inlet}.map_again`, {
-    ...origin,
-    ...{ tenant_id, payload: payloadOf(doc), received_at: created_at.getTime() },
-  });
+  const { tenant_id, created_at, payload_json } = doc;
+  const payload = payload_json === undefined ? undefined : JSON.parse(payload_json);
+  const received_at = created_at.getTime();
+  return broker.call(`${inlet}.map_again`, { ...origin, tenant_id, payload, received_at });
 }
 
 /**

@@ -61,3 +61,12 @@ export async function givenTo(
   const found = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { event_id: 1 } });
   return found.map(({ event_id }) => event_id as string);
 }
+
+/** Deletes the deliveries, tombstones and dead letters of deleted events. */
+export async function forgetEvents(
+  deliveries: Deliveries,
+  { tenant_id, event_ids }: { tenant_id: string; event_ids: string[] },
+): Promise<{ forgotten: number }> {
+  const deletions = event_ids.map((id) => ({ deleteMany: { filter: { ...ofEvent(id), tenant_id } } }));
+  return { forgotten: (await deliveries.bulk(deletions)).deletedCount };
+}

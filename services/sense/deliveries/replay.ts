@@ -1,30 +1,32 @@
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { type Fault, invalidValue, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
-import { eachInTurn } from "../../../mixins/loop.ts";
+import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/others-too.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
-import { deliveryTo, type Receiver } from "../interests/receiver.ts";
-import { inParts } from "./by-bytes.ts";
+import { deliveryTo, type Match } from "../interests/receiver.ts";
+import { inBatches } from "./by-bytes.ts";
 import { reasonKey } from "./dead.ts";
-import { findDead, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
+import { type DeadLetters, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
-import { enqueue, type NewDelivery, type Ready } from "./enqueue.ts";
+import type { Enqueuer, NewDelivery } from "./enqueue.ts";
 import { isUnmapped, mapAgain, publishAgain, type Unmapped } from "./map-again.ts";
 
-interface Parts {
+interface ReplaysDeps {
   broker: ServiceBroker;
   store: Store;
   deliveries: TenantCollection<DeliveryDoc>;
-  /** Notifies receivers. */
-  announceReady: (ready: Ready[]) => void;
+  deadLetters: DeadLetters;
+  enqueuer: Enqueuer;
+  /** Runs `relay`. */
+  loop: Pick<Loop, "nudge">;
 }
 
 /** Limit of dead letters chosen by one bulk replay. */
-const MOST_AT_ONCE = 10_000;
+const MAX_CHOSEN = 10_000;
 const PAGE = 500;
 const BATCH = 50;
 /** Delay before a failed replay is retried. */
@@ -34,61 +36,115 @@ const POSTPONED_MS = 60_000;
  * Replays repeat the matching of interests and feeds (spec: Delivery). A request is recorded on the dead row first and
  * found there by the relay, so a crash in between only delays it.
  */
-export function newReplays({ broker, store, deliveries, announceReady }: Parts) {
-  const now = () => new Date(store.now());
+export class Replays {
+  readonly #deps: ReplaysDeps;
+  readonly #findRequested: (others: { tenant_id?: { $nin: string[] } }) => Promise<DeliveryDoc[]>;
 
-  async function requestOne(caller: Caller, id: string, dry_run = false) {
-    const doc = await findDead(deliveries, caller, id);
-    const wanted = doc.event_id === null ? await receiversOfUnmapped(doc) : () => receiversOf(doc);
-    if (dry_run) return { id, status: "dry_run", receivers: await wanted() };
-    const guard = { _id: id, agent_id: doc.agent_id, state: "dead" } as const;
-    await deliveries.update(caller.tenant_id, guard, { $set: { replay_at: now() } });
+  constructor(deps: ReplaysDeps) {
+    this.#deps = deps;
+    const options = { sort: { replay_at: 1 }, limit: BATCH, projection: { timeline: 0 } } as const;
+    this.#findRequested = othersToo((others) => {
+      const found = deps.deliveries.system.find({ replay_at: { $lte: this.#now() }, ...others }, options);
+      return found.toArray() as Promise<DeliveryDoc[]>;
+    }, BATCH);
+  }
+
+  async requestOne(caller: Caller, id: string, dry_run = false) {
+    const row = await this.#deps.deadLetters.find(caller, id);
+    // On a request, too: an unmapped payload that still cannot be mapped is refused.
+    const mapped = row.event_id === null ? await this.#mapAgain(row) : null;
+    if (dry_run) {
+      const receivers = mapped
+        ? (await this.#match(row.tenant_id, mapped)).map(({ agent_id }) => agent_id)
+        : await this.#findReceivers(row);
+      return { id, status: "dry_run", receivers };
+    }
+    await this.#mark(caller.tenant_id, [id]);
     return { id, status: "accepted" };
   }
 
-  /** Maps an unmapped payload again. @throws Fault business_rule_violation if it still cannot be mapped */
-  async function receiversOfUnmapped(doc: DeliveryDoc): Promise<() => Promise<string[]>> {
-    if (!isUnmapped(doc)) throw noEvent("no_event_to_replay", doc.dlq_reason as string);
-    const mapped = await mapAgain(broker, doc);
-    if ("error" in mapped) throw noEvent("still_not_mapped", mapped.error);
-    const event = new Map([[doc._id, JSON.stringify(mapped.event)]]);
-    return async () => (await match(doc.tenant_id, event)).map(({ agent_id }) => agent_id);
-  }
-
-  /** Returns the agents that would receive the replayed event. */
-  async function receiversOf(doc: DeliveryDoc): Promise<string[]> {
-    const { tenant_id, event_id, agent_id } = doc;
-    const wanted = (await match(tenant_id, await loadEnvelopes(broker, tenant_id, [doc]))).map(
-      (each) => each.agent_id,
-    );
-    const ids = wanted.map((each) => deliveryId(event_id as string, each));
-    const there = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { agent_id: 1 } });
-    const have = new Set(there.map((each) => each.agent_id));
-    return wanted.filter((each) => each === agent_id || !have.has(each));
-  }
-
-  async function requestMany(
+  async requestMany(
     caller: Caller,
     { ids, reason, dry_run = false }: { ids?: string[]; reason?: string; dry_run?: boolean },
   ) {
+    const { tenant_id } = caller;
     if ((ids === undefined) === (reason === undefined)) {
       throw invalidValue("ids", "Expected exactly one of ids and reason.");
     }
-    const choice = ids
-      ? { _id: { $in: ids } }
-      : { dlq_reason_key: reasonKey(caller.tenant_id, reason as string) };
-    const { chosen, more } = await choose(caller, choice);
-    if (!dry_run)
-      await mark(
-        caller.tenant_id,
-        chosen.map(({ _id }) => _id),
-      );
+    const { chosen, more } = await this.#choose(
+      caller,
+      ids ? { _id: { $in: ids } } : { dlq_reason_key: reasonKey(tenant_id, reason as string) },
+    );
+    const chosenIds = chosen.map(({ _id }) => _id);
+    if (!dry_run) await this.#mark(tenant_id, chosenIds);
     const byReason = Map.groupBy(chosen, ({ dlq_reason }) => dlq_reason as string);
-    const groups = [...byReason].map(([dlq_reason, those]) => ({ dlq_reason, count: those.length }));
+    const groups = [...byReason].map(([dlq_reason, rows]) => ({ dlq_reason, count: rows.length }));
     return { status: dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
   }
 
-  async function choose(caller: Caller, filter: Where<DeliveryDoc>) {
+  /** Carries out the oldest requested replays. @returns whether there may be more */
+  async relay(): Promise<boolean> {
+    const requested = await this.#findRequested({});
+    const byTenant = Map.groupBy(requested, ({ tenant_id }) => tenant_id);
+    await eachInTurn([...byTenant], ([tenant_id, rows]) => this.#relayTenant(tenant_id, rows));
+    return requested.length >= BATCH;
+  }
+
+  async #relayTenant(tenant_id: string, rows: DeliveryDoc[]): Promise<void> {
+    const { broker, deliveries } = this.#deps;
+    const withEvent = rows.filter(({ event_id }) => event_id !== null);
+    for (const batch of inBatches(withEvent)) await this.#replayEvents(tenant_id, batch);
+    const publish = (row: Unmapped) => publishAgain(broker, deliveries, row);
+    await eachInTurn(rows.filter(isUnmapped), publish, (row) => this.#postpone(row));
+  }
+
+  async #replayEvents(tenant_id: string, rows: DeliveryDoc[]): Promise<void> {
+    const { broker, deliveries, enqueuer } = this.#deps;
+    const envelopes = await loadEnvelopes(broker, tenant_id, rows);
+    const matched = await this.#match(tenant_id, envelopes);
+    await enqueuer.replay(matched);
+    // Revived rows have lost their mark; the remaining ones no longer match for their recipient.
+    const left = rows.filter(
+      ({ event_id, agent_id }) => !matched.some((m) => m.event_id === event_id && m.agent_id === agent_id),
+    );
+    if (left.length === 0) return;
+    await deliveries.bulk(
+      left.map((row) => ({ updateOne: notReplayed(row, envelopes.has(row.event_id as string)) })),
+    );
+  }
+
+  /** Postpones a failed replay: the oldest go first, so it would block all later ones. */
+  async #postpone({ tenant_id, _id }: DeliveryDoc): Promise<void> {
+    const replay_at = new Date(this.#deps.store.now() + POSTPONED_MS);
+    await this.#deps.deliveries.update(tenant_id, { _id, state: "dead" }, { $set: { replay_at } });
+  }
+
+  /**
+   * Maps an unmapped payload again; returns the event as JSON text.
+   *
+   * @throws Fault business_rule_violation if it still cannot be mapped
+   */
+  async #mapAgain(row: DeliveryDoc): Promise<Map<string, string>> {
+    if (!isUnmapped(row)) throw noEvent("no_event_to_replay", row.dlq_reason as string);
+    const mapped = await mapAgain(this.#deps.broker, row);
+    if ("error" in mapped) throw noEvent("still_not_mapped", mapped.error);
+    return new Map([[row._id, JSON.stringify(mapped.event)]]);
+  }
+
+  /** Returns the agents that would receive the replayed event. */
+  async #findReceivers(row: DeliveryDoc): Promise<string[]> {
+    const { broker, deliveries } = this.#deps;
+    const { tenant_id, event_id, agent_id } = row;
+    const matched = await this.#match(tenant_id, await loadEnvelopes(broker, tenant_id, [row]));
+    const ids = matched.map((each) => deliveryId(event_id as string, each.agent_id));
+    const found = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { agent_id: 1 } });
+    const known = new Set(found.map((each) => each.agent_id));
+    return matched
+      .map((each) => each.agent_id)
+      .filter((receiver) => receiver === agent_id || !known.has(receiver));
+  }
+
+  async #choose(caller: Caller, filter: Where<DeliveryDoc>) {
     const agent_id = visibleAgent(caller);
     const eligible = {
       state: "dead" as const,
@@ -96,95 +152,39 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
       $or: [{ event_id: { $ne: null } }, { origin: { $exists: true } }],
       ...(agent_id && { agent_id }),
     };
-    const found = await deliveries.find(
-      caller.tenant_id,
-      { ...filter, ...eligible },
-      {
-        limit: MOST_AT_ONCE + 1,
-        projection: { dlq_reason: 1 },
-      },
-    );
-    return { chosen: found.slice(0, MOST_AT_ONCE), more: found.length > MOST_AT_ONCE };
+    const options = { limit: MAX_CHOSEN + 1, projection: { dlq_reason: 1 } };
+    const found = await this.#deps.deliveries.find(caller.tenant_id, { ...filter, ...eligible }, options);
+    return { chosen: found.slice(0, MAX_CHOSEN), more: found.length > MAX_CHOSEN };
   }
 
-  async function mark(tenant_id: string, ids: string[]): Promise<void> {
+  /** Requests the replay of dead letters. */
+  async #mark(tenant_id: string, ids: string[]): Promise<void> {
+    const { deliveries, loop } = this.#deps;
     for (let from = 0; from < ids.length; from += PAGE) {
-      const some = ids.slice(from, from + PAGE);
-      await deliveries.updateMany(
-        tenant_id,
-        { _id: { $in: some }, state: "dead" },
-        { $set: { replay_at: now() } },
-      );
+      const filter = { _id: { $in: ids.slice(from, from + PAGE) }, state: "dead" as const };
+      await deliveries.updateMany(tenant_id, filter, { $set: { replay_at: this.#now() } });
     }
+    loop.nudge();
   }
 
-  const findAsked = othersToo<DeliveryDoc>(
-    (others) =>
-      deliveries.system
-        .find(
-          { replay_at: { $lte: now() }, ...others },
-          { sort: { replay_at: 1 }, limit: BATCH, projection: { timeline: 0 } },
-        )
-        .toArray() as Promise<DeliveryDoc[]>,
-    BATCH,
-  );
-
-  /** Carries out the oldest requested replays. @returns whether there may be more */
-  async function relay(): Promise<boolean> {
-    const asked = await findAsked({});
-    const byTenant = Map.groupBy(asked, ({ tenant_id }) => tenant_id);
-    await eachInTurn([...byTenant], ([tenant_id, docs]) => relayFor(tenant_id, docs));
-    return asked.length >= BATCH;
-  }
-
-  async function relayFor(tenant_id: string, asked: DeliveryDoc[]): Promise<void> {
-    const others = asked.filter(({ event_id }) => event_id !== null);
-    for (const part of inParts(others)) await relayPart(tenant_id, part);
-    const publish = (doc: Unmapped) => publishAgain(broker, deliveries, doc);
-    await eachInTurn(asked.filter(isUnmapped), publish, postpone);
-  }
-
-  /** Postpones a failed replay: the oldest go first, so it would block all later ones. */
-  async function postpone({ tenant_id, _id }: DeliveryDoc): Promise<void> {
-    const again = new Date(store.now() + POSTPONED_MS);
-    await deliveries.update(tenant_id, { _id, state: "dead" }, { $set: { replay_at: again } });
-  }
-
-  async function relayPart(tenant_id: string, docs: DeliveryDoc[]): Promise<void> {
-    const envelopes = await loadEnvelopes(broker, tenant_id, docs);
-    const wanted = await match(tenant_id, envelopes);
-    const { ready } = await enqueue(deliveries, wanted, now());
-    announceReady(ready);
-    // Revived rows have lost their mark; the remaining ones no longer match for their recipient.
-    const still = docs.filter(
-      ({ event_id, agent_id }) => !wanted.some((w) => w.event_id === event_id && w.agent_id === agent_id),
-    );
-    if (still.length === 0) return;
-    await deliveries.bulk(
-      still.map((doc) => ({ updateOne: notReplayed(doc, envelopes.has(doc.event_id as string)) })),
-    );
-  }
-
-  async function match(tenant_id: string, envelopes: Map<string, string>): Promise<NewDelivery[]> {
+  /** Returns the deliveries of events, given as JSON text by id. */
+  async #match(tenant_id: string, envelopes: Map<string, string>): Promise<NewDelivery[]> {
     if (envelopes.size === 0) return [];
     const events = [...envelopes].map(([event_id, envelope]) => ({
       event_id,
       envelope: JSON.parse(envelope),
     }));
-    const matches = await broker.call<{ event_id: string; receivers: Receiver[] }[], unknown>(
-      "interests.match",
-      {
-        tenant_id,
-        events,
-      },
-    );
+    const params = { tenant_id, events };
+    const matches = await this.#deps.broker.call<Match[], unknown>("interests.match", params);
     return matches.flatMap(({ event_id, receivers }) => {
       const size = Buffer.byteLength(envelopes.get(event_id) as string);
-      return receivers.map((each) => ({ ...deliveryTo(each, tenant_id, event_id, size), replay: true }));
+      return receivers.map((each) => deliveryTo(each, tenant_id, event_id, size));
     });
   }
 
-  return { requestOne, requestMany, relay };
+  #now(): Date {
+    return new Date(this.#deps.store.now());
+  }
 }
 
 function noEvent(rule: Rule, message: string): Fault {

@@ -1,185 +1,210 @@
+import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
+import type { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { tally } from "../../../observability/tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
-import { deadUpdate } from "./dead.ts";
-import { type DeliveryDoc, PENDING, TIMELINE_ENTRIES, type TimelineEntry } from "./deliveries.model.ts";
+import type { AgentSettingsCache } from "./agent-settings.ts";
+import type { Claims } from "./claim.ts";
+import { deadUpdate, spentReason } from "./dead.ts";
+import type * as contract from "./deliveries.contract.ts";
+import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
+import type { Ready } from "./enqueue.ts";
+import type { Receivers } from "./receive.ts";
 
-type Deliveries = TenantCollection<DeliveryDoc>;
+interface SettlementsDeps {
+  deliveries: TenantCollection<DeliveryDoc>;
+  store: Store;
+  agents: AgentSettingsCache;
+  claims: Claims;
+  receivers: Receivers;
+  notifyReady: (ready: Ready[]) => void;
+  announcements: Pick<Loop, "nudge">;
+  /** How long acknowledged rows keep their timeline. */
+  retentionMs: number;
+}
 
-/** Deliveries of one agent, and the current time. */
-interface Settlement {
+/** Deliveries of one agent. */
+interface OfAgent {
   tenant_id: string;
   agent_id: string;
   delivery_ids: string[];
-  at: Date;
 }
 
-export function noted(entry: TimelineEntry) {
-  return { timeline: { $each: [entry], $slice: -TIMELINE_ENTRIES } };
-}
-
-/**
- * Acknowledges deliveries under any lease: finished work is not repeated.
- *
- * @returns how many were pending until now
- */
-export async function acknowledge(
-  deliveries: Deliveries,
-  { tenant_id, agent_id, delivery_ids, at }: Settlement,
-  retire_at: Date,
-): Promise<number> {
-  const acknowledged = await deliveries.updateMany(
-    tenant_id,
-    { _id: { $in: delivery_ids }, agent_id, state: { $in: PENDING } },
-    {
-      $set: { state: "acknowledged", retire_at },
-      $unset: { due_at: 1, lease: 1 },
-      $push: noted({ at, what: "acknowledged" }),
-    },
-  );
-  metrics.deliveriesAcknowledged.inc(acknowledged);
-  tally(tenant_id, "acknowledged", acknowledged);
-  return acknowledged;
-}
-
-interface GivenBack extends Settlement {
-  retry_budget: number;
+interface Nack extends OfAgent {
   /** Seconds until it is ready again, by attempts so far; the back-off if absent. 0 is at once. */
   delay?: (attempts: number, delivery_id: string) => number;
   /** The reason recorded on a dead letter. */
-  reason?: (delivery_id: string) => string | undefined;
+  reason: (delivery_id: string) => string | undefined;
 }
 
-/**
- * Returns leased deliveries to the queue after a delay, or dead-letters them if their budget is spent. Deliveries
- * without a lease stay unchanged.
- */
-export async function giveBack(
-  deliveries: Deliveries,
-  {
-    tenant_id,
-    agent_id,
-    delivery_ids,
-    at,
-    retry_budget,
-    delay = backOffOf,
-    reason = () => undefined,
-  }: GivenBack,
-): Promise<{ nacked: number; dead_lettered: number; ready: boolean }> {
-  const held = await deliveries.find(
-    tenant_id,
-    { _id: { $in: delivery_ids }, agent_id, state: "leased" },
-    { projection: { attempt_count: 1, lease: 1 } },
-  );
-  let ready = false;
-  const toDead: Write<DeliveryDoc>[] = [];
-  const toRetry: Write<DeliveryDoc>[] = [];
-  for (const { _id, attempt_count, lease } of held) {
-    // Only this lease: the row may be settled and leased again before this write.
-    const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
-    const why = reason(_id);
-    if (attempt_count >= retry_budget) {
-      const update = deadUpdate({
-        tenant_id,
-        agent_id,
-        at,
-        reason: spent(retry_budget, why ?? "handed back"),
-      });
-      toDead.push({ updateOne: { filter, update } });
-      continue;
-    }
-    const seconds = delay(attempt_count, _id);
-    ready ||= seconds <= 0;
-    toRetry.push({ updateOne: { filter, update: retryUpdate(at, seconds, why) } });
+/** Outcomes of pushes. */
+export interface Outcomes {
+  tenant_id: string;
+  agent_id: string;
+  acknowledged: string[];
+  failed: { id: string; delay_seconds: number; reason: string }[];
+}
+
+const GIVE_UP_BATCH = 500;
+
+/** Acknowledges, returns and extends deliveries. */
+export class Settlements {
+  readonly #deps: SettlementsDeps;
+
+  constructor(deps: SettlementsDeps) {
+    this.#deps = deps;
   }
-  const [dead_lettered, retried] = await Promise.all([write(deliveries, toDead), write(deliveries, toRetry)]);
-  metrics.deliveriesNacked.inc(dead_lettered + retried);
-  metrics.deliveriesDeadLettered.inc(dead_lettered);
-  return { nacked: dead_lettered + retried, dead_lettered, ready };
-}
 
-function backOffOf(attempts: number): number {
-  return backOff(attempts);
-}
+  async ack({ params: { delivery_ids }, meta }: Call<ParamsOf<typeof contract.ack>>) {
+    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids });
+    this.#deps.receivers.removeInFlight(agent_id, delivery_ids);
+    return { acknowledged };
+  }
 
-/** Returns the reason of a dead letter whose budget is spent (spec: DLQ item). */
-export function spent(budget: number, why: string): string {
-  return `max attempts exceeded (${budget}): ${why}`;
+  async nack({ params, meta }: Call<ParamsOf<typeof contract.nack>>) {
+    const { delivery_ids, delay_seconds, reason } = params;
+    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const { ready, ...counts } = await this.#nack({
+      ...{ tenant_id, agent_id, delivery_ids },
+      ...(delay_seconds !== undefined && { delay: () => delay_seconds }),
+      reason: () => reason,
+    });
+    this.#deps.receivers.removeInFlight(agent_id, delivery_ids);
+    if (ready) this.#deps.notifyReady([{ tenant_id, agent_id }]);
+    return counts;
+  }
+
+  /** Extends leases to `seconds` from now. */
+  async extend({ params: { delivery_ids, seconds }, meta }: Call<ParamsOf<typeof contract.extend>>) {
+    const { deliveries, store, receivers } = this.#deps;
+    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const until = store.now() + seconds * 1000;
+    const extended = await deliveries.updateMany(
+      tenant_id,
+      { _id: { $in: delivery_ids }, agent_id, state: "leased" },
+      { $set: { due_at: new Date(until) } },
+    );
+    receivers.extendInFlight(agent_id, delivery_ids, until);
+    return { extended };
+  }
+
+  /** Releases deliveries that a lease still holds, without counting an attempt. */
+  async release(held: OfAgent & { lease: string }) {
+    const released = await this.#deps.claims.release(held);
+    if (released) this.#deps.notifyReady([{ tenant_id: held.tenant_id, agent_id: held.agent_id }]);
+    return { released };
+  }
+
+  /** Releases what a closed stream had in flight. */
+  async closeStream(stream: { tenant_id: string; agent_id: string; lease: string }): Promise<void> {
+    const { tenant_id, agent_id, lease } = stream;
+    const delivery_ids = await this.#deps.receivers.closeStream(agent_id, lease);
+    if (delivery_ids.length === 0) return;
+    await this.#deps.claims.release({ tenant_id, agent_id, lease, delivery_ids });
+    this.#deps.notifyReady([{ tenant_id, agent_id }]);
+  }
+
+  /** Records the outcomes of pushes. */
+  async settle({ tenant_id, agent_id, acknowledged, failed }: Outcomes): Promise<void> {
+    if (acknowledged.length) await this.#acknowledge({ tenant_id, agent_id, delivery_ids: acknowledged });
+    const failures = new Map(failed.map((each) => [each.id, each]));
+    if (failures.size === 0) return;
+    await this.#nack({
+      ...{ tenant_id, agent_id, delivery_ids: [...failures.keys()] },
+      delay: (_, id) => failures.get(id)?.delay_seconds as number,
+      reason: (id) => failures.get(id)?.reason,
+    });
+  }
+
+  /** Dead-letters an agent's ready deliveries created before a time, in ms: no receiver can be reached. */
+  async giveUp(params: { tenant_id: string; agent_id: string; before: number; reason: string }) {
+    const { deliveries, store, announcements } = this.#deps;
+    const { tenant_id, agent_id, before, reason } = params;
+    const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
+    let dead_lettered = 0;
+    for (let found = GIVE_UP_BATCH; found === GIVE_UP_BATCH; ) {
+      const old = await deliveries.find(
+        tenant_id,
+        { state: "ready", agent_id, created_at: { $lt: new Date(before) } },
+        { limit: GIVE_UP_BATCH, projection: { _id: 1 } },
+      );
+      found = old.length;
+      const guard = { _id: { $in: old.map(({ _id }) => _id) }, state: "ready" as const };
+      if (found) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
+    }
+    metrics.deliveriesDeadLettered.inc(dead_lettered);
+    if (dead_lettered) announcements.nudge();
+    return { dead_lettered };
+  }
+
+  /** Acknowledges under any lease: finished work is not repeated. @returns how many were pending until now */
+  async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent): Promise<number> {
+    const { deliveries, store, retentionMs } = this.#deps;
+    const at = new Date(store.now());
+    const acknowledged = await deliveries.updateMany(
+      tenant_id,
+      { _id: { $in: delivery_ids }, agent_id, state: { $in: PENDING } },
+      {
+        $set: { state: "acknowledged", retire_at: new Date(at.getTime() + retentionMs) },
+        $unset: { due_at: 1, lease: 1 },
+        $push: timelinePush({ at, what: "acknowledged" }),
+      },
+    );
+    metrics.deliveriesAcknowledged.inc(acknowledged);
+    tally(tenant_id, "acknowledged", acknowledged);
+    return acknowledged;
+  }
+
+  /**
+   * Returns leased deliveries to the queue after a delay, or dead-letters them if their budget is spent. Deliveries
+   * without a lease stay unchanged.
+   */
+  async #nack({ tenant_id, agent_id, delivery_ids, delay = (n) => backOff(n), reason }: Nack) {
+    const { deliveries, store, agents, announcements } = this.#deps;
+    const { retry_budget } = await agents.get(tenant_id, agent_id);
+    const at = new Date(store.now());
+    const held = await deliveries.find(
+      tenant_id,
+      { _id: { $in: delivery_ids }, agent_id, state: "leased" },
+      { projection: { attempt_count: 1, lease: 1 } },
+    );
+    let ready = false;
+    const toDead: Write<DeliveryDoc>[] = [];
+    const toRetry: Write<DeliveryDoc>[] = [];
+    for (const { _id, attempt_count, lease } of held) {
+      // Only this lease: the row may be settled and leased again before this write.
+      const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
+      const why = reason(_id);
+      if (attempt_count >= retry_budget) {
+        const death = { tenant_id, agent_id, at, reason: spentReason(retry_budget, why ?? "handed back") };
+        toDead.push({ updateOne: { filter, update: deadUpdate(death) } });
+        continue;
+      }
+      const seconds = delay(attempt_count, _id);
+      ready ||= seconds <= 0;
+      toRetry.push({ updateOne: { filter, update: retryUpdate(at, seconds, why) } });
+    }
+    const [dead_lettered, retried] = await Promise.all([this.#write(toDead), this.#write(toRetry)]);
+    metrics.deliveriesNacked.inc(dead_lettered + retried);
+    metrics.deliveriesDeadLettered.inc(dead_lettered);
+    if (dead_lettered) announcements.nudge();
+    return { nacked: dead_lettered + retried, dead_lettered, ready };
+  }
+
+  async #write(operations: Write<DeliveryDoc>[]): Promise<number> {
+    return operations.length ? (await this.#deps.deliveries.bulk(operations)).modifiedCount : 0;
+  }
 }
 
 function retryUpdate(at: Date, seconds: number, reason: string | undefined): Update<DeliveryDoc> {
   const entry: TimelineEntry = { at, what: "nacked", ...(reason !== undefined && { reason }) };
-  if (seconds <= 0) {
-    return {
-      $set: { state: "ready" as const },
-      $unset: { due_at: 1, lease: 1 } as const,
-      $push: noted(entry),
-    };
-  }
+  const $push = timelinePush(entry);
+  if (seconds <= 0) return { $set: { state: "ready" }, $unset: { due_at: 1, lease: 1 }, $push };
   const due_at = new Date(at.getTime() + seconds * 1000);
-  return { $set: { state: "waiting" as const, due_at }, $unset: { lease: 1 } as const, $push: noted(entry) };
-}
-
-async function write(deliveries: Deliveries, operations: Write<DeliveryDoc>[]): Promise<number> {
-  return operations.length ? (await deliveries.bulk(operations)).modifiedCount : 0;
-}
-
-/** Extends leases to `seconds` from now. @returns how many were leased */
-export function extendLeases(
-  deliveries: Deliveries,
-  settlement: Settlement,
-  seconds: number,
-): Promise<number> {
-  const { tenant_id, agent_id, delivery_ids, at } = settlement;
-  const due_at = new Date(at.getTime() + seconds * 1000);
-  return deliveries.updateMany(
-    tenant_id,
-    { _id: { $in: delivery_ids }, agent_id, state: "leased" },
-    { $set: { due_at } },
-  );
-}
-
-const GIVEN_UP_AT_ONCE = 500;
-
-/** Dead-letters an agent's ready deliveries created before a time. @returns how many */
-export async function giveUp(
-  deliveries: Deliveries,
-  {
-    tenant_id,
-    agent_id,
-    before,
-    at,
-    reason,
-  }: Omit<Settlement, "delivery_ids"> & { before: Date; reason: string },
-): Promise<number> {
-  for (let dead = 0; ; ) {
-    const old = await deliveries.find(
-      tenant_id,
-      { state: "ready", agent_id, created_at: { $lt: before } },
-      { limit: GIVEN_UP_AT_ONCE, projection: { _id: 1 } },
-    );
-    const guard = { _id: { $in: old.map(({ _id }) => _id) }, state: "ready" as const };
-    if (old.length)
-      dead += await deliveries.updateMany(tenant_id, guard, deadUpdate({ tenant_id, agent_id, at, reason }));
-    if (old.length === GIVEN_UP_AT_ONCE) continue;
-    metrics.deliveriesDeadLettered.inc(dead);
-    return dead;
-  }
-}
-
-/** Releases what a lease still holds, at once and without counting an attempt. @returns how many */
-export function release(deliveries: Deliveries, settlement: Settlement & { lease: string }): Promise<number> {
-  const { tenant_id, agent_id, delivery_ids, lease, at } = settlement;
-  return deliveries.updateMany(
-    tenant_id,
-    { _id: { $in: delivery_ids }, agent_id, state: "leased", lease },
-    {
-      $set: { state: "ready" },
-      $unset: { due_at: 1, lease: 1 },
-      $inc: { attempt_count: -1 },
-      $push: noted({ at, what: "returned" }),
-    },
-  );
+  return { $set: { state: "waiting", due_at }, $unset: { lease: 1 }, $push };
 }

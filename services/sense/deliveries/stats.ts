@@ -11,7 +11,7 @@ interface Counts {
   dead: number;
 }
 
-interface Row extends Counts {
+interface AgentStatistics extends Counts {
   oldest_age_seconds: number | null;
 }
 
@@ -24,68 +24,78 @@ interface Page {
 const MANY = 50_000;
 const REST_FACTOR = 20;
 
-export function newStats(deliveries: TenantCollection<DeliveryDoc>, store: Store) {
-  async function stats(ctx: Call<Page>) {
+/** Counts deliveries by state. */
+export class Statistics {
+  readonly #deliveries: TenantCollection<DeliveryDoc>;
+  readonly #store: Store;
+  /** Large counts, by agent or tenant. */
+  readonly #cached = new Map<string, Counts>();
+
+  constructor(deliveries: TenantCollection<DeliveryDoc>, store: Store) {
+    this.#deliveries = deliveries;
+    this.#store = store;
+  }
+
+  /** Returns an agent's own, or the tenant's for an admin. */
+  async read(ctx: Call<Page>) {
     const { caller } = ctx.meta;
-    if (isAdmin(caller)) return ofTenant(ctx);
-    if (caller.kind === "agent") return rowOf(caller.tenant_id, caller.agent_id);
+    if (isAdmin(caller)) return this.#ofTenant(ctx);
+    if (caller.kind === "agent") return this.#ofAgent(caller.tenant_id, caller.agent_id);
     throw new Fault("forbidden", "Statistics are seen by the agent they are about, and by admins.");
   }
 
-  async function ofTenant(ctx: Call<Page>) {
+  async #ofTenant(ctx: Call<Page>) {
     const { tenant_id } = ctx.meta.caller;
     const { limit = 50, offset = 0 } = ctx.params;
     const page = { limit, offset };
     const [all, { agents, total }] = await Promise.all([
-      count(tenant_id, {}),
+      this.#count(tenant_id, {}),
       ctx.call("agents.list", page) as Promise<{ agents: { id: string }[]; total: number }>,
     ]);
-    const rows: (Row & { agent_id: string })[] = [];
+    const rows: (AgentStatistics & { agent_id: string })[] = [];
     // Sequentially: a page of concurrent queries would delay all others.
-    for (const { id } of agents) rows.push({ agent_id: id, ...(await rowOf(tenant_id, id)) });
+    for (const { id } of agents) rows.push({ agent_id: id, ...(await this.#ofAgent(tenant_id, id)) });
     const ages = rows.flatMap(({ oldest_age_seconds }) => oldest_age_seconds ?? []);
     return { ...all, oldest_age_seconds: ages.length ? Math.max(...ages) : null, agents: rows, total };
   }
 
-  async function rowOf(tenant_id: string, agent_id: string): Promise<Row> {
+  async #ofAgent(tenant_id: string, agent_id: string): Promise<AgentStatistics> {
     const [counts, ...heads] = await Promise.all([
-      count(tenant_id, { agent_id }),
-      ...PENDING.map((state) => oldest(tenant_id, agent_id, state)),
+      this.#count(tenant_id, { agent_id }),
+      ...PENDING.map((state) => this.#oldest(tenant_id, agent_id, state)),
     ]);
     const times = heads.filter((time) => time !== null);
-    const age = times.length ? (store.now() - Math.min(...times)) / 1000 : null;
+    const age = times.length ? (this.#store.now() - Math.min(...times)) / 1000 : null;
     return { ...counts, oldest_age_seconds: age };
   }
 
-  const kept = new Map<string, Counts>();
-
   /** Counts deliveries; caches large counts, because counting them blocks the store for long. */
-  async function count(tenant_id: string, of: { agent_id?: string }): Promise<Counts> {
+  async #count(tenant_id: string, of: { agent_id?: string }): Promise<Counts> {
     const key = of.agent_id ?? tenant_id;
-    const known = kept.get(key);
-    if (known) return known;
+    const cached = this.#cached.get(key);
+    if (cached) return cached;
     const began = performance.now();
-    const counts = await countNow(tenant_id, of);
+    const counts = await this.#countNow(tenant_id, of);
     if (counts.pending + counts.dead > MANY) {
-      kept.set(key, counts);
-      setTimeout(() => kept.delete(key), (performance.now() - began) * REST_FACTOR).unref();
+      this.#cached.set(key, counts);
+      setTimeout(() => this.#cached.delete(key), (performance.now() - began) * REST_FACTOR).unref();
     }
     return counts;
   }
 
-  async function countNow(tenant_id: string, of: { agent_id?: string }): Promise<Counts> {
+  async #countNow(tenant_id: string, of: { agent_id?: string }): Promise<Counts> {
     const states: DeliveryState[] = ["ready", "leased", "waiting", "dead"];
-    const found = states.map((state) => deliveries.count(tenant_id, { state, ...of }));
+    const found = states.map((state) => this.#deliveries.count(tenant_id, { state, ...of }));
     const [ready, in_flight, waiting, dead] = (await Promise.all(found)) as [number, number, number, number];
     return { pending: ready + in_flight + waiting, in_flight, waiting, dead };
   }
 
   /** Finds the creation time of the oldest: the first of each priority, each one lookup in the index of polls. */
-  async function oldest(tenant_id: string, agent_id: string, state: DeliveryState): Promise<number | null> {
+  async #oldest(tenant_id: string, agent_id: string, state: DeliveryState): Promise<number | null> {
     let time: number | null = null;
     let below = Number.MAX_SAFE_INTEGER;
     for (;;) {
-      const head = await deliveries.findOne(
+      const head = await this.#deliveries.findOne(
         tenant_id,
         { state, agent_id, priority: { $lt: below } },
         { sort: { priority: -1, created_at: 1 }, projection: { priority: 1, created_at: 1 } },
@@ -95,6 +105,4 @@ export function newStats(deliveries: TenantCollection<DeliveryDoc>, store: Store
       below = head.priority;
     }
   }
-
-  return stats;
 }

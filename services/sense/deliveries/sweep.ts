@@ -5,22 +5,21 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Write } from "../../../storage/query.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import { deadUpdate } from "./dead.ts";
-import type { DeliveryDoc, DeliveryState } from "./deliveries.model.ts";
+import { deadUpdate, spentReason } from "./dead.ts";
+import { type DeliveryDoc, type DeliveryState, timelinePush } from "./deliveries.model.ts";
 import type { Ready } from "./enqueue.ts";
-import { noted, spent } from "./settle.ts";
 
-/** Ended leases and waits. */
-interface Over {
+/** Filters ended leases and waits. */
+interface Ended {
   due_at: { $lte: Date } | { $gt: Date };
   state?: DeliveryState;
 }
 
-interface Parts {
+interface SweepDeps {
   store: Store;
   deliveries: TenantCollection<DeliveryDoc>;
   agents: AgentSettingsCache;
-  announceReady: (ready: Ready[]) => void;
+  notifyReady: (ready: Ready[]) => void;
 }
 
 /** Rows per write: more would delay the writes of others. */
@@ -30,106 +29,102 @@ const LONGEST_LEASE_MS = DAY_MS / 2;
 const LONGEST_WAIT_MS = DAY_MS;
 
 /** Time-driven transitions. Each task returns whether there may be more. */
-export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
-  const findDue = othersToo<DeliveryDoc>(
-    (others) => find({ due_at: { $lte: new Date(store.now()) }, ...others }),
-    BATCH,
-  );
+export class Sweep {
+  readonly #deps: SweepDeps;
+  readonly #findDue: (others: { tenant_id?: { $nin: string[] } }) => Promise<DeliveryDoc[]>;
+
+  constructor(deps: SweepDeps) {
+    this.#deps = deps;
+    this.#findDue = othersToo(
+      (others) => this.#find({ due_at: { $lte: new Date(deps.store.now()) }, ...others }),
+      BATCH,
+    );
+  }
 
   /** Ends leases and waits: the row becomes ready again, or dead if the budget is spent. */
-  async function due(): Promise<boolean> {
-    const rows = await findDue({});
-    const at = new Date(store.now());
-    return end(rows, { due_at: { $lte: at } }, at);
+  async endDue(): Promise<boolean> {
+    const rows = await this.#findDue({});
+    const at = new Date(this.#deps.store.now());
+    return this.#end(rows, { due_at: { $lte: at } }, at);
   }
 
   /** Ends leases and waits that end later than any can: they were created while the clock was ahead. */
-  async function ahead(): Promise<boolean> {
-    const at = new Date(store.now());
+  async endAhead(): Promise<boolean> {
+    const at = new Date(this.#deps.store.now());
     const after = (ms: number) => ({ due_at: { $gt: new Date(at.getTime() + ms) } });
-    const endOf = async (over: Over) => end(await find(over), over, at);
-    const leases = await endOf({ ...after(LONGEST_LEASE_MS), state: "leased" });
-    return (await endOf({ ...after(LONGEST_WAIT_MS), state: "waiting" })) || leases;
-  }
-
-  function find(filter: Over & { tenant_id?: { $nin: string[] } }): Promise<DeliveryDoc[]> {
-    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 };
-    const options = { sort: { due_at: 1 }, limit: BATCH, projection } as const;
-    return deliveries.system.find(filter, options).toArray() as Promise<DeliveryDoc[]>;
-  }
-
-  async function end(rows: DeliveryDoc[], over: Over, at: Date): Promise<boolean> {
-    if (rows.length === 0) return false;
-    const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
-    const budgets = await budgetsOf(byAgent);
-    const operations = byAgent.flatMap(([agent_id, those]) =>
-      moves(those, budgets.get(agent_id) as number, at, over),
-    );
-    const dead = rows.filter((row) => isSpent(row, budgets.get(row.agent_id as string) as number)).length;
-    await deliveries.bulk(operations);
-    metrics.deliveriesDeadLettered.inc(dead);
-    announceReady(
-      byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
-    );
-    return rows.length >= BATCH;
-  }
-
-  async function budgetsOf(byAgent: [string, DeliveryDoc[]][]): Promise<Map<string, number>> {
-    const byTenant = Map.groupBy(byAgent, ([, [row]]) => (row as DeliveryDoc).tenant_id);
-    const settings = await Promise.all(
-      [...byTenant].map(([tenant_id, those]) =>
-        agents.getMany(
-          tenant_id,
-          those.map(([agent_id]) => agent_id),
-        ),
-      ),
-    );
-    return new Map(
-      settings.flatMap((map) => [...map].map(([id, { retry_budget }]) => [id, retry_budget] as const)),
-    );
+    const endAll = async (ended: Ended) => this.#end(await this.#find(ended), ended, at);
+    const leases = await endAll({ ...after(LONGEST_LEASE_MS), state: "leased" });
+    return (await endAll({ ...after(LONGEST_WAIT_MS), state: "waiting" })) || leases;
   }
 
   /**
    * Retires rows past their retention: an acknowledged one becomes a tombstone, and one without an event is deleted,
    * because no event deletes it.
    */
-  async function retire(): Promise<boolean> {
-    const rows = (await deliveries.system
-      .find(
-        { retire_at: { $lte: new Date(store.now()) } },
-        { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } },
-      )
-      .toArray()) as DeliveryDoc[];
+  async retire(): Promise<boolean> {
+    const { deliveries, store } = this.#deps;
+    const past = { retire_at: { $lte: new Date(store.now()) } };
+    const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } };
+    const rows = (await deliveries.system.find(past, options).toArray()) as DeliveryDoc[];
     const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, size: 1 } as const;
-    for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
-      const unmapped = those.filter(({ event_id }) => event_id === null);
+    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      const unmapped = own.filter(({ event_id }) => event_id === null);
       if (unmapped.length > 0) await deliveries.deleteMany(tenant_id, byId(unmapped));
-      if (unmapped.length < those.length)
-        await deliveries.updateMany(tenant_id, byId(those), { $unset: gone });
+      if (unmapped.length < own.length) await deliveries.updateMany(tenant_id, byId(own), { $unset: gone });
     }
     return rows.length === BATCH;
   }
 
-  return { due, ahead, retire };
+  #find(filter: Ended & { tenant_id?: { $nin: string[] } }): Promise<DeliveryDoc[]> {
+    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 };
+    const options = { sort: { due_at: 1 }, limit: BATCH, projection } as const;
+    return this.#deps.deliveries.system.find(filter, options).toArray() as Promise<DeliveryDoc[]>;
+  }
+
+  async #end(rows: DeliveryDoc[], ended: Ended, at: Date): Promise<boolean> {
+    if (rows.length === 0) return false;
+    const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
+    const budgets = await this.#retryBudgets(rows);
+    const budgetOf = (agent_id: string | null) => budgets.get(agent_id as string) as number;
+    await this.#deps.deliveries.bulk(
+      byAgent.flatMap(([agent_id, own]) => endWrites(own, budgetOf(agent_id), at, ended)),
+    );
+    metrics.deliveriesDeadLettered.inc(rows.filter((row) => isSpent(row, budgetOf(row.agent_id))).length);
+    this.#deps.notifyReady(
+      byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
+    );
+    return rows.length >= BATCH;
+  }
+
+  /** Returns the retry budgets of the rows' agents. */
+  async #retryBudgets(rows: DeliveryDoc[]): Promise<Map<string, number>> {
+    const byTenant = [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)];
+    const settings = await Promise.all(
+      byTenant.map(([tenant_id, own]) => {
+        const agent_ids = new Set(own.map(({ agent_id }) => agent_id as string));
+        return this.#deps.agents.getMany(tenant_id, [...agent_ids]);
+      }),
+    );
+    return new Map(
+      settings.flatMap((map) => [...map].map(([id, { retry_budget }]) => [id, retry_budget] as const)),
+    );
+  }
 }
 
 const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });
 
-/** Returns the writes for one agent's due rows. A lease extended or settled meanwhile is no longer due. */
-function moves(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: Over): Write<DeliveryDoc>[] {
+/** Returns the writes for one agent's ended rows. A lease extended or settled meanwhile is no longer due. */
+function endWrites(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: Ended): Write<DeliveryDoc>[] {
   const { tenant_id, agent_id } = rows[0] as DeliveryDoc;
+  const dead = rows.filter((row) => isSpent(row, budget));
   const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
   const waited = rows.filter(({ state }) => state === "waiting");
-  const death = { tenant_id, agent_id: agent_id as string, at, reason: spent(budget, "lease expired") };
-  const back = { $set: { state: "ready" as const }, $unset: { due_at: 1, lease: 1 } as const };
+  const death = { tenant_id, agent_id: agent_id as string, at, reason: spentReason(budget, "lease expired") };
+  const ready = { $set: { state: "ready" as const }, $unset: { due_at: 1, lease: 1 } as const };
   return [
-    ...move(
-      rows.filter((row) => isSpent(row, budget)),
-      due_at,
-      deadUpdate(death),
-    ),
-    ...move(expired, due_at, { ...back, $push: noted({ at, what: "lease_expired" }) }),
-    ...move(waited, due_at, back),
+    ...updateAll(dead, due_at, deadUpdate(death)),
+    ...updateAll(expired, due_at, { ...ready, $push: timelinePush({ at, what: "lease_expired" }) }),
+    ...updateAll(waited, due_at, ready),
   ];
 }
 
@@ -137,7 +132,7 @@ function isSpent({ state, attempt_count }: DeliveryDoc, budget: number): boolean
   return state === "leased" && attempt_count >= budget;
 }
 
-function move(rows: DeliveryDoc[], due_at: Over["due_at"], update: object): Write<DeliveryDoc>[] {
+function updateAll(rows: DeliveryDoc[], due_at: Ended["due_at"], update: object): Write<DeliveryDoc>[] {
   const [first] = rows;
   if (!first) return [];
   const { tenant_id, state } = first;

@@ -1,12 +1,6 @@
 import type { ServiceBroker } from "moleculer";
-import { deliveryTo, type Receiver } from "../interests/receiver.ts";
+import { deliveryTo, type Match } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
-
-/** Result of interests.match for one event. */
-interface Match {
-  event_id: string;
-  receivers: Receiver[];
-}
 
 const ENQUEUE_CHUNK = 1_000;
 const MAX_RECEIVERS = 10_000;

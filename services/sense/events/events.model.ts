@@ -1,4 +1,5 @@
 import type { InferSchemaType } from "mongoose";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import {
   date,
   type Model,
@@ -8,7 +9,6 @@ import {
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
-import { positionFrom } from "./position.ts";
 
 /**
  * An accepted event. The envelope is stored once; deliveries refer to it. `_id` contains the position, so that new
@@ -78,17 +78,8 @@ export const EventModel: Model<EventDoc> = {
   ],
 };
 
-/** Returns a tenant's fan-out key at a time in milliseconds: text order is time order. */
-export function fanoutKey(tenant_id: string, at: number): string {
-  return `${tenant_id} ${positionFrom(at)}`;
-}
-
-/** Exclusive bounds of all keys of a tenant, for both fan-out and unmatched keys. */
-export function keyRange(tenant_id: string): { after: string; before: string } {
-  return { after: `${tenant_id} `, before: `${tenant_id} ~` };
-}
-
-/** Returns the `unmatched_key` of an event without receivers. */
-export function unmatchedKey({ tenant_id, position }: Pick<EventDoc, "tenant_id" | "position">): string {
-  return `${tenant_id} ${position}`;
+/** An event and its row before insertion. */
+export interface Publication {
+  event: CloudEvent;
+  row: EventDoc;
 }

@@ -2,8 +2,9 @@ import { FAULTS, isFault } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isStoreLost } from "../../../storage/store-lost.ts";
-import { type EventDoc, fanoutKey } from "./events.model.ts";
+import type { EventDoc } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
+import { fanoutKey } from "./position.ts";
 
 interface Parts {
   events: TenantCollection<EventDoc>;

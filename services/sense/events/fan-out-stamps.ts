@@ -1,7 +1,8 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Write } from "../../../storage/query.ts";
-import { type EventDoc, unmatchedKey } from "./events.model.ts";
+import type { EventDoc } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
+import { unmatchedKey } from "./position.ts";
 
 /** A fanned-out event whose row is not updated yet. */
 interface Stamp {

@@ -2,8 +2,9 @@ import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { type EventDoc, fanoutKey, keyRange } from "./events.model.ts";
+import type { EventDoc } from "./events.model.ts";
 import type { Entry, FanOutQueue } from "./fan-out-queue.ts";
+import { fanoutKey, keyRange } from "./position.ts";
 
 /** How long a node holds an event's lease; afterwards any node may claim its fan-out. */
 export const LEASE_MS = 10_000;

@@ -6,11 +6,12 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { deliver } from "./deliver.ts";
-import { type EventDoc, fanoutKey } from "./events.model.ts";
+import type { EventDoc } from "./events.model.ts";
 import { giveBack, isSystemic, park, postpone, retryDelay } from "./fan-out-failure.ts";
 import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd } from "./fan-out-sweep.ts";
+import { fanoutKey } from "./position.ts";
 
 /** Two batches keep up with the events that publishers put into one commit. */
 const MAX_BATCH = 400;

@@ -9,20 +9,27 @@ import {
   type TenantCollection,
 } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { matchAtOnce, type Publication } from "./at-once.ts";
+import { confirmCommit, matchBeforeCommit, UNMATCHED } from "./commit-matching.ts";
 import type { RecentEvents } from "./envelopes.ts";
-import { type EventDoc, unmatchedKey } from "./events.model.ts";
+import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
+import { unmatchedKey } from "./position.ts";
 
 /** The outcome for a row: durable, duplicate key, or its own error. */
 export type Inserted = "inserted" | "duplicate" | Error;
 
-interface Parts {
+interface InserterDeps {
   events: TenantCollection<EventDoc>;
   store: Store;
   broker: ServiceBroker;
   fanOut: FanOut;
   recent: RecentEvents;
+}
+
+/** Events being written. */
+interface Load {
+  rows: number;
+  bytes: number;
 }
 
 const MAX_ROWS = 500;
@@ -32,24 +39,18 @@ const MAX_PENDING: Load = { rows: 20_000, bytes: 64 * 1_048_576 };
 /** Capacity guaranteed to a tenant when others have reached the limit. */
 const RESERVED: Load = { rows: 500, bytes: 1_048_576 };
 
-/** Events being written. */
-interface Load {
-  rows: number;
-  bytes: number;
-}
-
 /** Inserts events; concurrent callers share one round trip. */
 export class EventInserter {
-  readonly #parts: Parts;
+  readonly #deps: InserterDeps;
   readonly #batcher: Batcher<Publication, Inserted>;
-  readonly #ofTenant = new Map<string, Load>();
+  readonly #pendingByTenant = new Map<string, Load>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: InserterDeps) {
+    this.#deps = deps;
     this.#batcher = new Batcher({
       flush: (publications) =>
         this.#insert(publications).finally(() => {
-          for (const { row } of publications) this.#pending(row, -1);
+          for (const { row } of publications) this.#countPending(row, -1);
         }),
       weight: ({ row }) => row.size,
       maxItems: MAX_ROWS,
@@ -60,21 +61,16 @@ export class EventInserter {
   /** Resolves when the events are durable, with the outcome of each. @throws Fault service_unavailable on overload. */
   insert(publications: Publication[]): Promise<Inserted[]> {
     if (!this.#admits((publications[0] as Publication).row.tenant_id)) {
-      throw new Fault(
-        "service_unavailable",
-        "Too many of your events are waiting to be written; retry when some are.",
-        {
-          retry_after_seconds: 1,
-        },
-      );
+      const message = "Too many of your events are waiting to be written; retry when some are.";
+      throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
     }
-    for (const { row } of publications) this.#pending(row, 1);
+    for (const { row } of publications) this.#countPending(row, 1);
     return this.#batcher.add(publications);
   }
 
   /** No tenant has more pending than it leaves free: there is always capacity for another. */
   #admits(tenant_id: string): boolean {
-    const own = this.#ofTenant.get(tenant_id);
+    const own = this.#pendingByTenant.get(tenant_id);
     if (!own) return true;
     const { pendingItems, pendingWeight } = this.#batcher;
     return (
@@ -83,22 +79,22 @@ export class EventInserter {
     );
   }
 
-  #pending({ tenant_id, size }: EventDoc, change: 1 | -1): void {
-    const own = this.#ofTenant.get(tenant_id) ?? { rows: 0, bytes: 0 };
+  #countPending({ tenant_id, size }: EventDoc, change: 1 | -1): void {
+    const own = this.#pendingByTenant.get(tenant_id) ?? { rows: 0, bytes: 0 };
     own.rows += change;
     own.bytes += change * size;
-    if (own.rows === 0) this.#ofTenant.delete(tenant_id);
-    else this.#ofTenant.set(tenant_id, own);
+    if (own.rows === 0) this.#pendingByTenant.delete(tenant_id);
+    else this.#pendingByTenant.set(tenant_id, own);
   }
 
   async #insert(publications: Publication[]): Promise<Inserted[]> {
     const [first] = publications;
     if (publications.every(({ row }) => row.tenant_id === first?.row.tenant_id))
-      return this.#insertOfTenant(publications);
+      return this.#insertForTenant(publications);
     const tenants = Map.groupBy(publications, ({ row }) => row.tenant_id);
     const results = new Map<Publication, Inserted>();
     const insert = async (own: Publication[]) => {
-      const inserted = await this.#insertOfTenant(own);
+      const inserted = await this.#insertForTenant(own);
       for (const [i, publication] of own.entries()) results.set(publication, inserted[i] as Inserted);
     };
     await Promise.all([...tenants.values()].map(insert));
@@ -106,12 +102,14 @@ export class EventInserter {
   }
 
   /** Writes events together with their deliveries where possible; leases the others to fan-out. */
-  async #insertOfTenant(publications: Publication[]): Promise<Inserted[]> {
-    const { events, store, fanOut, recent } = this.#parts;
+  async #insertForTenant(publications: Publication[]): Promise<Inserted[]> {
+    const { events, store, broker, fanOut, recent } = this.#deps;
     const rows = publications.map(({ row }) => row);
-    // Before any delivery of it is promised.
+    // Before any of their deliveries are reserved.
     for (const row of rows) recent.add(row);
-    const { counts, belonging, written } = await matchAtOnce(this.#parts, publications);
+    const { tenant_id } = rows[0] as EventDoc;
+    const canMatch = store.commitsTogether && fanOut.isClear(tenant_id);
+    const { counts, deliveries } = canMatch ? await matchBeforeCommit(broker, publications) : UNMATCHED;
     const now = store.now();
     for (const [i, row] of rows.entries()) {
       const count = counts[i];
@@ -120,13 +118,14 @@ export class EventInserter {
     }
     let results: Inserted[] = [];
     try {
-      results = await insertRows(events, rows, belonging);
+      results = await insertRows(events, rows, deliveries);
       return results;
     } finally {
-      const isWritten = (i: number) => results[i] === "inserted";
-      written(isWritten);
-      countFannedOut(rows, (i) => i < counts.length && isWritten(i), store.now());
-      for (const [i, row] of rows.entries()) if (!isWritten(i)) recent.forget([row._id]);
+      const written = rows.filter((_, i) => results[i] === "inserted");
+      if (deliveries) confirmCommit(broker, deliveries, new Set(written.map(({ _id }) => _id)));
+      observeFannedOut(written, store.now());
+      if (written.length < rows.length)
+        recent.forget(rows.flatMap(({ _id }, i) => (results[i] === "inserted" ? [] : _id)));
     }
   }
 }
@@ -137,14 +136,14 @@ function markFannedOut(row: EventDoc, count: number): void {
   if (count === 0) row.unmatched_key = unmatchedKey(row);
 }
 
-function countFannedOut(rows: EventDoc[], isFannedOut: (index: number) => boolean, now: number): void {
-  let fannedOut = 0;
-  for (const [i, { accepted_at }] of rows.entries()) {
-    if (!isFannedOut(i)) continue;
-    fannedOut++;
+function observeFannedOut(written: EventDoc[], now: number): void {
+  let count = 0;
+  for (const { accepted_at, fanned_out_at } of written) {
+    if (!fanned_out_at) continue;
+    count++;
     metrics.fanOutLag.observe((now - accepted_at.getTime()) / 1000);
   }
-  metrics.eventsFannedOut.inc(fannedOut);
+  metrics.eventsFannedOut.inc(count);
 }
 
 async function insertRows(

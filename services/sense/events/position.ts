@@ -30,3 +30,18 @@ export function positionMaker(): (ms: number) => string {
     return `${prefix}${PAIRS[Math.floor(count / PAIRS.length)]}${PAIRS[count % PAIRS.length]}${node}`;
   };
 }
+
+/** Returns a tenant's fan-out key at a time in milliseconds: text order is time order. */
+export function fanoutKey(tenant_id: string, at: number): string {
+  return `${tenant_id} ${positionFrom(at)}`;
+}
+
+/** Exclusive bounds of all keys of a tenant, for both fan-out and unmatched keys. */
+export function keyRange(tenant_id: string): { after: string; before: string } {
+  return { after: `${tenant_id} `, before: `${tenant_id} ~` };
+}
+
+/** Returns the `unmatched_key` of an event without receivers. */
+export function unmatchedKey({ tenant_id, position }: { tenant_id: string; position: string }): string {
+  return `${tenant_id} ${position}`;
+}

@@ -1,9 +1,11 @@
+import { TokenBucket } from "../../../lib/queue/token-bucket.ts";
+
 /**
  * Budget of a tenant's costly filters and globs, in units of filter cost (15 to 40 ns): about a thirtieth of a core in
  * the long run, with bursts of a fifth of a second.
  */
 const PER_MS = 1_250;
-const AT_ONCE = 6_250_000;
+const BURST = 6_250_000;
 /** Cheaper evaluations, in units, are not counted: ordinary filters never add up. */
 const FREE = 500;
 /**
@@ -15,7 +17,7 @@ const MODEST = 4_000;
  * A returning filter's own budget, which is one evaluation of the costliest kind: otherwise each return would cost as
  * much as the first time.
  */
-const PROBATION = { atOnce: AT_ONCE / 32, perMs: PER_MS / 4 };
+const PROBATION = { burst: BURST / 32, perMs: PER_MS / 4 };
 /** With more spenders than this, each is small: suspend the one that asks for more. */
 const MOST_COMPARED = 1_000;
 const FIRST_SUSPENSION_MS = 10_000;
@@ -26,43 +28,12 @@ export const isCostly = (units: number): boolean => units > FREE;
 
 const priceOf = (units: number): number => units * Math.max(1, units / MODEST);
 
-/** A token bucket. */
-class Supply {
-  readonly #most: number;
-  readonly #perMs: number;
-  #left: number;
-  #at = Number.NEGATIVE_INFINITY;
-
-  constructor(most: number, perMs: number) {
-    this.#most = most;
-    this.#perMs = perMs;
-    this.#left = most;
-  }
-
-  /** @returns whether it is full */
-  refill(now: number): boolean {
-    this.add((now - this.#at) * this.#perMs);
-    this.#at = now;
-    return this.#left === this.#most;
-  }
-
-  add(units: number): void {
-    this.#left = Math.min(this.#most, this.#left + units);
-  }
-
-  /** @returns whether there was enough */
-  take(units: number): boolean {
-    this.#left -= units;
-    return this.#left >= 0;
-  }
-}
-
 /** Recent cost of a filter or glob, and its suspension, if any. */
 export class FilterAccount {
   spent = 0;
   suspendedUntil = 0;
   suspensionMs = 0;
-  probation: Supply | null = null;
+  probation: TokenBucket | null = null;
 }
 
 /**
@@ -71,16 +42,16 @@ export class FilterAccount {
  * next suspension. Times are in ms of a monotonic clock.
  */
 export class FilterAllowance {
-  readonly #supply = new Supply(AT_ONCE, PER_MS);
+  readonly #budget = new TokenBucket(PER_MS, BURST);
   readonly #spenders = new Set<FilterAccount>();
 
   /** Charges a costly evaluation of a filter. @returns whether this or another filter got suspended */
   charge(account: FilterAccount, units: number, now: number): boolean {
-    if (this.#supply.refill(now)) this.#forgetSpenders();
+    if (this.#budget.refill(now)) this.#forgetSpenders();
     const price = priceOf(units);
     this.#spenders.add(account);
     account.spent += price;
-    const enough = this.#supply.take(price);
+    const enough = this.#budget.take(price);
     if (!passesProbation(account, price, now)) this.#suspend(account, now);
     else if (!enough) this.#suspend(this.#costliest(account), now);
     else return false;
@@ -99,7 +70,7 @@ export class FilterAllowance {
 
   /** Refund its cost: the others have not used it. */
   #suspend(account: FilterAccount, now: number): void {
-    this.#supply.add(account.spent);
+    this.#budget.add(account.spent);
     account.spent = 0;
     this.#spenders.delete(account);
     account.suspensionMs = Math.min(
@@ -107,7 +78,7 @@ export class FilterAllowance {
       LONGEST_SUSPENSION_MS,
     );
     account.suspendedUntil = now + account.suspensionMs;
-    account.probation = new Supply(PROBATION.atOnce, PROBATION.perMs);
+    account.probation = new TokenBucket(PROBATION.perMs, PROBATION.burst);
   }
 }
 

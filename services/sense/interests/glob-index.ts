@@ -1,56 +1,34 @@
-import { compileGlob, type Glob, globSteps } from "../../../lib/filter/glob.ts";
+import { compileGlob } from "../../../lib/filter/glob.ts";
 import { AffixTable } from "./affix-table.ts";
-import { added, all, type Few, removed } from "./few.ts";
-import { LOOKUP_UNITS, STEPS_PER_UNIT, type Work } from "./work.ts";
+import { addTo, type CompactList, itemsOf, removeFrom } from "./compact-list.ts";
+import type { GlobEntry } from "./glob-entry.ts";
 
-/**
- * A glob; subclasses store values under it. Most globs of a large tenant have a single `*`: they are tested by their
- * text alone.
- */
-export class GlobEntry {
-  readonly source: string;
-  readonly #glob: Glob | null;
-
-  /** Throws an Error that describes the problem if the glob cannot be compiled. */
-  constructor(source: string) {
-    const glob = compileGlob(source);
-    const { prefix, suffix } = glob;
-    this.source = source;
-    this.#glob = source === `${prefix}*${suffix}` ? null : glob;
-  }
-
-  /** Cost of the last test, in units of filter cost; it must have been of this entry. */
-  get unitsTaken(): number {
-    return this.#glob === null ? 0 : globSteps() / STEPS_PER_UNIT;
-  }
-
-  test(text: string): boolean {
-    if (this.#glob !== null) return this.#glob.test(text);
-    const { source } = this;
-    const star = source.indexOf("*");
-    if (text.length < source.length - 1) return false;
-    return text.startsWith(source.slice(0, star)) && text.endsWith(source.slice(star + 1));
-  }
+/** The remaining budget for matching, in units of filter cost (15 to 40 ns). */
+export interface Work {
+  left: number;
 }
+
+/** Cost of one look-up of a prefix or suffix. */
+const LOOKUP_UNITS = 3;
 
 /** Several globs with a common literal prefix. */
 class Bucket<Entry extends GlobEntry> {
-  withoutSuffix: Few<Entry> = null;
-  readonly bySuffix = new AffixTable<Few<Entry>>("end");
+  withoutSuffix: CompactList<Entry> = null;
+  readonly bySuffix = new AffixTable<CompactList<Entry>>("end");
 
   get isEmpty(): boolean {
     return this.withoutSuffix === null && this.bySuffix.size === 0;
   }
 
   add(entry: Entry, suffix: string): void {
-    if (suffix === "") this.withoutSuffix = added(this.withoutSuffix, entry);
-    else this.bySuffix.set(suffix, added(this.bySuffix.get(suffix) ?? null, entry));
+    if (suffix === "") this.withoutSuffix = addTo(this.withoutSuffix, entry);
+    else this.bySuffix.set(suffix, addTo(this.bySuffix.get(suffix) ?? null, entry));
   }
 
   delete(entry: Entry, suffix: string): void {
-    if (suffix === "") this.withoutSuffix = removed(this.withoutSuffix, entry);
+    if (suffix === "") this.withoutSuffix = removeFrom(this.withoutSuffix, entry);
     else {
-      const left = removed(this.bySuffix.get(suffix) ?? null, entry);
+      const left = removeFrom(this.bySuffix.get(suffix) ?? null, entry);
       if (left === null) this.bySuffix.delete(suffix);
       else this.bySuffix.set(suffix, left);
     }
@@ -125,8 +103,8 @@ export class GlobIndex<Entry extends GlobEntry> {
   }
 }
 
-function pushAll<Entry extends GlobEntry>(found: Entry[], few: Few<Entry>, work: Work): void {
-  const entries = all(few);
+function pushAll<Entry extends GlobEntry>(found: Entry[], list: CompactList<Entry>, work: Work): void {
+  const entries = itemsOf(list);
   work.left -= entries.length;
   if (work.left >= 0) for (const entry of entries) found.push(entry);
 }

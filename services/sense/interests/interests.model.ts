@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import { derivedId } from "../../../lib/ids.ts";
 import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
+import type { Subscription } from "./routing-change.ts";
 
 /** What an agent wants to receive (spec: Interest). */
 export interface InterestDoc extends InferSchemaType<typeof schema> {}
@@ -27,4 +28,17 @@ export const InterestModel: Model<InterestDoc> = { name: "interests", schema };
 
 export function conflictKey(agent_id: string, event_type: string, filter_expression: string | null): string {
   return derivedId("int", agent_id, event_type, filter_expression ?? "");
+}
+
+/** Converts an interest to a subscription. */
+export function toSubscription(row: InterestDoc): Subscription {
+  const { _id: id, agent_id, event_type: glob, filter_expression, priority } = row;
+  return {
+    id,
+    kind: "interest",
+    agent_id,
+    glob,
+    priority,
+    ...(filter_expression !== null && { filter: filter_expression }),
+  };
 }

@@ -1,13 +1,13 @@
+import type { Config } from "../../../config.ts";
 import { type Fault, isFault, ruleBroken } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { InterestDoc } from "./interests.model.ts";
-import type { Routing } from "./routing.ts";
 
 interface LimitsDeps {
   interests: TenantCollection<InterestDoc>;
-  routing: Routing;
-  perAgent: number;
-  perTenant: number;
+  /** The tenants' interests and feeds. */
+  routing: { current(tenant_id: string): Promise<{ readonly size: number }> };
+  config: Pick<Config, "MAX_INTERESTS_PER_AGENT" | "MAX_INTERESTS_PER_TENANT">;
 }
 
 type Key = Pick<InterestDoc, "_id" | "tenant_id" | "agent_id" | "conflict_key">;
@@ -54,7 +54,8 @@ export class InterestLimits {
 
   /** Calls `admit` in the tick of the check, so that later checks count what it starts. */
   async #whenAdmitted<T>(tenant_id: string, admit: () => T | Promise<T>): Promise<T> {
-    const { perTenant, routing } = this.#deps;
+    const { routing } = this.#deps;
+    const perTenant = this.#deps.config.MAX_INTERESTS_PER_TENANT;
     for (;;) {
       const { size } = await routing.current(tenant_id);
       const creating = this.#ofTenant.get(tenant_id);
@@ -66,7 +67,8 @@ export class InterestLimits {
   }
 
   async #requireForAgent(row: Key): Promise<void> {
-    const { interests, perAgent } = this.#deps;
+    const { interests, config } = this.#deps;
+    const perAgent = config.MAX_INTERESTS_PER_AGENT;
     const { tenant_id, agent_id } = row;
     if ((await interests.count(tenant_id, { agent_id })) < perAgent || (await this.#exists(row))) return;
     throw ruleBroken(

@@ -1,32 +1,18 @@
 import { reservedPrefix } from "../../../lib/cloudevents/platform-types.ts";
-import {
-  type CompiledFilter,
-  compileFilter,
-  EventScope,
-  type FilterableEvent,
-  type FilterOutcome,
-  unitsSpent,
-} from "../../../lib/filter/filter.ts";
+import { EventScope, type FilterableEvent } from "../../../lib/filter/filter.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
-import { added, all, type Few, removed } from "./few.ts";
-import { FilterAccount, FilterAllowance, isCostly } from "./filter-allowance.ts";
-import { GlobEntry, GlobIndex } from "./glob-index.ts";
-import type { RoutedSubscription } from "./routing-change.ts";
-import { unbounded, type Work } from "./work.ts";
-
-/** The fields of an agent's interest or a channel's feed that matching needs. */
-export type Subscription = RoutedSubscription;
-
-interface MatchResult {
-  /** In no particular order. */
-  matched: Subscription[];
-  /** Distinct filters and globs that could not be evaluated on the event, and so did not match. */
-  errors: number;
-  /** Filters and globs suspended by this event because of their cost. */
-  suspended: number;
-}
-
-const newResult = (): MatchResult => ({ matched: [], errors: 0, suspended: 0 });
+import { FilterAllowance } from "./filter-allowance.ts";
+import { GlobIndex, type Work } from "./glob-index.ts";
+import type { Subscription } from "./routing-change.ts";
+import {
+  addMatches,
+  type Costs,
+  DistinctFilter,
+  type MatchResult,
+  newResult,
+  type Pass,
+  Subscribers,
+} from "./subscribers.ts";
 
 /** How long matching may block the event loop. */
 const SLICE_MS = 2;
@@ -100,7 +86,7 @@ export class MatchIndex {
   match(event: FilterableEvent): MatchResult {
     const pass = this.#begin(event);
     for (const subscribers of pass.candidates) subscribers.enter(pass, this.#costs);
-    for (const [filter, subscribers] of pass.pending) settle(pass, filter, subscribers);
+    for (const [filter, subscribers] of pass.pending) addMatches(pass, filter, subscribers);
     return pass.result;
   }
 
@@ -115,7 +101,7 @@ export class MatchIndex {
         if (slices.over) await slices.next();
       }
       for (const [filter, subscribers] of pass.pending) {
-        settle(pass, filter, subscribers);
+        addMatches(pass, filter, subscribers);
         if (slices.over) await slices.next();
       }
     } finally {
@@ -137,7 +123,7 @@ export class MatchIndex {
       if (!candidates.has(subscribers) || !subscribers.fits(type, this.#costs, result)) continue;
       const { filter } = subscription;
       if (filter === undefined) result.matched.push(subscription);
-      else settle(pass, this.#filters.get(filter) as DistinctFilter, [subscription]);
+      else addMatches(pass, this.#filters.get(filter) as DistinctFilter, [subscription]);
     }
   }
 
@@ -145,7 +131,11 @@ export class MatchIndex {
    * Returns the result of `match` if it needs no filter evaluation, has at most `most` entries and costs no more than
    * the remaining work; else null.
    */
-  unfiltered({ type }: FilterableEvent, most: number, work: Work = unbounded()): Subscription[] | null {
+  lookUp(
+    { type }: FilterableEvent,
+    most: number,
+    work: Work = { left: Number.POSITIVE_INFINITY },
+  ): Subscription[] | null {
     const found: Subscription[] = [];
     const result = newResult();
     for (const subscribers of this.#candidates(type, work)) {
@@ -176,7 +166,7 @@ export class MatchIndex {
     };
   }
 
-  #candidates(type: string, work = unbounded()): Subscribers[] {
+  #candidates(type: string, work: Work = { left: Number.POSITIVE_INFINITY }): Subscribers[] {
     return this.#globs.candidates(type, reservedPrefix(type).length, work);
   }
 
@@ -201,140 +191,5 @@ export class MatchIndex {
     filter.uses--;
     if (filter.uses === 0) this.#filters.delete(expression);
     return filter;
-  }
-}
-
-/** The matching of one event. */
-interface Pass {
-  readonly number: number;
-  readonly type: string;
-  readonly scope: EventScope;
-  /** All whose glob may match. */
-  readonly candidates: Subscribers[];
-  /** Subscriptions whose glob matches, with filters still to evaluate. */
-  readonly pending: [DistinctFilter, Subscription[]][];
-  /** Ids of subscriptions replaced or removed since it began. */
-  readonly changed: Set<string>;
-  readonly result: MatchResult;
-}
-
-function settle(pass: Pass, filter: DistinctFilter, subscribers: Subscription[]): void {
-  if (filter.outcome(pass) !== "match") return;
-  for (const subscription of subscribers) pass.result.matched.push(subscription);
-}
-
-/** All subscriptions with the same glob. */
-class Subscribers extends GlobEntry {
-  #unfiltered: Few<Subscription> = null;
-  #filtered: Map<DistinctFilter, Subscription[]> | null = null;
-  /** Cost of the glob, if it is costly. */
-  #account: FilterAccount | null = null;
-
-  get isEmpty(): boolean {
-    return this.#unfiltered === null && this.#filtered === null;
-  }
-
-  get hasFilters(): boolean {
-    return this.#filtered !== null;
-  }
-
-  get unfiltered(): readonly Subscription[] {
-    return all(this.#unfiltered);
-  }
-
-  add(subscription: Subscription, filter: DistinctFilter | null): void {
-    if (filter === null) {
-      this.#unfiltered = added(this.#unfiltered, subscription);
-      return;
-    }
-    this.#filtered ??= new Map();
-    const same = this.#filtered.get(filter);
-    if (same) same.push(subscription);
-    else this.#filtered.set(filter, [subscription]);
-  }
-
-  remove(subscription: Subscription, filter: DistinctFilter | null): void {
-    if (filter === null) {
-      this.#unfiltered = removed(this.#unfiltered, subscription);
-      return;
-    }
-    if (removed(this.#filtered?.get(filter) ?? null, subscription) === null) this.#filtered?.delete(filter);
-    if (this.#filtered?.size === 0) this.#filtered = null;
-  }
-
-  suspendedFor({ now }: Costs): number {
-    return this.#account ? Math.max(0, this.#account.suspendedUntil - now()) : 0;
-  }
-
-  /** Whether the glob matches the type. A costly test is charged; a suspended glob does not match. */
-  fits(type: string, costs: Costs, result: MatchResult): boolean {
-    if (this.suspendedFor(costs) > 0) {
-      result.errors++;
-      return false;
-    }
-    const fits = this.test(type);
-    const units = this.unitsTaken;
-    if (!isCostly(units)) return fits;
-    this.#account ??= new FilterAccount();
-    if (costs.allowance.charge(this.#account, units, costs.now())) result.suspended++;
-    return fits;
-  }
-
-  enter(pass: Pass, costs: Costs): void {
-    if (!this.fits(pass.type, costs, pass.result)) return;
-    for (const subscription of this.unfiltered) pass.result.matched.push(subscription);
-    if (this.#filtered !== null) for (const group of this.#filtered) pass.pending.push(group);
-  }
-}
-
-/** The budget of a tenant's filters and globs, and its clock. */
-interface Costs {
-  readonly allowance: FilterAllowance;
-  now(): number;
-}
-
-/** A filter expression, shared by its subscriptions: compiled on first use, evaluated once per event. */
-class DistinctFilter {
-  uses = 0;
-  readonly #expression: string;
-  readonly #costs: Costs;
-  #account: FilterAccount | null = null;
-  #compiled: CompiledFilter | null = null;
-  #pass = 0;
-  #outcome: FilterOutcome = "error";
-
-  constructor(expression: string, costs: Costs) {
-    this.#expression = expression;
-    this.#costs = costs;
-  }
-
-  suspendedFor(): number {
-    return this.#account ? Math.max(0, this.#account.suspendedUntil - this.#costs.now()) : 0;
-  }
-
-  outcome(pass: Pass): FilterOutcome {
-    if (this.#pass === pass.number) return this.#outcome;
-    this.#pass = pass.number;
-    this.#outcome = this.suspendedFor() > 0 ? "error" : this.#evaluate(pass);
-    if (this.#outcome === "error") pass.result.errors++;
-    return this.#outcome;
-  }
-
-  #evaluate(pass: Pass): FilterOutcome {
-    try {
-      this.#compiled ??= compileFilter(this.#expression);
-    } catch {
-      // It compiled when it was stored; if a later version rejects it, the others must continue.
-      return "error";
-    }
-    const outcome = this.#compiled.matches(pass.scope);
-    if (isCostly(unitsSpent())) this.#pay(pass, unitsSpent());
-    return outcome;
-  }
-
-  #pay({ result }: Pass, units: number): void {
-    this.#account ??= new FilterAccount();
-    const { allowance, now } = this.#costs;
-    if (allowance.charge(this.#account, units, now())) result.suspended++;
   }
 }

@@ -1,10 +1,29 @@
-/** A receiver of an event with its matches: the result of `interests.match`, for fan-out and replays. */
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { EnrichmentDepth } from "./interests.contract.ts";
+
+/** An agent that receives an event, and why. */
 export interface Receiver {
   agent_id: string;
   interest_ids: string[];
   feed_ids: string[];
+  /** The highest priority of its matching interests; 0 if only feeds match. */
   priority: number;
-  enrichment_depth: "none" | "shallow" | "deep";
+  enrichment_depth: EnrichmentDepth;
+}
+
+/** The result of `interests.match` for one event. */
+export interface Match {
+  event_id: string;
+  receivers: Receiver[];
+}
+
+/** Methods of the interests service that the events service of the same node calls directly. */
+export interface CommitMatching {
+  /**
+   * Returns the receivers of the first events, as far as look-ups in a current routing table in memory suffice: see
+   * `matchByLookup`.
+   */
+  matchByLookup(tenant_id: string, events: CloudEvent[]): Promise<Receiver[][]>;
 }
 
 /** Builds the request to `deliveries.enqueue`. `size`: bytes of the event as JSON. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Context } from "moleculer";
 
 /** A subscription: an agent's interest or a channel's feed. */
-export interface RoutedSubscription {
+export interface Subscription {
   readonly id: string;
   readonly kind: "interest" | "feed";
   /** Set for an interest. */
@@ -20,7 +20,7 @@ export interface RoutedSubscription {
 export type RoutingChange =
   | {
       kind: "subscribe";
-      subscription: RoutedSubscription;
+      subscription: Subscription;
       depth?: "none" | "shallow" | "deep";
       agent_active?: boolean;
     }

@@ -1,20 +1,12 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
+import type { Work } from "./glob-index.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
-import { MatchIndex, type Subscription } from "./match-index.ts";
-import { gather, type Receiver, receivers } from "./receivers.ts";
-import type { RoutingChange } from "./routing-change.ts";
-import type { Work } from "./work.ts";
-
-/** An agent that receives an event, and why. */
-export interface MatchedReceiver {
-  agent_id: string;
-  interest_ids: string[];
-  feed_ids: string[];
-  priority: number;
-  enrichment_depth: EnrichmentDepth;
-}
+import { MatchIndex } from "./match-index.ts";
+import type { Receiver } from "./receiver.ts";
+import { gather, type Reasons, receivers } from "./receivers.ts";
+import type { RoutingChange, Subscription } from "./routing-change.ts";
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
 /** How long resolving the receivers of one event may block the event loop. */
@@ -43,7 +35,7 @@ export class RoutingTable {
   }
 
   /** Returns the receivers of the event, without duplicates and inactive agents. */
-  async match(event: CloudEvent): Promise<MatchedReceiver[]> {
+  async match(event: CloudEvent): Promise<Receiver[]> {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
@@ -54,8 +46,8 @@ export class RoutingTable {
    * As `match`, if no filter must be evaluated, there are at most `most` receivers and the cost is within the remaining
    * work; else null.
    */
-  matchAtOnce(event: CloudEvent, most: number, work: Work): MatchedReceiver[] | null {
-    const matched = this.#index.unfiltered(event, most, work);
+  matchByLookup(event: CloudEvent, most: number, work: Work): Receiver[] | null {
+    const matched = this.#index.lookUp(event, most, work);
     if (!matched) return null;
     let reached = 0;
     for (const { channel_id } of matched)
@@ -63,22 +55,22 @@ export class RoutingTable {
     return reached > most ? null : this.#receivers(matched);
   }
 
-  #receivers(matched: Subscription[]): MatchedReceiver[] {
+  #receivers(matched: Subscription[]): Receiver[] {
     if (matched.length === 0) return [];
-    const result: MatchedReceiver[] = [];
+    const result: Receiver[] = [];
     const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
     for (const each of found) this.#present(result, each);
     return result;
   }
 
   /** As above, for very many. */
-  async #receiversInSlices(matched: Subscription[]): Promise<MatchedReceiver[]> {
+  async #receiversInSlices(matched: Subscription[]): Promise<Receiver[]> {
     const slices = new Slices(SLICE_MS);
-    const found = new Map<string, Receiver>();
+    const found = new Map<string, Reasons>();
     // The current members: the set may change in between.
     const membersOf = (channel_id: string) => [...(this.#members.get(channel_id) ?? [])];
     for (const _ of gather(found, matched, membersOf)) if (slices.over) await slices.next();
-    const result: MatchedReceiver[] = [];
+    const result: Receiver[] = [];
     for (const each of found) {
       this.#present(result, each);
       if (result.length % 100 === 0 && slices.over) await slices.next();
@@ -86,9 +78,9 @@ export class RoutingTable {
     return result;
   }
 
-  #present(result: MatchedReceiver[], [agent_id, receiver]: [string, Receiver]): void {
+  #present(result: Receiver[], [agent_id, reasons]: [string, Reasons]): void {
     if (this.#inactive.has(agent_id)) return;
-    const { interest_ids, feed_ids, priority } = receiver;
+    const { interest_ids, feed_ids, priority } = reasons;
     const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
     result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
   }

@@ -1,9 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import { Slices } from "../../../lib/queue/slices.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { InterestDoc } from "./interests.model.ts";
-import type { Subscription } from "./match-index.ts";
-import type { RoutingChange } from "./routing-change.ts";
+import { type InterestDoc, toSubscription } from "./interests.model.ts";
+import type { RoutingChange, Subscription } from "./routing-change.ts";
 import { RoutingTable } from "./routing-table.ts";
 
 const PAGE = 2_000;
@@ -12,25 +11,22 @@ const SLICE_MS = 2;
 /** Limit of subscriptions in memory over all tenants; above it the least recently used tenants are unloaded. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
 
-interface Parts {
-  interests: TenantCollection<InterestDoc>;
-  broker: ServiceBroker;
-}
-
 /**
  * The routing tables of the tenants that this node matches for. A table is used only if it is as new as the tenant's
  * routing version, which every change raises before it is answered: matching is never stale.
  */
 export class Routing {
-  readonly #parts: Parts;
+  readonly #interests: TenantCollection<InterestDoc>;
+  readonly #broker: ServiceBroker;
   /** In order of last use. */
   readonly #tables = new Map<string, RoutingTable>();
   readonly #loading = new Map<string, Promise<void>>();
   /** Changes that arrived while a table was being loaded. */
   readonly #meanwhile = new Map<string, [number, RoutingChange][]>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(interests: TenantCollection<InterestDoc>, broker: ServiceBroker) {
+    this.#interests = interests;
+    this.#broker = broker;
   }
 
   /** Returns the tenant's table, at the current version or newer. */
@@ -44,7 +40,7 @@ export class Routing {
   }
 
   /** Returns the tenant's table if it is in memory and current; null if it must be loaded. */
-  async atHand(tenant_id: string): Promise<RoutingTable | null> {
+  async inMemory(tenant_id: string): Promise<RoutingTable | null> {
     const version = await this.#version(tenant_id);
     const table = this.#tables.get(tenant_id);
     return table && table.version >= version ? this.#used(tenant_id, table) : null;
@@ -83,7 +79,7 @@ export class Routing {
   }
 
   #version(tenant_id: string): Promise<number> {
-    return this.#parts.broker.call("tenants.routing_version", { tenant_id });
+    return this.#broker.call("tenants.routing_version", { tenant_id });
   }
 
   #load(tenant_id: string): Promise<void> {
@@ -107,11 +103,11 @@ export class Routing {
     const table = new RoutingTable(await this.#version(tenant_id));
     const agents = new Set<string>();
     const slices = new Slices(SLICE_MS);
-    for await (const row of this.#interests(tenant_id)) {
+    for await (const row of this.#interestRows(tenant_id)) {
       if (slices.over) await slices.next();
       table.apply({
         kind: "subscribe",
-        subscription: interestSubscription(row),
+        subscription: toSubscription(row),
         depth: row.enrichment_depth,
       });
       agents.add(row.agent_id);
@@ -131,10 +127,10 @@ export class Routing {
     this.#keep(tenant_id, table);
   }
 
-  async *#interests(tenant_id: string): AsyncGenerator<InterestDoc> {
+  async *#interestRows(tenant_id: string): AsyncGenerator<InterestDoc> {
     let after = "";
     for (;;) {
-      const rows = await this.#parts.interests.find(
+      const rows = await this.#interests.find(
         tenant_id,
         { conflict_key: { $gt: after } },
         {
@@ -158,7 +154,7 @@ export class Routing {
   async *#pages<T extends { id: string }>(action: string, tenant_id: string): AsyncGenerator<T> {
     let after = "";
     for (;;) {
-      const rows: T[] = await this.#parts.broker.call(action, { tenant_id, after, limit: PAGE });
+      const rows: T[] = await this.#broker.call(action, { tenant_id, after, limit: PAGE });
       yield* rows;
       if (rows.length < PAGE) return;
       after = (rows.at(-1) as T).id;
@@ -168,7 +164,7 @@ export class Routing {
   async #markInactive(tenant_id: string, table: RoutingTable, agents: string[]): Promise<void> {
     for (let at = 0; at < agents.length; at += PAGE) {
       const agent_ids = agents.slice(at, at + PAGE);
-      const states: { id: string; status: string }[] = await this.#parts.broker.call("agents.get_many", {
+      const states: { id: string; status: string }[] = await this.#broker.call("agents.get_many", {
         tenant_id,
         agent_ids,
       });
@@ -188,17 +184,4 @@ export class Routing {
       total -= size;
     }
   }
-}
-
-/** Converts an interest to a subscription. */
-export function interestSubscription(row: InterestDoc): Subscription {
-  const { _id: id, agent_id, event_type: glob, filter_expression, priority } = row;
-  return {
-    id,
-    kind: "interest",
-    agent_id,
-    glob,
-    priority,
-    ...(filter_expression !== null && { filter: filter_expression }),
-  };
 }

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
-import { newClaims } from "../../services/sense/deliveries/claim.ts";
+import { Claims } from "../../services/sense/deliveries/claim.ts";
 import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
 import { ofEvent } from "../../services/sense/deliveries/delivery-id.ts";
-import { enqueue, prepare } from "../../services/sense/deliveries/enqueue.ts";
+import { type CommitDeliveries, Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { Receivers } from "../../services/sense/deliveries/receive.ts";
 import { RecentEvents, toLoaded } from "../../services/sense/events/envelopes.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { type Published, Publisher } from "../../services/sense/events/publish.ts";
-import type { Receiver } from "../../services/sense/interests/receiver.ts";
+import type { CommitMatching, Receiver } from "../../services/sense/interests/receiver.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 import { settle } from "../support/settle.ts";
@@ -26,11 +26,12 @@ let events: TenantCollection<EventDoc>;
 let deliveries: TenantCollection<DeliveryDoc>;
 let broker: ServiceBroker;
 let receivers: Receivers;
+let enqueuer: Enqueuer;
 let fanOut: FanOut;
 let publisher: Publisher;
-/** Events of these types have a filter to be asked; those of "nobody" have no receiver. */
+/** Events of this type need a filter; those of "nobody" have no receiver. */
 const FILTERED = "filtered";
-/** What the long way waits for. */
+/** Delays fan-out. */
 let gate: Promise<void>;
 let enqueued: string[];
 
@@ -39,7 +40,7 @@ const receiversOf = ({ type }: CloudEvent): Receiver[] =>
     ? []
     : [{ agent_id: AGENT, interest_ids: ["int_1"], feed_ids: [], priority: 5, enrichment_depth: "none" }];
 
-function matchAtOnce(given: CloudEvent[]): Receiver[][] {
+function matchByLookup(given: CloudEvent[]): Receiver[][] {
   const filtered = given.findIndex(({ type }) => type === FILTERED);
   return given.slice(0, filtered < 0 ? given.length : filtered).map(receiversOf);
 }
@@ -51,15 +52,14 @@ beforeAll(async () => {
   deliveries = store.collection(DeliveryModel);
   broker = new ServiceBroker({ logger: false });
   const agents = { get: async () => ({ visibility_timeout_seconds: 30 }) } as never;
-  receivers = new Receivers(newClaims({ broker, store, deliveries, agents, tracing: null }), () =>
-    store.now(),
-  );
+  const claims = new Claims({ broker, store, deliveries, agents, tracing: null });
+  receivers = new Receivers(claims, () => store.now());
+  enqueuer = new Enqueuer({ deliveries, store, receivers, notifyReady: () => {} });
   // Keeps the last event alone, so that the others of a batch have to be read back.
   const recent = new RecentEvents(0);
   broker.createService({
     name: "interests",
     actions: {
-      match_at_once: ({ params }) => matchAtOnce(params.events),
       async match({ params }) {
         await gate;
         return params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => ({
@@ -68,19 +68,22 @@ beforeAll(async () => {
         }));
       },
     },
+    methods: {
+      matchByLookup: async (_, given) => matchByLookup(given),
+    } satisfies CommitMatching,
   });
   broker.createService({
     name: "deliveries",
     actions: {
-      async prepare({ params }) {
-        const { docs, written } = await prepare(params.deliveries, new Date(store.now()), receivers);
-        return { collection: deliveries, docs, written };
-      },
       async enqueue({ params }) {
         enqueued.push(...params.deliveries.map((each: { event_id: string }) => each.event_id));
-        await enqueue(deliveries, params.deliveries, new Date(store.now()), receivers);
+        await enqueuer.enqueue(params.deliveries);
       },
     },
+    methods: {
+      prepareDeliveries: (requests) => enqueuer.prepareDeliveries(requests),
+      confirmDeliveries: (prepared, ids) => enqueuer.confirmDeliveries(prepared, ids),
+    } satisfies CommitDeliveries,
   });
   broker.createService({
     name: "events",
@@ -139,7 +142,7 @@ test("an event is written together with its deliveries", async () => {
   expect(enqueued).toEqual([]);
 });
 
-test("an event that comes again brings no second delivery", async () => {
+test("a duplicate event adds no delivery", async () => {
   const [first, second] = await publish(event("twice"), event("twice"));
   expect(second).toBe(first);
   expect(await publish(event("twice"))).toEqual([first]);
@@ -148,7 +151,7 @@ test("an event that comes again brings no second delivery", async () => {
   for (const { event_id } of of) expect(await row(event_id as string)).not.toBeNull();
 });
 
-test("an event with a filter is left to fan-out, and those that come after it do not pass it", async () => {
+test("an event with a filter is left to fan-out, and later events do not overtake it", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
   const [before, filtered, after] = (await publish(event("1"), event("2", FILTERED), event("3"))) as [
@@ -167,12 +170,11 @@ test("an event with a filter is left to fan-out, and those that come after it do
   expect(enqueued).not.toContain(again);
 });
 
-test("who waits is given what is written, once, with its event", async () => {
+test("a waiting request gets the written deliveries once, with their events", async () => {
   await deliveries.deleteMany(TENANT, {});
-  const wish = { tenant_id: TENANT, agent_id: AGENT, limit: 10, wait_ms: 60_000, cancel_key: "k" };
-  const waiting = receivers.receive(wish);
-  await settle(() => receivers.waits(AGENT));
-  // It has looked, and found nothing.
+  const request = { tenant_id: TENANT, agent_id: AGENT, limit: 10, wait_ms: 60_000, cancel_key: "k" };
+  const waiting = receivers.receive(request);
+  await settle(() => receivers.hasWaiting(AGENT));
   const taken = await settle(async () => {
     const ids = await publish(...[1, 2, 3].map((n) => event(`${Math.random()}-${n}`)));
     const leased = await deliveries.find(TENANT, { state: "leased" });

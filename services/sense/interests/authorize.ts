@@ -6,7 +6,9 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
  *
  * @throws Fault not_found if the tenant has no such agent, forbidden if it is another's.
  */
-export async function agentOf(ctx: Call<{ agent_id: string }>): Promise<{ id: string; status: string }> {
+export async function authorizeAgent(
+  ctx: Call<{ agent_id: string }>,
+): Promise<{ id: string; status: string }> {
   const { caller } = ctx.meta;
   const { agent_id } = ctx.params;
   const asked = { tenant_id: caller.tenant_id, agent_ids: [agent_id] };

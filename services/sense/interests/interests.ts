@@ -1,0 +1,185 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { checkFilter, checkGlob } from "../../../lib/contract/subscription.ts";
+import { newId } from "../../../lib/ids.ts";
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { authorizeAgent } from "./authorize.ts";
+import { type Sample, tryInterest } from "./dry-run.ts";
+import type * as contract from "./interests.contract.ts";
+import { conflictKey, type InterestDoc, toSubscription } from "./interests.model.ts";
+import type { InterestLimits } from "./limits.ts";
+import { type RoutingChange, raiseRouting } from "./routing-change.ts";
+
+type CreateParams = ParamsOf<typeof contract.createInterest>;
+type UpdateParams = ParamsOf<typeof contract.updateInterest>;
+
+interface InterestsDeps {
+  interests: TenantCollection<InterestDoc>;
+  store: Store;
+  limits: InterestLimits;
+  routing: {
+    /** Returns for how many ms an interest's filter is still suspended on this node; 0 if it is not. */
+    suspendedFor(tenant_id: string, id: string): number;
+  };
+}
+
+const TEST_EVENTS = 100;
+const DEFAULT_PRIORITY = 5;
+const CHANGEABLE = ["event_type", "filter_expression", "priority", "enrichment_depth"] as const;
+
+/** The operations on agents' interests. */
+export class Interests {
+  readonly #deps: InterestsDeps;
+
+  constructor(deps: InterestsDeps) {
+    this.#deps = deps;
+  }
+
+  async create(ctx: Call<CreateParams>) {
+    const { agent_id, event_type, filter_expression = null, priority, enrichment_depth } = ctx.params;
+    const agent = await authorizeAgent(ctx);
+    check(ctx.params);
+    const at = this.#now();
+    const row: InterestDoc = {
+      _id: newId("int", ctx.meta.idempotency_seed),
+      tenant_id: ctx.meta.caller.tenant_id,
+      agent_id,
+      event_type,
+      filter_expression,
+      priority: priority ?? DEFAULT_PRIORITY,
+      enrichment_depth: enrichment_depth ?? "none",
+      conflict_key: conflictKey(agent_id, event_type, filter_expression),
+      created_at: at,
+      updated_at: at,
+    };
+    const created = await this.#deps.limits.within(row, async () => {
+      const inserted = await this.#deps.interests.insertOnce(row).catch(this.#onConflict(row));
+      await this.#raiseRouting(ctx, inserted._id, subscribeChange(inserted, agent));
+      return inserted;
+    });
+    return this.#present(created);
+  }
+
+  async update(ctx: Call<UpdateParams>) {
+    const agent = await authorizeAgent(ctx);
+    check(ctx.params);
+    const { tenant_id } = ctx.meta.caller;
+    const { id, agent_id } = ctx.params;
+    const known = await this.#find(tenant_id, agent_id, id);
+    const given = CHANGEABLE.filter((field) => ctx.params[field] !== undefined);
+    const changes: Partial<InterestDoc> = Object.fromEntries(
+      given.map((field) => [field, ctx.params[field]]),
+    );
+    const { event_type, filter_expression } = { ...known, ...changes };
+    const conflict_key = conflictKey(agent_id, event_type, filter_expression);
+    // Set only the given fields: concurrent changes must not revert each other.
+    const $set = { ...changes, conflict_key, updated_at: this.#now() };
+    // Guarded by the state read before: the conflict key depends on fields that others may change.
+    const row = await this.#deps.interests
+      .update(tenant_id, { _id: id, agent_id, conflict_key: known.conflict_key }, { $set })
+      .catch(this.#onConflict({ tenant_id, conflict_key }));
+    if (!row)
+      throw new Fault("conflict", "The interest was changed meanwhile; read it again.", {
+        existing_resource_id: id,
+      });
+    await this.#raiseRouting(ctx, id, subscribeChange(row, agent));
+    return this.#present(row);
+  }
+
+  async list(ctx: Call<ParamsOf<typeof contract.listInterests>>) {
+    await authorizeAgent(ctx);
+    const { agent_id, offset = 0, limit = 50 } = ctx.params;
+    const { tenant_id } = ctx.meta.caller;
+    const sort = { created_at: 1, _id: 1 } as const;
+    const [rows, total] = await Promise.all([
+      this.#deps.interests.find(tenant_id, { agent_id }, { sort, skip: offset, limit }),
+      this.#deps.interests.count(tenant_id, { agent_id }),
+    ]);
+    return { interests: rows.map((row) => this.#present(row)), total };
+  }
+
+  async get(ctx: Call<ParamsOf<typeof contract.getInterest>>) {
+    await authorizeAgent(ctx);
+    const { agent_id, id } = ctx.params;
+    return this.#present(await this.#find(ctx.meta.caller.tenant_id, agent_id, id));
+  }
+
+  async delete(ctx: Call<ParamsOf<typeof contract.deleteInterest>>): Promise<void> {
+    await authorizeAgent(ctx);
+    const { id, agent_id } = ctx.params;
+    const { tenant_id } = ctx.meta.caller;
+    if (!(await this.#deps.interests.delete(tenant_id, { _id: id, agent_id })))
+      throw notFound("interest", id);
+    await this.#raiseRouting(ctx, id, { kind: "unsubscribe", id });
+  }
+
+  /** Tries a candidate on the tenant's latest events. */
+  async test(ctx: Call<ParamsOf<typeof contract.testInterest>>) {
+    await authorizeAgent(ctx);
+    check(ctx.params);
+    const { event_type, filter_expression = null } = ctx.params;
+    const latest = { tenant_id: ctx.meta.caller.tenant_id, limit: TEST_EVENTS };
+    const samples = await ctx.call<Sample[], unknown>("events.latest", latest);
+    return tryInterest(event_type, filter_expression, samples);
+  }
+
+  async #find(tenant_id: string, agent_id: string, id: string): Promise<InterestDoc> {
+    const row = await this.#deps.interests.findOne(tenant_id, { _id: id, agent_id });
+    if (!row) throw notFound("interest", id);
+    return row;
+  }
+
+  /** Returns a handler of a failed write, which names the existing interest on a duplicate key. */
+  #onConflict({ tenant_id, conflict_key }: Pick<InterestDoc, "tenant_id" | "conflict_key">) {
+    return async (err: unknown): Promise<never> => {
+      if (!isDuplicateKey(err)) throw err;
+      const other = await this.#deps.interests.findOne(tenant_id, { conflict_key });
+      const message = "The agent has an interest in this event type with this filter already.";
+      throw ruleBroken("interest_conflict", message, { existing_resource_id: other?._id ?? null });
+    };
+  }
+
+  #raiseRouting(ctx: Call<{ agent_id: string }>, id: string, change: RoutingChange): Promise<void> {
+    const { tenant_id } = ctx.meta.caller;
+    const { agent_id } = ctx.params;
+    return raiseRouting(ctx, tenant_id, change, async () => {
+      const [row, agent] = await Promise.all([
+        this.#deps.interests.findOne(tenant_id, { _id: id, agent_id }),
+        authorizeAgent(ctx),
+      ]);
+      return row ? subscribeChange(row, agent) : { kind: "unsubscribe", id };
+    });
+  }
+
+  #present(row: InterestDoc) {
+    const ms = this.#deps.routing.suspendedFor(row.tenant_id, row._id);
+    return {
+      id: row._id,
+      agent_id: row.agent_id,
+      event_type: row.event_type,
+      filter_expression: row.filter_expression,
+      priority: row.priority,
+      enrichment_depth: row.enrichment_depth,
+      filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms).toISOString() : null,
+      created_at: row.created_at.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+    };
+  }
+
+  #now(): Date {
+    return new Date(this.#deps.store.now());
+  }
+}
+
+/** Rejects an invalid glob or filter. @throws Fault validation_error */
+function check({ event_type, filter_expression }: Partial<CreateParams>): void {
+  if (event_type !== undefined) checkGlob("event_type", event_type);
+  checkFilter("filter_expression", filter_expression);
+}
+
+function subscribeChange(row: InterestDoc, agent: { status: string }): RoutingChange {
+  const agent_active = agent.status === "active";
+  return { kind: "subscribe", subscription: toSubscription(row), depth: row.enrichment_depth, agent_active };
+}

@@ -1,0 +1,159 @@
+import {
+  type CompiledFilter,
+  compileFilter,
+  type EventScope,
+  type FilterOutcome,
+  unitsSpent,
+} from "../../../lib/filter/filter.ts";
+import { addTo, type CompactList, itemsOf, removeFrom } from "./compact-list.ts";
+import { FilterAccount, type FilterAllowance, isCostly } from "./filter-allowance.ts";
+import { GlobEntry } from "./glob-entry.ts";
+import type { Subscription } from "./routing-change.ts";
+
+export interface MatchResult {
+  /** In no particular order. */
+  matched: Subscription[];
+  /** Distinct filters and globs that could not be evaluated on the event, and so did not match. */
+  errors: number;
+  /** Filters and globs suspended by this event because of their cost. */
+  suspended: number;
+}
+
+export const newResult = (): MatchResult => ({ matched: [], errors: 0, suspended: 0 });
+
+/** The matching of one event. */
+export interface Pass {
+  readonly number: number;
+  readonly type: string;
+  readonly scope: EventScope;
+  /** All whose glob may match. */
+  readonly candidates: Subscribers[];
+  /** Subscriptions whose glob matches, with filters still to evaluate. */
+  readonly pending: [DistinctFilter, Subscription[]][];
+  /** Ids of subscriptions replaced or removed since it began. */
+  readonly changed: Set<string>;
+  readonly result: MatchResult;
+}
+
+/** Adds the subscriptions with this filter if it matches. */
+export function addMatches(pass: Pass, filter: DistinctFilter, subscribers: Subscription[]): void {
+  if (filter.outcome(pass) !== "match") return;
+  for (const subscription of subscribers) pass.result.matched.push(subscription);
+}
+
+/** All subscriptions with the same glob. */
+export class Subscribers extends GlobEntry {
+  #unfiltered: CompactList<Subscription> = null;
+  #filtered: Map<DistinctFilter, Subscription[]> | null = null;
+  /** Cost of the glob, if it is costly. */
+  #account: FilterAccount | null = null;
+
+  get isEmpty(): boolean {
+    return this.#unfiltered === null && this.#filtered === null;
+  }
+
+  get hasFilters(): boolean {
+    return this.#filtered !== null;
+  }
+
+  get unfiltered(): readonly Subscription[] {
+    return itemsOf(this.#unfiltered);
+  }
+
+  add(subscription: Subscription, filter: DistinctFilter | null): void {
+    if (filter === null) {
+      this.#unfiltered = addTo(this.#unfiltered, subscription);
+      return;
+    }
+    this.#filtered ??= new Map();
+    const same = this.#filtered.get(filter);
+    if (same) same.push(subscription);
+    else this.#filtered.set(filter, [subscription]);
+  }
+
+  remove(subscription: Subscription, filter: DistinctFilter | null): void {
+    if (filter === null) {
+      this.#unfiltered = removeFrom(this.#unfiltered, subscription);
+      return;
+    }
+    if (removeFrom(this.#filtered?.get(filter) ?? null, subscription) === null)
+      this.#filtered?.delete(filter);
+    if (this.#filtered?.size === 0) this.#filtered = null;
+  }
+
+  suspendedFor({ now }: Costs): number {
+    return this.#account ? Math.max(0, this.#account.suspendedUntil - now()) : 0;
+  }
+
+  /** Whether the glob matches the type. A costly test is charged; a suspended glob does not match. */
+  fits(type: string, costs: Costs, result: MatchResult): boolean {
+    if (this.suspendedFor(costs) > 0) {
+      result.errors++;
+      return false;
+    }
+    const fits = this.test(type);
+    const units = this.unitsTaken;
+    if (!isCostly(units)) return fits;
+    this.#account ??= new FilterAccount();
+    if (costs.allowance.charge(this.#account, units, costs.now())) result.suspended++;
+    return fits;
+  }
+
+  enter(pass: Pass, costs: Costs): void {
+    if (!this.fits(pass.type, costs, pass.result)) return;
+    for (const subscription of this.unfiltered) pass.result.matched.push(subscription);
+    if (this.#filtered !== null) for (const group of this.#filtered) pass.pending.push(group);
+  }
+}
+
+/** The budget of a tenant's filters and globs, and its clock. */
+export interface Costs {
+  readonly allowance: FilterAllowance;
+  now(): number;
+}
+
+/** A filter expression, shared by its subscriptions: compiled on first use, evaluated once per event. */
+export class DistinctFilter {
+  uses = 0;
+  readonly #expression: string;
+  readonly #costs: Costs;
+  #account: FilterAccount | null = null;
+  #compiled: CompiledFilter | null = null;
+  #pass = 0;
+  #outcome: FilterOutcome = "error";
+
+  constructor(expression: string, costs: Costs) {
+    this.#expression = expression;
+    this.#costs = costs;
+  }
+
+  suspendedFor(): number {
+    return this.#account ? Math.max(0, this.#account.suspendedUntil - this.#costs.now()) : 0;
+  }
+
+  outcome(pass: Pass): FilterOutcome {
+    if (this.#pass === pass.number) return this.#outcome;
+    this.#pass = pass.number;
+    this.#outcome = this.suspendedFor() > 0 ? "error" : this.#evaluate(pass);
+    if (this.#outcome === "error") pass.result.errors++;
+    return this.#outcome;
+  }
+
+  #evaluate(pass: Pass): FilterOutcome {
+    try {
+      this.#compiled ??= compileFilter(this.#expression);
+    } catch {
+      // It compiled when it was stored; if a later version rejects it, the others must continue.
+      return "error";
+    }
+    const outcome = this.#compiled.matches(pass.scope);
+    if (isCostly(unitsSpent())) this.#pay(pass, unitsSpent());
+    return outcome;
+  }
+
+  #pay({ result }: Pass, units: number): void {
+    this.#account ??= new FilterAccount();
+    const { allowance, now } = this.#costs;
+    if (allowance.charge(this.#account, units, now())) result.suspended++;
+  }
+}
