@@ -7,7 +7,7 @@ import type { Caller } from "../../lib/access/caller.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { listEvents } from "../../services/sense/events/list.ts";
 import { positionMaker } from "../../services/sense/events/position.ts";
-import { Patience, WINDOWS } from "../../services/sense/events/windows.ts";
+import { ScanBudget, WINDOWS } from "../../services/sense/events/scan-budget.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 
@@ -51,8 +51,8 @@ function row(n: number, position: string): EventDoc {
   };
 }
 
-async function list(params: Parameters<typeof listEvents>[2]) {
-  const page = await listEvents({ events, broker }, ADMIN, params);
+async function list(params: Parameters<typeof listEvents>[3]) {
+  const page = await listEvents(events, broker, ADMIN, params);
   return { numbers: page.events.map(({ payload }) => payload.n), next_cursor: page.next_cursor };
 }
 
@@ -67,15 +67,15 @@ test.each(["ra*", "*are", "r?re", "*ar*", "[!a-q]are", "*"])("the glob %s finds 
 });
 
 test("a page that has something ends soon, an empty one after seconds", () => {
-  const patience = new Patience(0);
+  const budget = new ScanBudget(0);
   const windows = Array.from({ length: 5 }, () => {
-    const { window } = patience;
-    expect(patience.ends(1, 0)).toBe(false);
+    const { window } = budget;
+    expect(budget.spend(1, 0)).toBe(false);
     return window;
   });
   expect(windows).toEqual([...WINDOWS, WINDOWS[2], WINDOWS[2]]);
-  expect(patience.ends(1, 0)).toBe(true);
-  expect([patience.ends(0, 1_999), patience.ends(0, 2_000)]).toEqual([false, true]);
+  expect(budget.spend(1, 0)).toBe(true);
+  expect([budget.spend(0, 1_999), budget.spend(0, 2_000)]).toEqual([false, true]);
 });
 
 test("pages of what is rare go on where the one before ended", async () => {

@@ -49,24 +49,24 @@ test("an event is held until it is released, and taken once under one lease", ()
   const first = entry("a", 1);
   const queue = filled(first, entry("a", 1));
   expect(queue.take(5, 1e9)).toEqual([first]);
-  expect(queue.held("a-1")).toBe(first);
+  expect(queue.get("a-1")).toBe(first);
   queue.push(entry("a", 1));
   expect(queue.take(5, 1e9)).toEqual([]);
   queue.release(first);
-  expect([queue.held("a-1"), queue.size]).toEqual([undefined, 0]);
+  expect([queue.get("a-1"), queue.size]).toEqual([undefined, 0]);
 });
 
 test("a tenant that is full spills, alone, until the store's part is taken", () => {
   const queue = new FanOutQueue();
   let n = 0;
   while (queue.admits("a")) queue.push(entry("a", n++, { size: 1 }));
-  expect(queue.room("a")).toBe(0);
-  expect([queue.admits("b"), queue.hungry()]).toEqual([true, null]);
+  expect(queue.capacity("a")).toBe(0);
+  expect([queue.admits("b"), queue.nextSpilled()]).toEqual([true, null]);
   for (let at = 0; at < n * 0.75; at += 200) for (const each of queue.take(200, 1e9)) queue.release(each);
-  expect(queue.hungry()).toBe("a");
+  expect(queue.nextSpilled()).toBe("a");
   expect(queue.admits("a")).toBe(false);
-  queue.caughtUp("a");
-  expect([queue.admits("a"), queue.hungry()]).toEqual([true, null]);
+  queue.markCaughtUp("a");
+  expect([queue.admits("a"), queue.nextSpilled()]).toEqual([true, null]);
 });
 
 test("large events fill it by their bytes, and never all of it", () => {
@@ -81,7 +81,7 @@ test("large events fill it by their bytes, and never all of it", () => {
   expect(filledBy("b")).toBe(16);
   const [first] = queue.take(1, MB);
   queue.release(first as Entry);
-  queue.caughtUp("b");
+  queue.markCaughtUp("b");
   expect([queue.admits("a"), queue.admits("b")]).toEqual([false, true]);
   for (let tenant = 0; tenant < 100; tenant++) expect(queue.admits(`c${tenant}`)).toBe(true);
   queue.push(entry("huge", 1, { size: 64 * MB }));
@@ -144,13 +144,13 @@ describe("while several tenants wait", () => {
 
   test("what the store has of each is taken in turn", () => {
     const queue = new FanOutQueue();
-    for (const tenant_id of ["flood", "b", "c"]) queue.behind(tenant_id);
+    for (const tenant_id of ["flood", "b", "c"]) queue.markSpilled(tenant_id);
     const taken = Array.from({ length: 6 }, () => {
-      const hungry = queue.hungry() as string;
-      queue.behind(hungry);
+      const spilled = queue.nextSpilled() as string;
+      queue.markSpilled(spilled);
       // It goes on publishing.
       queue.admits("flood");
-      return hungry;
+      return spilled;
     });
     expect(taken).toEqual(["flood", "b", "c", "flood", "b", "c"]);
   });

@@ -23,17 +23,17 @@ const MAX_BYTES = 64 * 1_048_576;
 const RESERVED_BYTES = 256 * 1024;
 /** Bytes that cost as much as an event or a receiver. */
 const BYTES_PER_UNIT = 1024;
-/** Remove idle lanes above this number. */
+/** Remove idle tenants above this number. */
 const FORGET_FROM = 64;
 
 /** One tenant's part of the queue. */
-class Lane {
+class TenantQueue {
   waiting: Entry[] = [];
   /** Bytes of all its entries, waiting or in progress. */
   bytes = 0;
   /** Batches in progress. */
   batches = 0;
-  /** Cost so far, in events, receivers and bytes. The waiting lane with the lowest is next. */
+  /** Cost so far, in events, receivers and bytes. The waiting queue with the lowest is next. */
   charged: number;
 
   constructor(charged: number) {
@@ -52,57 +52,57 @@ class Lane {
  * that there is always capacity for another.
  */
 export class FanOutQueue {
-  readonly #lanes = new Map<string, Lane>();
+  readonly #tenants = new Map<string, TenantQueue>();
   /** Events waiting or in progress. */
   readonly #held = new Map<string, Entry>();
   /** In the order in which stored events are claimed. */
   readonly #spilled = new Set<string>();
   #bytes = 0;
   #batches = 0;
-  /** Cost of the lane served last: a new lane starts there, so idle time earns no credit. */
+  /** Cost of the queue served last: a new queue starts there, so idle time earns no credit. */
   #clock = 0;
 
   /** Whether a new event of this tenant may be queued here. If not, the tenant has spilled. */
   admits(tenant_id: string): boolean {
-    if (!this.#spilled.has(tenant_id) && this.room(tenant_id) > 0) return true;
+    if (!this.#spilled.has(tenant_id) && this.capacity(tenant_id) > 0) return true;
     this.#spilled.add(tenant_id);
     return false;
   }
 
   /** Whether events of this tenant are waiting, here or in the store. */
-  waits(tenant_id: string): boolean {
-    return this.#spilled.has(tenant_id) || Boolean(this.#lanes.get(tenant_id)?.waiting.length);
+  isWaiting(tenant_id: string): boolean {
+    return this.#spilled.has(tenant_id) || Boolean(this.#tenants.get(tenant_id)?.waiting.length);
   }
 
   /** Marks a tenant with due events in the store; other tenants' are claimed first. */
-  behind(tenant_id: string): void {
+  markSpilled(tenant_id: string): void {
     this.#spilled.delete(tenant_id);
     this.#spilled.add(tenant_id);
   }
 
   /** Returns the queue's capacity for more events of this tenant. */
-  room(tenant_id: string): number {
-    const lane = this.#lanes.get(tenant_id);
+  capacity(tenant_id: string): number {
+    const queue = this.#tenants.get(tenant_id);
     const free = Math.max(MAX_BYTES - this.#bytes, RESERVED_BYTES);
-    if (lane && lane.bytes >= free) return 0;
-    return Math.max(0, MAX_ENTRIES_PER_TENANT - (lane?.waiting.length ?? 0));
+    if (queue && queue.bytes >= free) return 0;
+    return Math.max(0, MAX_ENTRIES_PER_TENANT - (queue?.waiting.length ?? 0));
   }
 
   /** Marks a tenant whose stored events are all claimed. */
-  caughtUp(tenant_id: string): void {
+  markCaughtUp(tenant_id: string): void {
     this.#spilled.delete(tenant_id);
   }
 
   /** Returns the next spilled tenant that has at least half of its capacity free. */
-  hungry(): string | null {
+  nextSpilled(): string | null {
     for (const tenant_id of this.#spilled) {
-      if (this.room(tenant_id) > MAX_ENTRIES_PER_TENANT / 2) return tenant_id;
+      if (this.capacity(tenant_id) > MAX_ENTRIES_PER_TENANT / 2) return tenant_id;
     }
     return null;
   }
 
   /** Returns the entry, waiting or in progress. */
-  held(event_id: string): Entry | undefined {
+  get(event_id: string): Entry | undefined {
     return this.#held.get(event_id);
   }
 
@@ -110,10 +110,10 @@ export class FanOutQueue {
   push(entry: Entry): void {
     if (this.#held.get(entry.event_id)?.owner === entry.owner) return;
     this.#held.set(entry.event_id, entry);
-    const lane = this.#lane(entry.tenant_id);
-    if (lane.waiting.length === 0) lane.charged = Math.max(lane.charged, this.#clock);
-    lane.waiting.push(entry);
-    lane.bytes += entry.size;
+    const queue = this.#queueOf(entry.tenant_id);
+    if (queue.waiting.length === 0) queue.charged = Math.max(queue.charged, this.#clock);
+    queue.waiting.push(entry);
+    queue.bytes += entry.size;
     this.#bytes += entry.size;
   }
 
@@ -124,46 +124,46 @@ export class FanOutQueue {
    * @param places limit of batches in progress; one more for a tenant that has none
    */
   take(maxEvents: number, maxBytes: number, places = Number.POSITIVE_INFINITY): Entry[] {
-    const lane = this.#next(places);
-    if (!lane) return [];
+    const queue = this.#next(places);
+    if (!queue) return [];
     let count = 0;
     let bytes = 0;
-    while (count < lane.waiting.length && count < maxEvents) {
-      const { size } = lane.waiting[count] as Entry;
+    while (count < queue.waiting.length && count < maxEvents) {
+      const { size } = queue.waiting[count] as Entry;
       if (count > 0 && bytes + size > maxBytes) break;
       bytes += size;
       count++;
     }
-    this.#clock = Math.max(this.#clock, lane.charged);
-    lane.charged += count + bytes / BYTES_PER_UNIT;
-    lane.batches++;
+    this.#clock = Math.max(this.#clock, queue.charged);
+    queue.charged += count + bytes / BYTES_PER_UNIT;
+    queue.batches++;
     this.#batches++;
-    return lane.waiting.splice(0, count);
+    return queue.waiting.splice(0, count);
   }
 
   /** Ends a batch of this tenant. */
   finish(tenant_id: string): void {
-    this.#lane(tenant_id).batches--;
+    this.#queueOf(tenant_id).batches--;
     this.#batches--;
   }
 
   /** Charges the tenant for its events' receivers. */
   charge(tenant_id: string, receivers: number): void {
-    this.#lane(tenant_id).charged += receivers;
+    this.#queueOf(tenant_id).charged += receivers;
   }
 
   /** Returns a batch to the front of the queue for a retry. */
   putBack(batch: Entry[]): void {
     const [first] = batch;
     if (!first) return;
-    const lane = this.#lane(first.tenant_id);
-    lane.waiting = [...batch, ...lane.waiting];
+    const queue = this.#queueOf(first.tenant_id);
+    queue.waiting = [...batch, ...queue.waiting];
   }
 
   /** Removes an event that is done or was returned to the store. */
   release(entry: Entry): void {
     if (this.#held.get(entry.event_id) === entry) this.#held.delete(entry.event_id);
-    this.#lane(entry.tenant_id).bytes -= entry.size;
+    this.#queueOf(entry.tenant_id).bytes -= entry.size;
     this.#bytes -= entry.size;
   }
 
@@ -171,27 +171,27 @@ export class FanOutQueue {
     return this.#held.size;
   }
 
-  #next(places: number): Lane | null {
-    const busy = [...this.#lanes.values()].filter(({ waiting, batches }) => waiting.length || batches);
+  #next(places: number): TenantQueue | null {
+    const busy = [...this.#tenants.values()].filter(({ waiting, batches }) => waiting.length || batches);
     const share = Math.max(1, Math.floor(places / busy.length));
-    const mayStart = ({ batches }: Lane) =>
+    const mayStart = ({ batches }: TenantQueue) =>
       batches === 0 ? this.#batches <= places : this.#batches < places && batches < share;
-    const waiting = busy.filter((lane) => lane.waiting.length > 0 && mayStart(lane));
+    const waiting = busy.filter((queue) => queue.waiting.length > 0 && mayStart(queue));
     return waiting.length ? waiting.reduce((a, b) => (b.charged < a.charged ? b : a)) : null;
   }
 
-  #lane(tenant_id: string): Lane {
-    const known = this.#lanes.get(tenant_id);
+  #queueOf(tenant_id: string): TenantQueue {
+    const known = this.#tenants.get(tenant_id);
     if (known) return known;
-    if (this.#lanes.size >= FORGET_FROM) this.#forgetIdle();
-    const lane = new Lane(this.#clock);
-    this.#lanes.set(tenant_id, lane);
-    return lane;
+    if (this.#tenants.size >= FORGET_FROM) this.#forgetIdle();
+    const queue = new TenantQueue(this.#clock);
+    this.#tenants.set(tenant_id, queue);
+    return queue;
   }
 
-  /** Keep lanes with a cost above the clock: they would lose their debt. */
+  /** Keep queues with a cost above the clock: they would lose their debt. */
   #forgetIdle(): void {
-    for (const [tenant_id, lane] of this.#lanes)
-      if (lane.idle && lane.charged <= this.#clock) this.#lanes.delete(tenant_id);
+    for (const [tenant_id, queue] of this.#tenants)
+      if (queue.idle && queue.charged <= this.#clock) this.#tenants.delete(tenant_id);
   }
 }

@@ -18,7 +18,7 @@ const MAX_TENANTS = 50;
 const MAX_CLAIM = 500;
 const MAX_CLAIM_BYTES = 8 * 1_048_576;
 
-interface SweepParts {
+interface SweepDeps {
   events: TenantCollection<EventDoc>;
   store: Store;
   queue: FanOutQueue;
@@ -32,7 +32,7 @@ interface SweepParts {
  * Claims events that are due for fan-out from the store: spilled events, retries, and those leased by a crashed node.
  */
 export class FanOutSweep {
-  readonly #parts: SweepParts;
+  readonly #deps: SweepDeps;
   /** Where to continue iterating over tenants. */
   #after = "";
   /** Whether this iteration found any due event. */
@@ -41,9 +41,9 @@ export class FanOutSweep {
   /** An embedded store has one node: leases from before this process started are due at once. */
   #recoverUntil: number | null;
 
-  constructor(parts: SweepParts) {
-    this.#parts = parts;
-    const { store } = parts;
+  constructor(deps: SweepDeps) {
+    this.#deps = deps;
+    const { store } = deps;
     this.#recoverUntil = store.driver === "sqlite" ? store.now() + LEASE_MS : null;
   }
 
@@ -56,7 +56,7 @@ export class FanOutSweep {
       this.#after = keyRange(tenant_id).before;
       if ((fanout_key as string) > this.#dueBefore(tenant_id)) continue;
       this.#found = true;
-      await this.take(tenant_id);
+      await this.claim(tenant_id);
     }
   }
 
@@ -67,10 +67,10 @@ export class FanOutSweep {
   }
 
   /** Claims as many of a tenant's due events as fit. */
-  async take(tenant_id: string): Promise<void> {
-    const { events, queue } = this.#parts;
-    const limit = Math.min(queue.room(tenant_id), MAX_CLAIM);
-    if (limit === 0) return queue.behind(tenant_id);
+  async claim(tenant_id: string): Promise<void> {
+    const { events, queue } = this.#deps;
+    const limit = Math.min(queue.capacity(tenant_id), MAX_CLAIM);
+    if (limit === 0) return queue.markSpilled(tenant_id);
     const due = { $gt: keyRange(tenant_id).after, $lte: this.#dueBefore(tenant_id) };
     const rows = await events.find(
       tenant_id,
@@ -81,33 +81,33 @@ export class FanOutSweep {
         projection: { size: 1 },
       },
     );
-    const mine = rows.filter((row) => queue.held(row._id));
-    const unheld = rows.filter((row) => !queue.held(row._id));
-    const others = upToSize(unheld, ({ size }) => size, MAX_CLAIM_BYTES);
-    if (mine.length) await this.#renew(tenant_id, mine, due);
-    if (others.length) await this.#claim(tenant_id, others, due);
-    const all = rows.length < limit && mine.length + others.length === rows.length;
-    if (all) queue.caughtUp(tenant_id);
-    else queue.behind(tenant_id);
+    const held = rows.filter((row) => queue.get(row._id));
+    const unheld = rows.filter((row) => !queue.get(row._id));
+    const claimable = upToSize(unheld, ({ size }) => size, MAX_CLAIM_BYTES);
+    if (held.length) await this.#renew(tenant_id, held, due);
+    if (claimable.length) await this.#claimRows(tenant_id, claimable, due);
+    const all = rows.length < limit && held.length + claimable.length === rows.length;
+    if (all) queue.markCaughtUp(tenant_id);
+    else queue.markSpilled(tenant_id);
   }
 
   /**
    * Renews leases of events that wait here, unless another node has claimed some: then wait until the lease here ends.
    */
   async #renew(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
-    const { queue, store } = this.#parts;
+    const { queue, store } = this.#deps;
     const leased_until = leaseEnd(store, store.now());
     if ((await this.#lease(tenant_id, rows, due, {})) < rows.length) return;
     for (const row of rows) {
-      const entry = queue.held(row._id);
+      const entry = queue.get(row._id);
       if (entry) entry.leased_until = leased_until;
     }
   }
 
-  async #claim(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
-    const { events, queue, instance, onUnreadable } = this.#parts;
+  async #claimRows(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
+    const { events, queue, instance, onUnreadable } = this.#deps;
     const owner = `${instance} ${++this.#claims}`;
-    const leased_until = leaseEnd(this.#parts.store, this.#parts.store.now());
+    const leased_until = leaseEnd(this.#deps.store, this.#deps.store.now());
     await this.#lease(tenant_id, rows, due, { fanout_owner: owner });
     const claimed = await events.find(tenant_id, {
       _id: { $in: rows.map((row) => row._id) },
@@ -122,18 +122,18 @@ export class FanOutSweep {
   }
 
   async #lease(tenant_id: string, rows: EventDoc[], due: object, more: Partial<EventDoc>): Promise<number> {
-    const { events, store } = this.#parts;
+    const { events, store } = this.#deps;
     const fanout_key = fanoutKey(tenant_id, store.now() + LEASE_MS);
     const stillDue = { _id: { $in: rows.map((row) => row._id) }, fanout_key: due };
     return events.updateMany(tenant_id, stillDue, { $set: { fanout_key, ...more } });
   }
 
   #dueBefore(tenant_id: string): string {
-    return fanoutKey(tenant_id, Math.max(this.#parts.store.now(), this.#recoverUntil ?? 0));
+    return fanoutKey(tenant_id, Math.max(this.#deps.store.now(), this.#recoverUntil ?? 0));
   }
 
   async #oldestOfNextTenant(): Promise<EventDoc | null> {
-    const { events } = this.#parts;
+    const { events } = this.#deps;
     const options = { sort: { fanout_key: 1 as const }, projection: { tenant_id: 1, fanout_key: 1 } };
     return (await events.system.findOne({ fanout_key: { $gt: this.#after } }, options)) as EventDoc | null;
   }

@@ -1,13 +1,12 @@
 import type { ServiceBroker } from "moleculer";
-import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { atTurnEnd } from "../../../lib/queue/turn.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { deliver } from "./deliver.ts";
-import type { EventDoc } from "./events.model.ts";
-import { giveBack, isSystemic, park, postpone, retryDelay } from "./fan-out-failure.ts";
+import type { EventDoc, Publication } from "./events.model.ts";
+import { isSystemic, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
 import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd } from "./fan-out-sweep.ts";
@@ -28,80 +27,92 @@ const LONGEST_PAUSE_MS = 10_000;
 /** Reached only after several consecutive failures. */
 const TROUBLING_PAUSE_MS = 2_000;
 
-interface FanOutParts {
+interface FanOutDeps {
   events: TenantCollection<EventDoc>;
   store: Store;
   broker: ServiceBroker;
+  /** Identifies this process in its leases. */
   instance: string;
 }
 
 /**
  * Fans out every accepted event. Its row records the pending work under a lease that the inserting node already holds;
- * memory only saves reading it back (spec: Events 2).
+ * memory only saves reading it back (spec: Events 2). This node is
+ *
+ * - `stopped` before it starts and after it stops: new events are written as due, for any node to claim;
+ * - `running`: batches are taken from the queue, and the sweep claims what is due in the store;
+ * - `paused` while an error affects all events, such as a missing store: failed batches are back in the queue, until a
+ *   delay is over that doubles with each failure.
+ *
+ * An event is
+ *
+ * - *waiting* in the queue (`FanOutQueue`), or in the store when the queue has no capacity;
+ * - *matching* until its batch's receivers are known: later events of its tenant must not overtake it (`isClear`);
+ * - *enqueued* when its deliveries are written: its row is *stamped* as fanned out soon after (`FanOutStamps`);
+ * - *failed* when its batch fails by itself: each is tried alone, then retried later, at last parked (`retryLater`).
  */
 export class FanOut {
-  readonly #parts: FanOutParts;
+  readonly #deps: FanOutDeps;
   readonly #queue = new FanOutQueue();
   readonly #stamps: FanOutStamps;
   readonly #sweep: FanOutSweep;
-  readonly #working = new Set<Promise<void>>();
-  /** Batches whose receivers are not all known yet. */
-  readonly #unmatched = new Set<Entry[]>();
-  #slow = 0;
   readonly #loop: Loop;
-  #running = false;
-  #pumping = false;
-  #sweptAt = Number.NEGATIVE_INFINITY;
-  /** Set while everything fails: the end of the pause, and its length. */
-  #paused: NodeJS.Timeout | undefined;
+  #state: "stopped" | "running" | "paused" = "stopped";
+  #pauseTimer: NodeJS.Timeout | undefined;
   #pauseMs = SHORTEST_PAUSE_MS;
+  readonly #inProgress = new Set<Promise<void>>();
+  /** Batches whose receivers are not all known yet. */
+  readonly #matching = new Set<Entry[]>();
+  /** Batches in progress for longer than `SLOW_MS`. */
+  #slow = 0;
+  #pumpScheduled = false;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: FanOutParts) {
-    this.#parts = parts;
-    const { events, store, instance } = parts;
-    this.#stamps = new FanOutStamps(events, (entries, err) => this.#stamped(entries, err));
-    const onUnreadable = (row: EventDoc) => this.#park(row, "its envelope cannot be read");
+  constructor(deps: FanOutDeps) {
+    this.#deps = deps;
+    const { events, store, broker, instance } = deps;
+    this.#stamps = new FanOutStamps(events, (entries, err) => this.#release(entries, err));
+    const onUnreadable = (row: EventDoc) => park(deps, row, "its envelope cannot be read");
     this.#sweep = new FanOutSweep({ events, store, queue: this.#queue, instance, onUnreadable });
-    const report = (err: unknown) =>
-      parts.broker.logger.warn("fan-out: a sweep failed and will be repeated", err);
-    this.#loop = new Loop(() => this.#look(), SWEEP_MS, report);
+    const report = (err: unknown) => broker.logger.warn("fan-out: a sweep failed and will be repeated", err);
+    this.#loop = new Loop(() => this.#claimDue(), SWEEP_MS, report);
   }
 
   start(): void {
-    this.#running = true;
+    this.#state = "running";
     this.#loop.start();
   }
 
   /** Finishes the work in progress and releases the rest, so that other nodes need not wait for the leases to end. */
   async stop(): Promise<void> {
-    this.#running = false;
-    clearTimeout(this.#paused);
+    this.#state = "stopped";
+    clearTimeout(this.#pauseTimer);
     await this.#loop.stop();
-    await Promise.all(this.#working);
+    await Promise.all(this.#inProgress);
     await this.#stamps.flush();
     for (;;) {
       const rest = this.#queue.take(MAX_BATCH, Number.POSITIVE_INFINITY);
       if (rest.length === 0) return;
-      await giveBack(this.#parts, rest);
+      await releaseLeases(this.#deps, rest);
     }
   }
 
   /** Whether no event of the tenant waits here for matching, so that a new one overtakes none. */
   isClear(tenant_id: string): boolean {
-    if (!this.#running || this.#paused || this.#queue.waits(tenant_id)) return false;
-    for (const [entry] of this.#unmatched) if (entry?.tenant_id === tenant_id) return false;
+    if (this.#state !== "running" || this.#queue.isWaiting(tenant_id)) return false;
+    for (const [entry] of this.#matching) if (entry?.tenant_id === tenant_id) return false;
     return true;
   }
 
   /** Marks a new event's row as leased to this node, or as due at once if this node has no capacity. */
   lease(row: EventDoc, now: number): void {
-    const room = this.#running && this.#queue.admits(row.tenant_id);
-    row.fanout_key = fanoutKey(row.tenant_id, room ? now + LEASE_MS : now);
-    if (room) row.fanout_owner = this.#parts.instance;
+    const admitted = this.#state !== "stopped" && this.#queue.admits(row.tenant_id);
+    row.fanout_key = fanoutKey(row.tenant_id, admitted ? now + LEASE_MS : now);
+    if (admitted) row.fanout_owner = this.#deps.instance;
   }
 
   /** Queues events that have become durable. */
-  offer(publications: { event: CloudEvent; row: EventDoc }[]): void {
+  offer(publications: Publication[]): void {
     for (const { event, row } of publications) {
       const { _id: event_id, tenant_id, size, position, accepted_at, fanout_owner } = row;
       if (!fanout_owner) continue;
@@ -113,11 +124,11 @@ export class FanOut {
         position,
         accepted_at: accepted_at.getTime(),
         owner: fanout_owner,
-        leased_until: leaseEnd(this.#parts.store, accepted_at.getTime()),
+        leased_until: leaseEnd(this.#deps.store, accepted_at.getTime()),
         attempts: 0,
       });
     }
-    this.#pumpLater();
+    this.#schedulePump();
   }
 
   /** Starts a sweep soon: events have become due. */
@@ -128,47 +139,60 @@ export class FanOut {
 
   /** Returns why no event is being fanned out, or null. */
   get trouble(): string | null {
-    if (!this.#running) return "not running";
-    return this.#paused && this.#pauseMs > TROUBLING_PAUSE_MS
+    if (this.#state === "stopped") return "not running";
+    return this.#state === "paused" && this.#pauseMs > TROUBLING_PAUSE_MS
       ? "waiting for services that do not answer"
       : null;
   }
 
+  async #claimDue(): Promise<boolean> {
+    const spilled = this.#queue.nextSpilled();
+    if (spilled) await this.#sweep.claim(spilled);
+    const now = performance.now();
+    if (now - this.#sweptAt >= SWEEP_MS) {
+      this.#sweptAt = now;
+      await this.#sweep.run();
+    }
+    this.#pump();
+    return this.#queue.nextSpilled() !== null;
+  }
+
   /** Batches the events of one commit, after their publishers are answered. */
-  #pumpLater(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
+  #schedulePump(): void {
+    if (this.#pumpScheduled) return;
+    this.#pumpScheduled = true;
     atTurnEnd(() => {
-      this.#pumping = false;
+      this.#pumpScheduled = false;
       this.#pump();
     });
   }
 
+  /** Starts as many batches as may be in progress. */
   #pump(): void {
     const places = MAX_CONCURRENT + Math.min(this.#slow, MAX_SLOW);
-    while (this.#running && !this.#paused) {
+    while (this.#state === "running") {
       const batch = this.#queue.take(MAX_BATCH, MAX_BATCH_BYTES, places);
       const [first] = batch;
       if (!first) break;
-      const work = this.#timed(this.#leased(batch)).finally(() => {
-        this.#working.delete(work);
+      const progress = this.#timed(this.#dropLapsed(batch)).finally(() => {
+        this.#inProgress.delete(progress);
         this.#queue.finish(first.tenant_id);
         this.#pump();
       });
-      this.#working.add(work);
+      this.#inProgress.add(progress);
     }
-    if (this.#queue.hungry()) this.#loop.nudge();
+    if (this.#queue.nextSpilled()) this.#loop.nudge();
   }
 
   /** Returns entries whose lease still holds. Other nodes may be working on the others: the store decides. */
-  #leased(batch: Entry[]): Entry[] {
-    const now = this.#parts.store.now();
+  #dropLapsed(batch: Entry[]): Entry[] {
+    const now = this.#deps.store.now();
     const held = batch.filter(({ leased_until }) => leased_until > now);
     if (held.length === batch.length) return batch;
     for (const entry of batch) {
       if (entry.leased_until > now) continue;
       this.#queue.release(entry);
-      this.#queue.behind(entry.tenant_id);
+      this.#queue.markSpilled(entry.tenant_id);
     }
     return held;
   }
@@ -180,48 +204,36 @@ export class FanOut {
       this.#slow++;
       this.#pump();
     }, SLOW_MS);
-    await this.#work(batch);
+    await this.#process(batch);
     clearTimeout(timer);
     this.#slow -= slow;
   }
 
-  async #look(): Promise<boolean> {
-    const hungry = this.#queue.hungry();
-    if (hungry) await this.#sweep.take(hungry);
-    const now = performance.now();
-    if (now - this.#sweptAt >= SWEEP_MS) {
-      this.#sweptAt = now;
-      await this.#sweep.run();
-    }
-    this.#pump();
-    return this.#queue.hungry() !== null;
-  }
-
-  async #work(batch: Entry[]): Promise<void> {
+  async #process(batch: Entry[]): Promise<void> {
     let rest = batch;
     try {
       while (rest.length) {
-        const matched = await this.#deliver(rest);
-        this.#delivered(rest.slice(0, matched.length), matched);
-        rest = rest.slice(matched.length);
+        const counts = await this.#deliver(rest);
+        this.#onEnqueued(rest.slice(0, counts.length), counts);
+        rest = rest.slice(counts.length);
       }
     } catch (err) {
-      await this.#failed(rest, err as Error);
+      await this.#onFailed(rest, err as Error);
     }
   }
 
   async #deliver(entries: Entry[]): Promise<number[]> {
-    const onMatched = () => this.#unmatched.delete(entries);
-    this.#unmatched.add(entries);
-    return deliver(this.#parts.broker, entries, onMatched).finally(onMatched);
+    const onMatched = () => this.#matching.delete(entries);
+    this.#matching.add(entries);
+    return deliver(this.#deps.broker, entries, onMatched).finally(onMatched);
   }
 
-  #delivered(entries: Entry[], matched: number[]): void {
-    const at = new Date(this.#parts.store.now());
+  #onEnqueued(entries: Entry[], counts: number[]): void {
+    const at = new Date(this.#deps.store.now());
     this.#pauseMs = SHORTEST_PAUSE_MS;
-    this.#stamps.add(entries.map((entry, i) => ({ entry, matched: matched[i] as number, at })));
+    this.#stamps.add(entries.map((entry, i) => ({ entry, matched: counts[i] as number, at })));
     metrics.eventsFannedOut.inc(entries.length);
-    const receivers = matched.reduce((sum, count) => sum + count, 0);
+    const receivers = counts.reduce((sum, count) => sum + count, 0);
     this.#queue.charge((entries[0] as Entry).tenant_id, receivers);
     for (const entry of entries) {
       entry.event = null;
@@ -229,47 +241,39 @@ export class FanOut {
     }
   }
 
-  /** A failed batch is retried event by event, a failed event later; if everything fails, the queue pauses. */
-  async #failed(rest: Entry[], err: Error): Promise<void> {
-    this.#parts.broker.logger.warn({ err, events: rest.length }, "fan-out failed");
+  async #onFailed(rest: Entry[], err: Error): Promise<void> {
+    const { logger } = this.#deps.broker;
+    logger.warn({ err, events: rest.length }, "fan-out failed");
+    const [first] = rest as [Entry];
     if (isSystemic(err)) {
       this.#queue.putBack(rest);
-      this.#wait();
+      this.#pause();
     } else if (rest.length > 1) {
-      for (const entry of rest) await this.#work([entry]);
+      for (const entry of rest) await this.#process([entry]);
     } else {
-      await this.#giveUp(rest[0] as Entry, err).catch((storeError) => {
+      this.#queue.release(first);
+      await retryLater(this.#deps, first, err).catch((storeError) => {
         // Its lease will expire.
-        this.#parts.broker.logger.warn({ err: storeError }, "fan-out could not note a failure");
+        logger.warn({ err: storeError }, "fan-out could not note a failure");
       });
     }
   }
 
-  async #giveUp(entry: Entry, err: Error): Promise<void> {
-    const { event_id, tenant_id, attempts } = entry;
-    this.#queue.release(entry);
-    const delay = retryDelay(attempts + 1);
-    if (delay === null) await this.#park({ _id: event_id, tenant_id }, err.message);
-    else await postpone(this.#parts, entry, delay);
-  }
-
-  #wait(): void {
-    if (!this.#running) return;
-    this.#paused ??= setTimeout(() => {
-      this.#paused = undefined;
-      this.#pump();
-    }, this.#pauseMs);
+  #pause(): void {
+    if (this.#state === "stopped") return;
+    if (this.#state === "running") {
+      this.#state = "paused";
+      this.#pauseTimer = setTimeout(() => {
+        this.#state = "running";
+        this.#pump();
+      }, this.#pauseMs);
+    }
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  async #park(row: Pick<EventDoc, "_id" | "tenant_id">, reason: string): Promise<void> {
-    await park(this.#parts, row, reason);
-    metrics.eventsParked.inc();
-    this.#parts.broker.logger.error({ event_id: row._id, reason }, "event parked");
-  }
-
-  #stamped(entries: Entry[], err?: unknown): void {
-    if (err) this.#parts.broker.logger.warn({ err }, "fan-out could not stamp; it will be repeated");
+  /** Ends the work on entries that are stamped, or are due again because their stamp failed. */
+  #release(entries: Entry[], err?: unknown): void {
+    if (err) this.#deps.broker.logger.warn({ err }, "fan-out could not stamp; it will be repeated");
     for (const entry of entries) this.#queue.release(entry);
   }
 }

@@ -1,5 +1,10 @@
 import { isFault } from "../../../lib/contract/faults.ts";
-import type { Published } from "./publish.ts";
+
+/** The answer to one event (spec: Event, publish result). */
+export interface Published {
+  event_id: string;
+  status: "accepted" | "duplicate";
+}
 
 /** The answer to one event of a batch. */
 export type BatchAnswer =

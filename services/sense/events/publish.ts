@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
@@ -7,50 +8,27 @@ import { tally } from "../../../observability/tally.ts";
 import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
+import { type Emission, emitted } from "./emission.ts";
 import type { RecentEvents } from "./envelopes.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
+import { type BatchAnswer, type Published, toAnswers } from "./publish-answers.ts";
 
-/** The answer to one event (spec: Event, publish result). */
-export interface Published {
-  event_id: string;
-  status: "accepted" | "duplicate";
-}
+/** One event or a batch, as the gateway reads the body. */
+export type PublishParams = { event: unknown } | { events: unknown[] };
 
 /** The context of a publish. */
-export interface Origin {
+interface Origin {
   tenant_id: string;
   publisher_id: string | null;
   traceparent?: string | undefined;
   seed?: string | undefined;
 }
 
-/** Validates an external event. @throws Fault invalid_event. */
-export function checkClientEvent(value: unknown): CloudEvent {
-  const event = checkCloudEvent(value);
-  if (isPlatformType(event.type)) {
-    throw invalidEvent(
-      "type",
-      event.type,
-      "a type that is not the service's own: service.* and memory.cited are",
-    );
-  }
-  return event;
-}
-
-/**
- * Adds the publish's trace context, as the attribute of the CloudEvents extension "Distributed Tracing", unless the
- * producer set one. Returns the bytes added, which do not count against the producer's limit.
- */
-function addTraceparent(event: CloudEvent, context: string): number {
-  if (event.traceparent !== undefined) return 0;
-  event.traceparent = context;
-  return `,"traceparent":"${context}"`.length;
-}
-
-interface PublisherParts {
+interface PublisherDeps {
   events: TenantCollection<EventDoc>;
   store: Store;
   broker: ServiceBroker;
@@ -61,18 +39,56 @@ interface PublisherParts {
 
 /** Stores events durably, once per tenant and id, and passes them to fan-out. */
 export class Publisher {
-  readonly #parts: PublisherParts;
+  readonly #deps: PublisherDeps;
   readonly #inserter: EventInserter;
   readonly #nextPosition = positionMaker();
 
-  constructor(parts: PublisherParts) {
-    this.#parts = parts;
-    this.#inserter = new EventInserter(parts);
+  constructor(deps: PublisherDeps) {
+    this.#deps = deps;
+    this.#inserter = new EventInserter(deps);
+  }
+
+  /** Publishes what a caller sent. */
+  async publishBody({ params, meta }: Call<PublishParams>): Promise<Published | BatchAnswer[]> {
+    const origin: Origin = {
+      tenant_id: meta.caller.tenant_id,
+      publisher_id: callerId(meta.caller),
+      traceparent: meta.traceparent,
+      seed: meta.idempotency_seed,
+    };
+    if ("events" in params) return this.publishBatch(params.events, origin);
+    const published = await this.publish(checkClientEvent(params.event), origin);
+    if (published.status === "duplicate") meta.$statusCode = 200;
+    return published;
+  }
+
+  /** Publishes external events; each succeeds or fails on its own. */
+  async publishBatch(events: unknown[], origin: Origin): Promise<BatchAnswer[]> {
+    const candidates = events.map((each) => () => checkClientEvent(each));
+    return toAnswers(await this.publishEach(candidates, origin));
+  }
+
+  /** Publishes an event of the service itself. */
+  emit(tenant_id: string, emission: Emission): Promise<Published> {
+    const event = emitted(emission, new Date(this.#deps.store.now()));
+    return this.publish(event, { tenant_id, publisher_id: null });
+  }
+
+  /** Publishes the emissions that the tenant subscribes to, each once (docs/decisions/0024-platform-events.md). */
+  async emitTaken(tenant_id: string, emissions: Emission[]): Promise<void> {
+    const { broker, store } = this.#deps;
+    const types = [...new Set(emissions.map(({ type }) => type))];
+    const taken = new Set<string>(await broker.call("interests.taken", { tenant_id, types }));
+    const at = new Date(store.now());
+    const wanted = emissions.filter(({ type }) => taken.has(type)).map((each) => () => emitted(each, at));
+    const published = await this.publishEach(wanted, { tenant_id, publisher_id: null });
+    const failed = published.find((each) => each instanceof Error);
+    if (failed) throw failed;
   }
 
   /** Resolves when the event is durable. @throws Fault payload_too_large, service_unavailable. */
   async publish(event: CloudEvent, origin: Origin): Promise<Published> {
-    const [result] = await this.#publishAll([this.#prepare(event, origin)]);
+    const [result] = await this.#insert([this.#prepare(event, origin)]);
     if (result instanceof Error) throw result;
     return result as Published;
   }
@@ -86,7 +102,7 @@ export class Publisher {
       attempt(() => this.#prepare(candidate(), { ...origin, seed: origin.seed && `${origin.seed} ${i}` })),
     );
     const good = prepared.filter((each): each is Publication => !(each instanceof Error));
-    const published = good.length ? await this.#publishAll(good) : [];
+    const published = good.length ? await this.#insert(good) : [];
     let at = 0;
     return prepared.map((each) => (each instanceof Error ? each : (published[at++] as Published | Error)));
   }
@@ -97,7 +113,7 @@ export class Publisher {
     const added = context === null ? 0 : addTraceparent(event, context);
     const envelope = JSON.stringify(event);
     const size = Buffer.byteLength(envelope);
-    const { store, maxBytes } = this.#parts;
+    const { store, maxBytes } = this.#deps;
     if (size - added > maxBytes) throw tooLarge(size - added, maxBytes);
     const now = store.now();
     const position = this.#nextPosition(now);
@@ -119,45 +135,40 @@ export class Publisher {
     return { event, row };
   }
 
-  async #publishAll(publications: Publication[]): Promise<(Published | Error)[]> {
-    const { fanOut } = this.#parts;
+  async #insert(publications: Publication[]): Promise<(Published | Error)[]> {
+    const { events, fanOut } = this.#deps;
     const inserted = await this.#inserter.insert(publications);
     const fresh = publications.filter((_, i) => inserted[i] === "inserted");
     metrics.eventsAccepted.inc(fresh.length);
     for (const { row } of fresh) tally(row.tenant_id, "published", 1);
     fanOut.offer(fresh);
-    const known = publications.filter((_, i) => inserted[i] === "duplicate");
-    const originals = known.length ? await this.#recognise(known.map(({ row }) => row)) : null;
+    const duplicates = publications.filter((_, i) => inserted[i] === "duplicate").map(({ row }) => row);
+    const originals = duplicates.length ? await countDuplicates(events, duplicates) : null;
     return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));
-  }
-
-  /** Counts duplicates; returns the originals by their producers' ids. */
-  async #recognise(rows: EventDoc[]): Promise<Map<string, Original>> {
-    const { events } = this.#parts;
-    const tenant_id = (rows[0] as EventDoc).tenant_id;
-    const fields = { projection: { ce_id: 1, source: 1, seed: 1 } };
-    const found = await events.find(tenant_id, { ce_id: { $in: rows.map((row) => row.ce_id) } }, fields);
-    const originals = new Map(found.map((original) => [original.ce_id, original]));
-    const elsewhere = rows.filter((row) => (originals.get(row.ce_id)?.source ?? row.source) !== row.source);
-    metrics.eventsDuplicate.inc(rows.filter((row) => !isRetry(row, originals.get(row.ce_id))).length);
-    metrics.eventsDuplicateSource.inc(elsewhere.length);
-    if (elsewhere.length) {
-      await events.bulk(
-        elsewhere.map(({ ce_id }) => ({
-          updateOne: { filter: { tenant_id, ce_id }, update: { $inc: { duplicate_sources: 1 } } },
-        })),
-      );
-    }
-    return originals;
   }
 }
 
-/** The fields read of the first event with the id. */
-type Original = Pick<EventDoc, "_id" | "ce_id" | "source" | "seed">;
+/** Validates an external event. @throws Fault invalid_event. */
+function checkClientEvent(value: unknown): CloudEvent {
+  const event = checkCloudEvent(value);
+  if (isPlatformType(event.type)) {
+    throw invalidEvent(
+      "type",
+      event.type,
+      "a type that is not the service's own: service.* and memory.cited are",
+    );
+  }
+  return event;
+}
 
-/** Whether the same request was repeated: it gets the first one's answer. */
-function isRetry(row: EventDoc, original: Original | undefined): boolean {
-  return row.seed !== undefined && original?.seed === row.seed;
+/**
+ * Adds the publish's trace context, as the attribute of the CloudEvents extension "Distributed Tracing", unless the
+ * producer set one. Returns the bytes added, which do not count against the producer's limit.
+ */
+function addTraceparent(event: CloudEvent, context: string): number {
+  if (event.traceparent !== undefined) return 0;
+  event.traceparent = context;
+  return `,"traceparent":"${context}"`.length;
 }
 
 function toResult(
@@ -182,12 +193,6 @@ function attempt<T>(make: () => T): T | Error {
 }
 
 function tooLarge(actual_size: number, max_size: number): Fault {
-  return new Fault(
-    "payload_too_large",
-    `The event has ${actual_size} bytes as JSON; at most ${max_size} are kept.`,
-    {
-      actual_size,
-      max_size,
-    },
-  );
+  const message = `The event has ${actual_size} bytes as JSON; at most ${max_size} are kept.`;
+  return new Fault("payload_too_large", message, { actual_size, max_size });
 }

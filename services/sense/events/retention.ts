@@ -5,12 +5,12 @@ import type { Store } from "../../../storage/connection.ts";
 import type { EventDoc } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
 
-interface Parts {
+interface RetentionDeps {
   events: TenantCollection<EventDoc>;
   store: Store;
   broker: ServiceBroker;
   /** Called with deleted events. */
-  onGone(event_ids: string[]): void;
+  onDeleted(event_ids: string[]): void;
 }
 
 const BATCH = 200;
@@ -20,19 +20,19 @@ const BATCH = 200;
  * deliveries, but never a delivery without its event.
  */
 export class Retention {
-  readonly #parts: Parts;
+  readonly #deps: RetentionDeps;
   readonly #keptMs: number;
   #after = "";
 
   /** @param days retention of events. */
-  constructor(parts: Parts, days: number) {
-    this.#parts = parts;
+  constructor(deps: RetentionDeps, days: number) {
+    this.#deps = deps;
     this.#keptMs = days * DAY_MS;
   }
 
   /** Deletes one batch of one tenant; returns whether there may be more. */
   async run(): Promise<boolean> {
-    const { events } = this.#parts;
+    const { events } = this.#deps;
     const options = { sort: { tenant_id: 1 } as const, projection: { tenant_id: 1 } };
     const next = (await events.system.findOne(
       { tenant_id: { $gt: this.#after } },
@@ -48,7 +48,7 @@ export class Retention {
   }
 
   async #deleteSome(tenant_id: string): Promise<number> {
-    const { events, store, broker, onGone } = this.#parts;
+    const { events, store, broker, onDeleted } = this.#deps;
     const old = { position: { $lt: positionFrom(store.now() - this.#keptMs) } };
     const rows = await events.find(
       tenant_id,
@@ -63,7 +63,7 @@ export class Retention {
     const event_ids = rows.map((row) => row._id);
     await broker.call("deliveries.forget_events", { tenant_id, event_ids });
     await events.deleteMany(tenant_id, { _id: { $in: event_ids } });
-    onGone(event_ids);
+    onDeleted(event_ids);
     return rows.length;
   }
 }

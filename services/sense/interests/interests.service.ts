@@ -30,9 +30,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       require_capacity: idempotent<{ tenant_id: string }>(({ params }) =>
         limits.requireForTenant(params.tenant_id),
       ),
-
       any: idempotent<{ tenant_id: string }>(({ params }) => collection.exists(params.tenant_id, {})),
-
       match: idempotent<MatchParams>(async ({ params }) =>
         matchEvents(broker, await routing.current(params.tenant_id), params),
       ),

@@ -1,0 +1,110 @@
+import type { ServiceBroker } from "moleculer";
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { upToSize } from "../../../lib/broker/message-size.ts";
+import { audienceIn } from "../../../lib/cloudevents/audience.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { type Loaded, type RecentEvents, toLoaded } from "./envelopes.ts";
+import type * as contract from "./events.contract.ts";
+import type { EventDoc } from "./events.model.ts";
+import { listEvents } from "./list.ts";
+import { fanoutKey } from "./position.ts";
+import { present, timelineOf } from "./present.ts";
+import { maySee } from "./visibility.ts";
+
+interface EventsDeps {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+  broker: ServiceBroker;
+  recent: RecentEvents;
+}
+
+/** The operations on stored events. */
+export class Events {
+  readonly #deps: EventsDeps;
+
+  constructor(deps: EventsDeps) {
+    this.#deps = deps;
+  }
+
+  list({ params, meta }: Call<ParamsOf<typeof contract.listEvents>>) {
+    const { events, broker } = this.#deps;
+    return listEvents(events, broker, meta.caller, params);
+  }
+
+  async get({ params: { event_id }, meta: { caller } }: Call<ParamsOf<typeof contract.getEvent>>) {
+    const { events, broker } = this.#deps;
+    const { tenant_id } = caller;
+    const row = await events.findOne(tenant_id, { _id: event_id });
+    if (!row || !(await maySee(broker, caller, row))) throw notFound("event", event_id);
+    const [deliveries, receivers] = await Promise.all([
+      broker.call("deliveries.counts", { tenant_id, event_id }),
+      isAdmin(caller) ? broker.call("deliveries.of_event", { tenant_id, event_id }) : undefined,
+    ]);
+    const park_reason = row.park_reason ?? null;
+    const page = { ...present(row), park_reason, timeline: timelineOf(row), deliveries };
+    return receivers === undefined ? page : { ...page, receivers };
+  }
+
+  /** Makes a parked event due again. */
+  async retry({ params: { event_id }, meta }: Call<ParamsOf<typeof contract.retryEvent>>) {
+    const { events, store } = this.#deps;
+    const { tenant_id } = meta.caller;
+    // Not `update`, which needs more than the id on a sharded collection.
+    const retried = await events.updateMany(
+      tenant_id,
+      { _id: event_id, parked_at: { $exists: true } },
+      {
+        $set: { fanout_key: fanoutKey(tenant_id, store.now()) },
+        $unset: { parked_at: 1, park_reason: 1, fanout_attempts: 1 },
+      },
+    );
+    if (!retried && !(await events.findOne(tenant_id, { _id: event_id }))) throw notFound("event", event_id);
+    if (!retried) throw new Fault("conflict", "The event is not parked.", { existing_resource_id: event_id });
+    return { event_id, status: "accepted" };
+  }
+
+  /** Returns the existing ones of the requested events, in no particular order. */
+  async load({ tenant_id, event_ids }: { tenant_id: string; event_ids: string[] }): Promise<Loaded[]> {
+    const { events, recent } = this.#deps;
+    const known = event_ids.map((id) => recent.get(tenant_id, id));
+    const missing = event_ids.filter((_, i) => known[i] === null);
+    if (missing.length === 0) return known as Loaded[];
+    const projection = { envelope: 1, accepted_at: 1, traceparent: 1 };
+    const rows = await events.find(tenant_id, { _id: { $in: missing } }, { projection });
+    return [...known.filter((each) => each !== null), ...rows.map(toLoaded)];
+  }
+
+  /** Returns the subject of an event by its id or its producer's; null if it has none or does not exist. */
+  async readSubject({ tenant_id, id }: { tenant_id: string; id: string }): Promise<string | null> {
+    const { events } = this.#deps;
+    const projection = { subject: 1 };
+    const row =
+      (await events.findOne(tenant_id, { _id: id }, { projection })) ??
+      (await events.findOne(tenant_id, { ce_id: id }, { projection }));
+    return row?.subject ?? null;
+  }
+
+  /** Returns when an event with this producer's id was accepted, in ms; null if none was. */
+  async readAcceptedAt({ tenant_id, ce_id }: { tenant_id: string; ce_id: string }): Promise<number | null> {
+    const options = { projection: { accepted_at: 1 } };
+    const row = await this.#deps.events.findOne(tenant_id, { ce_id }, options);
+    return row?.accepted_at.getTime() ?? null;
+  }
+
+  /**
+   * Returns a tenant's latest events without an audience, latest first, to test an interest on. Limited to the size of
+   * one message.
+   */
+  async loadLatest({ tenant_id, limit }: { tenant_id: string; limit: number }): Promise<Loaded[]> {
+    const { events } = this.#deps;
+    const sort = { position: -1 } as const;
+    const sizes = await events.find(tenant_id, {}, { sort, limit, projection: { size: 1 } });
+    const _id = { $in: upToSize(sizes, ({ size }) => size).map((row) => row._id) };
+    const projection = { envelope: 1, accepted_at: 1 };
+    const rows = await events.find(tenant_id, { _id }, { sort, projection });
+    return rows.filter(({ envelope }) => audienceIn(JSON.parse(envelope)) === null).map(toLoaded);
+  }
+}

@@ -1,0 +1,44 @@
+import type { ServiceBroker } from "moleculer";
+import { type Caller, callerId, hasScope, isAdmin } from "../../../lib/access/caller.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import type { EventDoc } from "./events.model.ts";
+
+/** Which events a caller may see; without conditions all of the tenant's. */
+interface Visibility {
+  /** Only this publisher's. */
+  publisher_id?: string;
+  /** Returns the visible rows. */
+  filter?: (rows: EventDoc[]) => Promise<EventDoc[]>;
+}
+
+/** A sender sees what it published, a receiver what it was given. @throws Fault insufficient_scope */
+export function visibilityFor(broker: ServiceBroker, caller: Caller): Visibility {
+  if (isAdmin(caller)) return {};
+  const me = callerId(caller);
+  const receives = caller.kind === "agent" && hasScope(caller, "receive");
+  const sends = hasScope(caller, "send");
+  if (!receives && !sends) {
+    throw new Fault("insufficient_scope", "This needs the scope send or receive.", {
+      required_scope: "send",
+    });
+  }
+  if (!receives) return { publisher_id: me };
+  return {
+    async filter(rows) {
+      const published = (row: EventDoc) => sends && row.publisher_id === me;
+      const event_ids = rows.filter((row) => !published(row)).map((row) => row._id);
+      const params = { tenant_id: caller.tenant_id, agent_id: me, event_ids };
+      const given = new Set(
+        event_ids.length ? await broker.call<string[], unknown>("deliveries.given_to", params) : [],
+      );
+      return rows.filter((row) => published(row) || given.has(row._id));
+    },
+  };
+}
+
+/** Whether a caller may see this event. */
+export async function maySee(broker: ServiceBroker, caller: Caller, row: EventDoc): Promise<boolean> {
+  const { publisher_id, filter } = visibilityFor(broker, caller);
+  if (filter) return (await filter([row])).length === 1;
+  return publisher_id === undefined || row.publisher_id === publisher_id;
+}
