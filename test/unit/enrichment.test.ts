@@ -1,13 +1,13 @@
 import { expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import { enrich, queryOf } from "../../services/sense/deliveries/enrich.ts";
+import { enrich, toQuery } from "../../services/sense/deliveries/enrich.ts";
 
 test.each([
   [{ type: "com.acme.invoice.overdue", subject: "invoices/4711" }, "invoices 4711 acme invoice overdue"],
   [{ type: "invoice.overdue" }, "invoice overdue"],
   [{ type: "ping", subject: "  customer_42:eu " }, "customer 42 eu ping"],
 ])("an event is looked for by its subject and type: %j", (event, query) => {
-  expect(queryOf(event)).toBe(query);
+  expect(toQuery(event)).toBe(query);
 });
 
 type Call = (action: string, params: { query: string; limit: number; content: boolean }) => Promise<unknown>;

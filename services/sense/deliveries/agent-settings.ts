@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 
-/** Settings that decide how deliveries are handed to an agent. */
+/** Settings that decide how an agent receives deliveries. */
 interface AgentSettings {
   agent_id: string;
   status: "active" | "inactive";
@@ -18,13 +18,13 @@ interface AgentRow extends Omit<AgentSettings, "agent_id"> {
 }
 
 const FRESH_MS = 2000;
-const MOST_KEPT = 50_000;
+const MAX_CACHED = 50_000;
 
 /** Agents' settings, loaded in batches and cached for two seconds or until `agents.changed`. */
 export class AgentSettingsCache {
   readonly #broker: ServiceBroker;
   readonly #defaults: Pick<AgentSettings, "visibility_timeout_seconds" | "retry_budget">;
-  readonly #kept = new Map<string, { settings: Promise<AgentSettings>; until: number }>();
+  readonly #cached = new Map<string, { settings: Promise<AgentSettings>; until: number }>();
 
   constructor(broker: ServiceBroker, config: Config) {
     this.#broker = broker;
@@ -46,31 +46,31 @@ export class AgentSettingsCache {
   }
 
   forget(agent_id: string): void {
-    this.#kept.delete(agent_id);
+    this.#cached.delete(agent_id);
   }
 
   #fresh(agent_id: string): Promise<AgentSettings> | undefined {
-    const kept = this.#kept.get(agent_id);
-    return kept && kept.until > performance.now() ? kept.settings : undefined;
+    const cached = this.#cached.get(agent_id);
+    return cached && cached.until > performance.now() ? cached.settings : undefined;
   }
 
   /** Loads all of them by one call. */
   #load(tenant_id: string, agent_ids: string[]): Promise<AgentSettings>[] {
-    if (this.#kept.size + agent_ids.length > MOST_KEPT) this.#kept.clear();
+    if (this.#cached.size + agent_ids.length > MAX_CACHED) this.#cached.clear();
     const rows = this.#broker
       .call<AgentRow[], unknown>("agents.get_many", { tenant_id, agent_ids })
       .then((found) => new Map(found.map((row) => [row.id, row])));
     const until = performance.now() + FRESH_MS;
     return agent_ids.map((agent_id) => {
-      const settings = rows.then((byId) => this.#settingsOf(agent_id, byId.get(agent_id)));
-      this.#kept.set(agent_id, { settings, until });
+      const settings = rows.then((byId) => this.#toSettings(agent_id, byId.get(agent_id)));
+      this.#cached.set(agent_id, { settings, until });
       settings.catch(() => this.forget(agent_id));
       return settings;
     });
   }
 
   /** Treats a deleted agent as inactive: its rows take their course, and nothing is pushed. */
-  #settingsOf(agent_id: string, row: AgentRow | undefined): AgentSettings {
+  #toSettings(agent_id: string, row: AgentRow | undefined): AgentSettings {
     return {
       agent_id,
       status: row?.status ?? "inactive",

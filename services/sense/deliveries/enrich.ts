@@ -10,7 +10,7 @@ interface Enrichment {
 }
 
 /** A delivery to enrich. */
-interface Wanting {
+interface EnrichRequest {
   id: string;
   depth: EnrichmentDepth;
   /** The event as JSON. */
@@ -25,22 +25,22 @@ interface Receiver {
 }
 
 /** Limit of a delivery's wait for memories. */
-const WITHIN_MS = 200;
+const TIMEOUT_MS = 200;
 /** Concurrent searches per batch: leave capacity to others. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 const LIMITS = { shallow: 3, deep: 10 } as const;
 
 /**
  * Returns enriched events by delivery. It always finishes within 200 ms and marks results missing by then in the event.
  */
-export async function enrich(broker: ServiceBroker, receiver: Receiver, wanting: Wanting[]) {
+export async function enrich(broker: ServiceBroker, receiver: Receiver, requests: EnrichRequest[]) {
   const found = new Map<string, string>();
-  if (wanting.length === 0) return found;
-  const events = wanting.map(({ envelope }) => JSON.parse(envelope) as Event);
-  const questions = wanting.map(({ depth }, i) => JSON.stringify([depth, queryOf(events[i] as Event)]));
-  const answers = await askAll(broker, receiver, [...new Set(questions)]);
-  for (const [i, { id, envelope }] of wanting.entries()) {
-    const enrichment = answers.get(questions[i] as string) ?? missing(`no answer within ${WITHIN_MS} ms`);
+  if (requests.length === 0) return found;
+  const events = requests.map(({ envelope }) => JSON.parse(envelope) as Event);
+  const questions = requests.map(({ depth }, i) => JSON.stringify([depth, toQuery(events[i] as Event)]));
+  const answers = await searchAll(broker, receiver, [...new Set(questions)]);
+  for (const [i, { id, envelope }] of requests.entries()) {
+    const enrichment = answers.get(questions[i] as string) ?? missing(`no answer within ${TIMEOUT_MS} ms`);
     found.set(id, withEnrichment(envelope, events[i] as Event, enrichment));
   }
   return found;
@@ -58,46 +58,46 @@ interface Event {
 }
 
 /** Builds the query: the words of the event's subject and type, without the type's leading domain. */
-export function queryOf({ type, subject = "" }: Event): string {
+export function toQuery({ type, subject = "" }: Event): string {
   const labels = type.split(".");
   const own = labels.length > 2 ? labels.slice(1) : labels;
   return `${subject} ${own.join(" ")}`.replace(/[\s_./:;,#-]+/g, " ").trim();
 }
 
 /** Returns the answers that arrive in time, by question. */
-async function askAll(broker: ServiceBroker, receiver: Receiver, questions: string[]) {
+async function searchAll(broker: ServiceBroker, receiver: Receiver, questions: string[]) {
   const answers = new Map<string, Enrichment>();
   if (receiver.reads_memories === false) {
     for (const question of questions) answers.set(question, missing("the token lacks the scope memory:read"));
     return answers;
   }
   const waiting = [...questions];
-  let late = false;
+  let timedOut = false;
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined && !late; next = waiting.shift()) {
-      const answer = await ask(broker, receiver, next);
-      if (!late) answers.set(next, answer);
+    for (let next = waiting.shift(); next !== undefined && !timedOut; next = waiting.shift()) {
+      const answer = await search(broker, receiver, next);
+      if (!timedOut) answers.set(next, answer);
     }
   };
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, WITHIN_MS);
+    timer = setTimeout(resolve, TIMEOUT_MS);
   });
-  await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, work)), deadline]);
+  await Promise.race([Promise.all(Array.from({ length: MAX_CONCURRENT }, work)), deadline]);
   clearTimeout(timer);
-  late = true;
+  timedOut = true;
   return answers;
 }
 
-async function ask(broker: ServiceBroker, receiver: Receiver, question: string): Promise<Enrichment> {
+async function search(broker: ServiceBroker, receiver: Receiver, question: string): Promise<Enrichment> {
   const [depth, query] = JSON.parse(question) as ["shallow" | "deep", string];
   const { tenant_id, agent_id } = receiver;
-  const asked = { tenant_id, agent_id, query, limit: LIMITS[depth], content: depth === "deep" };
+  const params = { tenant_id, agent_id, query, limit: LIMITS[depth], content: depth === "deep" };
   try {
     const { memories, degraded } = await broker.call<
       { memories: Enrichment["memories"]; degraded: string[] },
       unknown
-    >("memories.recall", asked, { timeout: WITHIN_MS, retries: 0 });
+    >("memories.recall", params, { timeout: TIMEOUT_MS, retries: 0 });
     return { memories, ...(degraded.length > 0 && { degraded: true, degraded_reasons: degraded }) };
   } catch (err) {
     broker.logger.debug("deliveries: a search for memories failed", err);

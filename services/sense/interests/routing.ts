@@ -5,6 +5,13 @@ import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { RoutingChange, Subscription } from "./routing-change.ts";
 import { RoutingTable } from "./routing-table.ts";
 
+/** A row of `channels.members_page`. */
+interface Membership {
+  id: string;
+  channel_id: string;
+  agent_id: string;
+}
+
 const PAGE = 2_000;
 /** How long loading a table may block the event loop. */
 const SLICE_MS = 2;
@@ -103,20 +110,25 @@ export class Routing {
     const table = new RoutingTable(await this.#version(tenant_id));
     const agents = new Set<string>();
     const slices = new Slices(SLICE_MS);
-    for await (const row of this.#interestRows(tenant_id)) {
+    const readInterests = (after: string) => {
+      const options = { sort: { conflict_key: 1 }, limit: PAGE } as const;
+      return this.#interests.find(tenant_id, { conflict_key: { $gt: after } }, options);
+    };
+    const read = <Row>(action: string) => {
+      return (after: string) => this.#broker.call<Row[], unknown>(action, { tenant_id, after, limit: PAGE });
+    };
+    for await (const row of allPages(readInterests, (each) => each.conflict_key)) {
       if (slices.over) await slices.next();
-      table.apply({
-        kind: "subscribe",
-        subscription: toSubscription(row),
-        depth: row.enrichment_depth,
-      });
+      const { enrichment_depth: depth } = row;
+      table.apply({ kind: "subscribe", subscription: toSubscription(row), depth });
       agents.add(row.agent_id);
     }
-    for await (const feed of this.#pages<Subscription>("channels.feeds_page", tenant_id)) {
+    for await (const subscription of allPages(read<Subscription>("channels.feeds_page"), ({ id }) => id)) {
       if (slices.over) await slices.next();
-      table.apply({ kind: "subscribe", subscription: feed });
+      table.apply({ kind: "subscribe", subscription });
     }
-    for await (const { channel_id, agent_id } of this.#members(tenant_id)) {
+    const members = allPages(read<Membership>("channels.members_page"), ({ id }) => id);
+    for await (const { channel_id, agent_id } of members) {
       if (slices.over) await slices.next();
       table.join(channel_id, agent_id);
       agents.add(agent_id);
@@ -127,47 +139,11 @@ export class Routing {
     this.#keep(tenant_id, table);
   }
 
-  async *#interestRows(tenant_id: string): AsyncGenerator<InterestDoc> {
-    let after = "";
-    for (;;) {
-      const rows = await this.#interests.find(
-        tenant_id,
-        { conflict_key: { $gt: after } },
-        {
-          sort: { conflict_key: 1 },
-          limit: PAGE,
-        },
-      );
-      yield* rows;
-      if (rows.length < PAGE) return;
-      after = (rows.at(-1) as InterestDoc).conflict_key;
-    }
-  }
-
-  #members(tenant_id: string) {
-    return this.#pages<{ id: string; channel_id: string; agent_id: string }>(
-      "channels.members_page",
-      tenant_id,
-    );
-  }
-
-  async *#pages<T extends { id: string }>(action: string, tenant_id: string): AsyncGenerator<T> {
-    let after = "";
-    for (;;) {
-      const rows: T[] = await this.#broker.call(action, { tenant_id, after, limit: PAGE });
-      yield* rows;
-      if (rows.length < PAGE) return;
-      after = (rows.at(-1) as T).id;
-    }
-  }
-
   async #markInactive(tenant_id: string, table: RoutingTable, agents: string[]): Promise<void> {
     for (let at = 0; at < agents.length; at += PAGE) {
       const agent_ids = agents.slice(at, at + PAGE);
-      const states: { id: string; status: string }[] = await this.#broker.call("agents.get_many", {
-        tenant_id,
-        agent_ids,
-      });
+      const params = { tenant_id, agent_ids };
+      const states: { id: string; status: string }[] = await this.#broker.call("agents.get_many", params);
       const active = new Set(states.filter(({ status }) => status === "active").map(({ id }) => id));
       for (const id of agent_ids) if (!active.has(id)) table.setActive(id, false);
     }
@@ -183,5 +159,18 @@ export class Routing {
       this.#tables.delete(oldest);
       total -= size;
     }
+  }
+}
+
+/** Yields the rows of all pages, each read after the key of the last row before. */
+async function* allPages<Row>(
+  read: (after: string) => Promise<Row[]>,
+  keyOf: (row: Row) => string,
+): AsyncGenerator<Row> {
+  for (let after = ""; ; ) {
+    const rows = await read(after);
+    yield* rows;
+    if (rows.length < PAGE) return;
+    after = keyOf(rows.at(-1) as Row);
   }
 }
