@@ -9,6 +9,7 @@ import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries
 import { ofEvent } from "../../services/sense/deliveries/delivery-id.ts";
 import { type CommitDeliveries, Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { Receivers } from "../../services/sense/deliveries/receive.ts";
+import { matchBeforeCommit } from "../../services/sense/events/commit-matching.ts";
 import { RecentEvents, toLoaded } from "../../services/sense/events/envelopes.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
@@ -185,4 +186,10 @@ test("a waiting request gets the written deliveries once, with their events", as
   expect(given.map(({ event_id }) => event_id)).toEqual(taken.leased.map(({ event_id }) => event_id));
   for (const { event_id, envelope } of given)
     expect(JSON.parse(envelope).id).toBe((await row(event_id)).ce_id);
+});
+
+test("events are left to fan-out on a node that does not run interests and deliveries", async () => {
+  const publication = { event: event("alone"), row: { tenant_id: TENANT } as EventDoc };
+  const elsewhere = new ServiceBroker({ logger: false });
+  expect(await matchBeforeCommit(elsewhere, [publication])).toEqual({ counts: [], deliveries: null });
 });

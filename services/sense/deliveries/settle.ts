@@ -104,9 +104,7 @@ export class Settlements {
   async closeStream(stream: { tenant_id: string; agent_id: string; lease: string }): Promise<void> {
     const { tenant_id, agent_id, lease } = stream;
     const delivery_ids = await this.#deps.receivers.closeStream(agent_id, lease);
-    if (delivery_ids.length === 0) return;
-    await this.#deps.claims.release({ tenant_id, agent_id, lease, delivery_ids });
-    this.#deps.notifyReady([{ tenant_id, agent_id }]);
+    if (delivery_ids.length) await this.release({ tenant_id, agent_id, lease, delivery_ids });
   }
 
   /** Records the outcomes of pushes. */
