@@ -27,12 +27,12 @@ export function newAnnouncements(
     BATCH,
   );
   return () =>
-    tenantsInTurn<DeliveryDoc>(find, BATCH, async (tenant_id, those) => {
-      for (const part of inBatches(those)) await announceSome(broker, deliveries, tenant_id, part);
+    tenantsInTurn<DeliveryDoc>(find, BATCH, async (tenant_id, rows) => {
+      for (const batch of inBatches(rows)) await announceBatch(broker, deliveries, tenant_id, batch);
     });
 }
 
-async function announceSome(
+async function announceBatch(
   broker: ServiceBroker,
   deliveries: TenantCollection<DeliveryDoc>,
   tenant_id: string,

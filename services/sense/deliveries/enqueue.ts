@@ -188,9 +188,9 @@ const isReady = ({ state }: DeliveryDoc): boolean => state === "ready";
 /** Delivers the written ones of reserved rows. */
 function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
   if (reservations.length === 0) return;
-  const those = new Set(written);
+  const kept = new Set(written);
   for (const reservation of reservations)
-    reservation.confirm(reservation.rows.filter((row) => those.has(row)));
+    reservation.confirm(reservation.rows.filter((row) => kept.has(row)));
 }
 
 function toRow(request: NewDelivery, at: Date): DeliveryDoc {

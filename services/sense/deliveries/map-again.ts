@@ -54,8 +54,8 @@ async function publish(broker: ServiceBroker, doc: Unmapped): Promise<string | n
   const mapped = await mapAgain(broker, doc);
   if ("error" in mapped) return mapped.error;
   const { tenant_id } = doc;
-  const wanted = { tenant_id, publisher_id: null, events: [mapped.event] };
-  const [answer] = await broker.call<[BatchAnswer], unknown>("events.ingest", wanted);
+  const params = { tenant_id, publisher_id: null, events: [mapped.event] };
+  const [answer] = await broker.call<[BatchAnswer], unknown>("events.ingest", params);
   if (answer.status !== "rejected") return null;
   if (answer.error.code === "internal_error") throw new Error(answer.error.message);
   return `mapping error: ${answer.error.message}`;

@@ -51,7 +51,7 @@ function toReceiver(doc: DeliveryDoc): EventReceiver {
 }
 
 /**
- * Returns those of the events that were delivered to the agent (api.md Scopes: `receive` reads events it was given).
+ * Returns which of the events were delivered to the agent (api.md Scopes: `receive` reads events it was given).
  */
 export async function givenTo(
   deliveries: Deliveries,

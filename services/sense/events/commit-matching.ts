@@ -15,7 +15,7 @@ export const UNMATCHED: CommitMatch = { counts: [], deliveries: null };
 
 /**
  * Matches events of one tenant that are about to be written, as far as look-ups suffice, and prepares their deliveries
- * (docs/decisions/0033-matched-when-accepted.md). The services are those of this node: rows and waiting requests do not
+ * (docs/decisions/0033-matched-when-accepted.md). Only services of this node are asked: rows and waiting requests do not
  * travel.
  */
 export async function matchBeforeCommit(
@@ -47,7 +47,7 @@ export async function matchBeforeCommit(
   }
 }
 
-/** Delivers those of the prepared deliveries whose events were written. Must follow every preparation. */
+/** Delivers the prepared deliveries whose events were written. Must follow every preparation. */
 export function confirmCommit(
   broker: ServiceBroker,
   deliveries: PreparedDeliveries,

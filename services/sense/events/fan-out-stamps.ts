@@ -55,9 +55,9 @@ export class FanOutStamps {
   async #write(stamps: Stamp[]): Promise<void> {
     const entries = stamps.map(({ entry }) => entry);
     try {
-      const wanted = stamps.filter(({ matched }) => matched > 0);
-      const ignored = stamps.filter(({ matched }) => matched === 0);
-      await this.#events.bulk([...together(wanted), ...ignored.map(unmatched)]);
+      const matched = stamps.filter((stamp) => stamp.matched > 0);
+      const unmatched = stamps.filter((stamp) => stamp.matched === 0);
+      await this.#events.bulk([...toGroupedWrites(matched), ...unmatched.map(toUnmatchedWrite)]);
       this.#onDone(entries);
     } catch (err) {
       this.#onDone(entries, err);
@@ -69,7 +69,7 @@ export class FanOutStamps {
  * Most events of a moment have the same number of receivers: they share one write and the latest time, as no event may
  * be fanned out before it was accepted.
  */
-function together(stamps: Stamp[]): Write<EventDoc>[] {
+function toGroupedWrites(stamps: Stamp[]): Write<EventDoc>[] {
   const tenants = Map.groupBy(stamps, ({ entry }) => entry.tenant_id);
   const groups = [...tenants.values()].flatMap((own) => [
     ...Map.groupBy(own, ({ matched }) => matched).values(),
@@ -87,7 +87,7 @@ function together(stamps: Stamp[]): Write<EventDoc>[] {
   });
 }
 
-function unmatched({ entry, at }: Stamp): Write<EventDoc> {
+function toUnmatchedWrite({ entry, at }: Stamp): Write<EventDoc> {
   const { event_id, tenant_id } = entry;
   return {
     updateOne: {

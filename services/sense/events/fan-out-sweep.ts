@@ -115,8 +115,8 @@ export class FanOutSweep {
     });
     claimed.sort((a, b) => (a.position < b.position ? -1 : 1));
     for (const row of claimed) {
-      const entry = toEntry(row, leased_until);
-      if (entry) queue.push(entry);
+      const event = parse(row.envelope);
+      if (event) queue.push(toEntry(row, event, leased_until));
       else await onUnreadable(row);
     }
   }
@@ -139,15 +139,9 @@ export class FanOutSweep {
   }
 }
 
-/** Converts a leased row to an entry; null if its envelope is not JSON. */
-function toEntry(row: EventDoc, leased_until: number): Entry | null {
-  const { _id, tenant_id, envelope, size, position, accepted_at, fanout_owner, fanout_attempts } = row;
-  let event: CloudEvent;
-  try {
-    event = JSON.parse(envelope);
-  } catch {
-    return null;
-  }
+/** Converts a leased row to an entry of the queue. */
+export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number): Entry {
+  const { _id, tenant_id, size, position, accepted_at, fanout_owner, fanout_attempts } = row;
   return {
     event_id: _id,
     tenant_id,
@@ -159,4 +153,12 @@ function toEntry(row: EventDoc, leased_until: number): Entry | null {
     leased_until,
     attempts: fanout_attempts ?? 0,
   };
+}
+
+function parse(envelope: string): CloudEvent | null {
+  try {
+    return JSON.parse(envelope);
+  } catch {
+    return null;
+  }
 }

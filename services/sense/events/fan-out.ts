@@ -9,7 +9,7 @@ import type { EventDoc, Publication } from "./events.model.ts";
 import { isSystemic, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
 import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
-import { FanOutSweep, LEASE_MS, leaseEnd } from "./fan-out-sweep.ts";
+import { FanOutSweep, LEASE_MS, leaseEnd, toEntry } from "./fan-out-sweep.ts";
 import { fanoutKey } from "./position.ts";
 
 /** Two batches keep up with the events that publishers put into one commit. */
@@ -114,19 +114,8 @@ export class FanOut {
   /** Queues events that have become durable. */
   offer(publications: Publication[]): void {
     for (const { event, row } of publications) {
-      const { _id: event_id, tenant_id, size, position, accepted_at, fanout_owner } = row;
-      if (!fanout_owner) continue;
-      this.#queue.push({
-        event_id,
-        tenant_id,
-        event,
-        size,
-        position,
-        accepted_at: accepted_at.getTime(),
-        owner: fanout_owner,
-        leased_until: leaseEnd(this.#deps.store, accepted_at.getTime()),
-        attempts: 0,
-      });
+      if (!row.fanout_owner) continue;
+      this.#queue.push(toEntry(row, event, leaseEnd(this.#deps.store, row.accepted_at.getTime())));
     }
     this.#schedulePump();
   }

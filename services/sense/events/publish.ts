@@ -80,8 +80,10 @@ export class Publisher {
     const types = [...new Set(emissions.map(({ type }) => type))];
     const taken = new Set<string>(await broker.call("interests.taken", { tenant_id, types }));
     const at = new Date(store.now());
-    const wanted = emissions.filter(({ type }) => taken.has(type)).map((each) => () => emitted(each, at));
-    const published = await this.publishEach(wanted, { tenant_id, publisher_id: null });
+    const candidates = emissions
+      .filter(({ type }) => taken.has(type))
+      .map((emission) => () => emitted(emission, at));
+    const published = await this.publishEach(candidates, { tenant_id, publisher_id: null });
     const failed = published.find((each) => each instanceof Error);
     if (failed) throw failed;
   }
