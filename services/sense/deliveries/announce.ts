@@ -3,9 +3,9 @@ import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents
 import { tenantsInTurn } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/others-too.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { inBatches } from "./by-bytes.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+import { inBatches } from "./size-limits.ts";
 
 const BATCH = 100;
 

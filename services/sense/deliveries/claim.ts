@@ -7,11 +7,11 @@ import { tally } from "../../../observability/tally.ts";
 import type { Tracing } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { Loaded } from "../events/envelopes.ts";
+import type { Loaded } from "../events/recent-events.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import { upToBytes } from "./by-bytes.ts";
 import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
+import { upToBytes } from "./size-limits.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */
 export interface ClaimRequest {

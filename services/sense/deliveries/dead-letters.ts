@@ -7,10 +7,10 @@ import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
-import type { Loaded } from "../events/envelopes.ts";
-import { upToBytes } from "./by-bytes.ts";
+import type { Loaded } from "../events/recent-events.ts";
 import { deadFields, keptReason, NOT_DEAD } from "./dead.ts";
 import { type DeliveryDoc, type Origin, timelinePush } from "./deliveries.model.ts";
+import { upToBytes } from "./size-limits.ts";
 
 interface DeadLettersDeps {
   broker: ServiceBroker;

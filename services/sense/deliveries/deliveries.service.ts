@@ -15,7 +15,7 @@ import { DeadLetters, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
 import { type CommitDeliveries, Enqueuer, type NewDelivery, type Ready } from "./enqueue.ts";
-import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./of-event.ts";
+import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
 import { POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
 import { Receivers } from "./receive.ts";
 import { Replays } from "./replay.ts";

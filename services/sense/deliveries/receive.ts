@@ -1,7 +1,7 @@
 import { Actor, Actors, type Waiter } from "../../../mixins/actor.ts";
-import { upToBytes } from "./by-bytes.ts";
 import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+import { upToBytes } from "./size-limits.ts";
 
 interface ReceiveRequest extends ClaimRequest {
   /** How long to wait for a first delivery. */

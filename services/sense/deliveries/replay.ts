@@ -7,13 +7,13 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
-import { inBatches } from "./by-bytes.ts";
 import { reasonKey } from "./dead.ts";
 import { type DeadLetters, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { Enqueuer, NewDelivery } from "./enqueue.ts";
 import { isUnmapped, mapAgain, publishAgain, type Unmapped } from "./map-again.ts";
+import { inBatches } from "./size-limits.ts";
 
 interface ReplaysDeps {
   broker: ServiceBroker;

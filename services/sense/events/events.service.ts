@@ -4,12 +4,12 @@ import { ServiceLoop, working } from "../../../mixins/loop.ts";
 import { tallyOf } from "../../../observability/tally.ts";
 import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
 import type { Emission } from "./emission.ts";
-import { RecentEvents } from "./envelopes.ts";
 import * as contract from "./events.contract.ts";
 import { EventModel } from "./events.model.ts";
 import { Events } from "./events.ts";
 import { FanOut } from "./fan-out.ts";
 import { Publisher, type PublishParams } from "./publish.ts";
+import { RecentEvents } from "./recent-events.ts";
 import { Retention } from "./retention.ts";
 
 /** Waiting receivers take an event within milliseconds: this holds a quarter of a second at full load. */

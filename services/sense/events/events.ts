@@ -6,12 +6,12 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { type Loaded, type RecentEvents, toLoaded } from "./envelopes.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { listEvents } from "./list.ts";
 import { fanoutKey } from "./position.ts";
 import { present, timelineOf } from "./present.ts";
+import { type Loaded, type RecentEvents, toLoaded } from "./recent-events.ts";
 import { maySee } from "./visibility.ts";
 
 interface EventsDeps {

@@ -10,10 +10,10 @@ import {
 } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { confirmCommit, matchBeforeCommit, UNMATCHED } from "./commit-matching.ts";
-import type { RecentEvents } from "./envelopes.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { unmatchedKey } from "./position.ts";
+import type { RecentEvents } from "./recent-events.ts";
 
 /** The outcome for a row: durable, duplicate key, or its own error. */
 export type Inserted = "inserted" | "duplicate" | Error;

@@ -10,12 +10,12 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
 import { type Emission, emitted } from "./emission.ts";
-import type { RecentEvents } from "./envelopes.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
 import { type BatchAnswer, type Published, toAnswers } from "./publish-answers.ts";
+import type { RecentEvents } from "./recent-events.ts";
 
 /** One event or a batch, as the gateway reads the body. */
 export type PublishParams = { event: unknown } | { events: unknown[] };

@@ -1,11 +1,11 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
+import { gatherInSteps, gatherReceivers, type Reasons } from "./gather-receivers.ts";
 import type { Work } from "./glob-index.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
 import type { Receiver } from "./receiver.ts";
-import { gather, type Reasons, receivers } from "./receivers.ts";
 import type { RoutingChange, Subscription } from "./routing-change.ts";
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
@@ -39,7 +39,7 @@ export class RoutingTable {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
-    return this.#receiversInSlices(matched);
+    return this.#toReceiversInSlices(matched);
   }
 
   /**
@@ -52,24 +52,24 @@ export class RoutingTable {
     let reached = 0;
     for (const { channel_id } of matched)
       reached += channel_id === undefined ? 1 : (this.#members.get(channel_id)?.size ?? 0);
-    return reached > most ? null : this.#receivers(matched);
+    return reached > most ? null : this.#toReceivers(matched);
   }
 
-  #receivers(matched: Subscription[]): Receiver[] {
+  #toReceivers(matched: Subscription[]): Receiver[] {
     if (matched.length === 0) return [];
     const result: Receiver[] = [];
-    const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
+    const found = gatherReceivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
     for (const each of found) this.#present(result, each);
     return result;
   }
 
   /** As above, for very many. */
-  async #receiversInSlices(matched: Subscription[]): Promise<Receiver[]> {
+  async #toReceiversInSlices(matched: Subscription[]): Promise<Receiver[]> {
     const slices = new Slices(SLICE_MS);
     const found = new Map<string, Reasons>();
     // The current members: the set may change in between.
     const membersOf = (channel_id: string) => [...(this.#members.get(channel_id) ?? [])];
-    for (const _ of gather(found, matched, membersOf)) if (slices.over) await slices.next();
+    for (const _ of gatherInSteps(found, matched, membersOf)) if (slices.over) await slices.next();
     const result: Receiver[] = [];
     for (const each of found) {
       this.#present(result, each);

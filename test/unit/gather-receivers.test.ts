@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { receivers } from "../../services/sense/interests/receivers.ts";
+import { gatherReceivers } from "../../services/sense/interests/gather-receivers.ts";
 import type { Subscription } from "../../services/sense/interests/routing-change.ts";
 
 const interest = (id: string, agent_id: string, priority: number): Subscription => ({
@@ -28,7 +28,7 @@ test("every agent once, with all the reasons and the highest priority", () => {
     feed("feed_2", "ch_2"),
     feed("feed_3", "ch_empty"),
   ];
-  expect(Object.fromEntries(receivers(matched, membersOf))).toEqual({
+  expect(Object.fromEntries(gatherReceivers(matched, membersOf))).toEqual({
     ag_1: { interest_ids: ["int_1", "int_2"], feed_ids: ["feed_1"], priority: 7 },
     ag_2: { interest_ids: [], feed_ids: ["feed_1", "feed_2"], priority: 0 },
     ag_3: { interest_ids: [], feed_ids: ["feed_2"], priority: 0 },
@@ -37,5 +37,5 @@ test("every agent once, with all the reasons and the highest priority", () => {
 });
 
 test("no match, no receivers", () => {
-  expect(receivers([], membersOf).size).toBe(0);
+  expect(gatherReceivers([], membersOf).size).toBe(0);
 });

@@ -10,21 +10,21 @@ export interface Reasons {
 
 type MembersOf = (channelId: string) => Iterable<string>;
 
-/** Receivers that `gather` adds between two pauses. */
+/** Receivers that `gatherInSteps` adds between two pauses. */
 const PAUSE_EVERY = 100;
 
 /**
  * Returns the agents that receive an event, without duplicates, by their own interests and as members of channels
  * (spec: Events 2; api.md "Channels").
  */
-export function receivers(matched: Iterable<Subscription>, membersOf: MembersOf): Map<string, Reasons> {
+export function gatherReceivers(matched: Iterable<Subscription>, membersOf: MembersOf): Map<string, Reasons> {
   const found = new Map<string, Reasons>();
-  for (const _ of gather(found, matched, membersOf));
+  for (const _ of gatherInSteps(found, matched, membersOf));
   return found;
 }
 
-/** Adds the result of `receivers` in parts: the caller may yield after each. */
-export function* gather(
+/** Adds the result of `gatherReceivers` in parts: the caller may yield after each. */
+export function* gatherInSteps(
   found: Map<string, Reasons>,
   matched: Iterable<Subscription>,
   membersOf: MembersOf,
