@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   const runtime: Runtime = { config, store, blobs, usage, secrets, resolver, windows, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {
-    broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));
+    for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
   }
   await store.ready();
   usage.start((err) => observability.log.warn({ err }, "what tenants store could not be counted"));

@@ -1,6 +1,7 @@
 import { gatewayService } from "./edge/gateway/gateway.service.ts";
 import { idempotencyService } from "./edge/idempotency/idempotency.service.ts";
 import { liveService } from "./edge/live/live.service.ts";
+import { mcpService } from "./edge/mcp/mcp.service.ts";
 import { agentsService } from "./identity/agents/agents.service.ts";
 import { auditService } from "./identity/audit/audit.service.ts";
 import { authService } from "./identity/auth/auth.service.ts";
@@ -36,7 +37,7 @@ import { runsService } from "./work/runs/runs.service.ts";
 import { templatesService } from "./work/templates/templates.service.ts";
 
 /** Every service by its name, as listed in `SERVICES`. */
-export const serviceFactories: Record<string, ServiceFactory> = {
+export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]> = {
   agents: agentsService,
   audit: auditService,
   auth: authService,
@@ -50,7 +51,8 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   events: eventsService,
   exemplars: exemplarsService,
   findings: findingsService,
-  gateway: gatewayService,
+  // MCP is a route of each gateway, in its process.
+  gateway: [gatewayService, mcpService],
   handoffs: handoffsService,
   idempotency: idempotencyService,
   ingest: ingestService,

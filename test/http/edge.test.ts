@@ -19,7 +19,7 @@ beforeAll(async () => {
     operations: [...domain.operations, ...(systemOperations as unknown as Operation[])],
     services: [domain.service],
     env: { MAX_WRITES_IN_FLIGHT: "4", TRUST_PROXY: "loopback" },
-    parts: { streams: { "things.stream": streamUntilClosed } },
+    deps: { streams: { "things.stream": streamUntilClosed } },
   });
 });
 

@@ -12,8 +12,8 @@ import { brokerOptions } from "../../moleculer.config.ts";
 import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
-import type { EdgeParts } from "../../services/edge/gateway/edge.ts";
-import { gateway } from "../../services/edge/gateway/gateway.ts";
+import type { EdgeDeps } from "../../services/edge/gateway/edge.ts";
+import { gateway } from "../../services/edge/gateway/gateway.service.ts";
 import { idempotencyService } from "../../services/edge/idempotency/idempotency.service.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
 import type { Runtime } from "../../services/runtime.ts";
@@ -51,12 +51,12 @@ interface GatewayOptions {
   store?: Store;
   /** Where large answers go, beside a store. */
   blobs?: Blobs;
-  parts?: Partial<EdgeParts>;
+  deps?: Partial<EdgeDeps>;
 }
 
 /** The real gateway over real HTTP on a free port, with other services than the product's behind it. */
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { operations, services, env = {}, store, blobs, parts } = options;
+  const { operations, services, env = {}, store, blobs, deps } = options;
   const config = readConfig({ PORT: "0", LOG_LEVEL: "fatal", RATE_LIMIT_PER_MINUTE: "0", ...env });
   const observability = {
     log: createLog(config),
@@ -78,7 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   if (store) broker.createService(idempotencyService(runtime));
   const callers = { resolve: resolveCaller, forget: () => {}, start: () => {}, stop: () => {} };
   broker.createService(
-    gateway(runtime, operations, () => ({ callers, bodyReaders: {}, streams: {}, ...parts })),
+    gateway(runtime, operations, () => ({ callers, bodyReaders: {}, streams: {}, ...deps })),
   );
   await broker.start();
   const { origin: root } = (await broker.call("gateway.address")) as { origin: string };

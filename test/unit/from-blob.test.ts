@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
 import { BlobBroken, sendFromBlob } from "../../services/edge/gateway/answer/from-blob.ts";
-import type { Answer, Insert } from "../../services/edge/gateway/answer/respond.ts";
+import type { Answer, Insert } from "../../services/edge/gateway/exchange.ts";
 
 const ENVELOPE = { request_id: "req_1", allowance: null, last: false };
 

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
-import type { Exchange, Link, Perform } from "../../services/edge/gateway/exchange.ts";
-import { Gathered } from "../../services/edge/gateway/streams/gathered.ts";
+import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
+import { ChangeBuffer } from "../../services/edge/gateway/streams/change-buffer.ts";
 import { LiveWatchers, streamLive } from "../../services/edge/gateway/streams/live.ts";
 import type { LiveChange } from "../../services/edge/live/live-change.ts";
 
@@ -24,7 +24,7 @@ const change = (resource: LiveChange["resource"], ...ids: string[]): LiveChange 
 function slowReader() {
   const told: object[][] = [];
   let taken = () => {};
-  const changes = new Gathered((text) => {
+  const changes = new ChangeBuffer((text) => {
     told.push([...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data as string)));
     return new Promise((resolve) => {
       taken = resolve;
@@ -90,7 +90,7 @@ test("a window that nobody reads is told no more than it takes, however long it 
   const caller = { kind: "user", tenant_id: "tn_1", expires_at: Date.now() + 3_600_000 };
   const link: Link = { ending: new AbortController().signal, recheck: async () => {} };
   const exchange = { req: { method: "GET" }, res, caller, ctx } as unknown as Exchange;
-  const ended = streamLive(watchers)(exchange, {}, link, null as unknown as Perform);
+  const ended = streamLive(watchers)(exchange, {}, link);
   for (let minute = 0; minute < 10; minute++) {
     for (let i = 0; i < 1000; i++) watchers.tell(change("run", `run ${minute} ${i}`));
     await jest.advanceTimersByTimeAsync(60_000);

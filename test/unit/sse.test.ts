@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import type { Exchange, Link, Perform } from "../../services/edge/gateway/exchange.ts";
+import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
 import { streamDeliveries } from "../../services/edge/gateway/streams/sse.ts";
 
 // Streams and promises go on as ever.
@@ -27,8 +27,7 @@ function open(life_ms: number, recheck: Link["recheck"] = async () => {}, stoppi
   const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a", expires_at: Date.now() + life_ms };
   const exchange = { req: { method: "GET" }, res, caller, ctx: { call: () => claims } };
   const link = { ending: new AbortController().signal, recheck };
-  const nobody = null as unknown as Perform;
-  const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link, nobody);
+  const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link);
   const comments = () => written.filter((text) => text === ":\n\n").length;
   return { ended, comments, res, closed };
 }

@@ -1,21 +1,31 @@
 import type { IncomingMessage } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
+import type { Fault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { AuthChange } from "./access/authenticate.ts";
 import { clientAddress } from "./access/client.ts";
-import type { Envelope } from "./answer/respond.ts";
-import type { BodyReader } from "./body/params.ts";
-import { splitter } from "./body/splitter.ts";
-import type { Arrival, Exchange, Link, StreamHandler } from "./exchange.ts";
+import { sendFromBlob } from "./answer/from-blob.ts";
+import { type Envelope, send, toFault } from "./answer/respond.ts";
+import { reserveBody } from "./body/body-memory.ts";
+import {
+  type Answer,
+  type BodyReader,
+  type EarlyExchange,
+  type Exchange,
+  type Link,
+  requestShare,
+  type StreamHandler,
+} from "./exchange.ts";
 import { CallerLimits, LocalRateCounters } from "./limits/limits.ts";
 import { Overload } from "./limits/overload.ts";
 import { PublicFailures } from "./limits/public-failures.ts";
 import { SharedRateCounters } from "./limits/shared-limits.ts";
 import { RequestObserver } from "./observe/observe.ts";
+import { LiveWatchers } from "./streams/live.ts";
 
 /** Resolves the caller of a request; throws authentication_failed. */
-export interface Callers {
+interface Callers {
   resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller>;
   forget(change: AuthChange): void;
   start(): void;
@@ -23,7 +33,7 @@ export interface Callers {
 }
 
 /** Dependencies of a gateway besides its operations. */
-export interface EdgeParts {
+export interface EdgeDeps {
   callers: Callers;
   /** One for each `consumes` other than JSON. */
   bodyReaders: Record<string, BodyReader>;
@@ -35,31 +45,32 @@ export interface EdgeParts {
 export class Edge {
   readonly runtime: Runtime;
   readonly broker: ServiceBroker;
-  readonly parts: EdgeParts;
+  readonly deps: EdgeDeps;
   readonly observer: RequestObserver;
   readonly limits: CallerLimits;
   readonly failures: PublicFailures;
   readonly overload: Overload;
+  readonly watchers = new LiveWatchers();
   /** Returns the client's address. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly #ending = new AbortController();
 
-  constructor(runtime: Runtime, broker: ServiceBroker, parts: EdgeParts) {
+  constructor(runtime: Runtime, broker: ServiceBroker, depsOf: (edge: Edge) => EdgeDeps) {
     const { config, windows, secrets } = runtime;
     const counters = windows ? new SharedRateCounters(windows) : new LocalRateCounters();
     this.runtime = runtime;
     this.broker = broker;
-    this.parts = parts;
     this.observer = new RequestObserver(runtime);
     this.limits = new CallerLimits(config, counters);
     this.failures = new PublicFailures(config, secrets, windows);
     this.overload = new Overload(config.MAX_WRITES_IN_FLIGHT);
     this.addressOf = clientAddress(config.TRUST_PROXY);
+    this.deps = depsOf(this);
   }
 
   start(): void {
     this.overload.start();
-    this.parts.callers.start();
+    this.deps.callers.start();
   }
 
   /** Closes connections after their answer from now on. */
@@ -67,19 +78,47 @@ export class Edge {
     this.#ending.abort();
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     this.overload.stop();
-    this.parts.callers.stop();
-    await splitter.close();
+    this.deps.callers.stop();
   }
 
   /** Returns the signals that end a waiting request or a stream. */
   linkOf({ req, ctx }: Exchange): Link {
-    const recheck = async () => this.parts.callers.resolve(req, ctx.meta.ip);
+    const recheck = async () => this.deps.callers.resolve(req, ctx.meta.ip);
     return { ending: this.#ending.signal, recheck };
   }
 
-  envelopeOf({ request_id, allowance }: Arrival): Envelope {
+  envelopeOf({ request_id, allowance }: EarlyExchange): Envelope {
     return { request_id, allowance, last: this.#ending.signal.aborted };
+  }
+
+  /** Holds a slot among this node's writes or streams, and memory for the body, while a task runs. */
+  async hold<T>(exchange: Exchange, task: () => Promise<T>): Promise<T> {
+    const leave = this.overload.enter(exchange.op, requestShare(exchange));
+    try {
+      const reserved = reserveBody(exchange);
+      if (reserved) exchange.releaseBody = await reserved;
+      return await task();
+    } finally {
+      leave?.();
+      exchange.releaseBody?.();
+    }
+  }
+
+  send(exchange: EarlyExchange, answer: Answer): void | Promise<void> {
+    const { res, caller } = exchange;
+    const envelope = this.envelopeOf(exchange);
+    const { insert } = answer;
+    if (!insert || !caller) return send(res, answer, envelope);
+    const open = () => this.runtime.blobs.stream(caller.tenant_id, insert.hash);
+    return sendFromBlob(res, { ...answer, insert }, envelope, open);
+  }
+
+  /** Returns the fault for the caller and logs details hidden from it. */
+  faultOf(err: unknown, request_id: string): Fault {
+    const fault = toFault(err);
+    if (fault.type === "internal_error") this.broker.logger.error({ err, request_id }, "request failed");
+    return fault;
   }
 }

@@ -2,29 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallingOptions, ServiceBroker } from "moleculer";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import type { Release } from "../../../lib/queue/fair-queue.ts";
-import type { Answer } from "./answer/respond.ts";
-import type { Allowance } from "./limits/limits.ts";
+import { type Release, type Share, shareOf } from "../../../lib/queue/fair-queue.ts";
 
-/** The operation and parameters of a request. */
-export interface Target {
-  op: Operation;
-  /** Values of the path's placeholders. */
-  path: Record<string, string>;
-  /** The query string as text values; an array for repeated names. */
-  query: Record<string, unknown>;
-}
-
-/** A list that is too long to be processed at once. */
-export interface Pieces {
-  /** The action's param for the list. */
-  name: string;
-  /** JSON texts of lists, in order; at least one. */
-  texts: string[];
-}
-
-/** A request before its operation is known. */
-export interface Arrival {
+/** One HTTP request in the gateway, from its arrival to its answer. */
+export interface Exchange {
   req: IncomingMessage;
   res: ServerResponse;
   request_id: string;
@@ -32,38 +13,78 @@ export interface Arrival {
   caller: Caller | null;
   /** The rest of the caller's rate limit; null without one. */
   allowance: Allowance | null;
-}
-
-/** One HTTP request in the gateway. */
-export interface Exchange extends Arrival, Target {
-  ctx: ActionCaller;
-  /** The body with references, once read (by-reference.ts). */
+  op: Operation;
+  /** Values of the path's placeholders. */
+  path: Record<string, string>;
+  /** The query string as text values; an array for repeated names. */
+  query: Record<string, unknown>;
+  ctx: RootCall;
+  /** The body with references, once read (body/by-reference.ts). */
   body?: Record<string, unknown>;
-  /** Releases the memory reserved for the body (body-memory.ts). */
+  /** Releases the memory reserved for the body (body/body-memory.ts). */
   releaseBody?: Release;
-  /** The chunks of a body's list, once read (pieces.ts). */
-  pieces?: Pieces;
+  /** The chunks of a body's list, once read (body/chunked-list.ts). */
+  chunks?: Chunks;
 }
 
-/** A request as moleculer-web passes it on, with the gateway's state. */
+/** An exchange whose operation may not be known yet. */
+export type EarlyExchange = Partial<Exchange> &
+  Pick<Exchange, "req" | "res" | "request_id" | "caller" | "allowance">;
+
+/** A request as moleculer-web passes it on, with its exchange. */
 export interface GatewayRequest extends IncomingMessage {
-  $exchange: Arrival & Partial<Exchange>;
+  $exchange: EarlyExchange;
   /** The unchanged URL: moleculer-web removes the path of the route from `url`. */
   originalUrl: string;
 }
 
-/** Calls actions for a request. */
-export interface ActionCaller {
-  readonly meta: Meta;
-  call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T>;
+/** A list that is too long to be processed at once. */
+interface Chunks {
+  /** The action's param for the list. */
+  name: string;
+  /** JSON texts of lists, in order; at least one. */
+  texts: string[];
 }
+
+/** The remaining allowance under a request's tightest limit. */
+export interface Allowance {
+  /** False if a limit is reached; nothing was counted then. */
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** When the oldest counted request expires, in milliseconds since the epoch. */
+  resets_at: number;
+}
+
+/** An answer before it is sent: the form that idempotency stores and replays. */
+export interface Answer {
+  status: number;
+  type: string;
+  /** JSON text, other text or bytes; null sends no body. */
+  body: string | Buffer | null;
+  headers?: Record<string, string | string[]>;
+  /** The part of the body in a blob. */
+  insert?: Insert;
+}
+
+/** A blob whose text is inserted into an answer. */
+export interface Insert {
+  hash: string;
+  size: number;
+  /** Position, in characters of the body. */
+  at: number;
+  /** Whether it is within a JSON string. */
+  escaped: boolean;
+}
+
+/** Reads the body of an operation into params. One reader for each `consumes` other than JSON. */
+export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>>;
 
 /** An operation that writes its own answer to an open connection (SSE). */
 export type StreamHandler = (
   exchange: Exchange,
   params: Record<string, unknown>,
   link: Link,
-  perform: Perform,
 ) => Promise<void>;
 
 /** The signals by which this side ends a stream. */
@@ -75,24 +96,26 @@ export interface Link {
 }
 
 /** A request within another one, such as the operation of an MCP tool. */
-export interface Asked extends Target {
+export interface NestedRequest extends Pick<Exchange, "op" | "path" | "query"> {
   headers: Record<string, string>;
   /** Path and query, which an Idempotency-Key is bound to, with the body. */
   url: string;
   body?: string;
 }
 
-/**
- * Executes an inner request for the caller of an outer one, as if it had arrived on its own. Never throws: a fault is
- * an answer.
- */
-export type Perform = (asked: Asked) => Promise<Answer>;
+/** Executes a nested request as if it had arrived on its own. Never throws: a fault is an answer. */
+export type Perform = (outer: Exchange, request: NestedRequest) => Promise<Answer>;
+
+/** A service that answers requests on the gateway's node, because an open connection cannot travel over NATS. */
+export interface StreamService {
+  serve(perform: Perform, ...request: Parameters<StreamHandler>): Promise<void>;
+}
 
 /**
  * Calls actions for a request with the request's own `meta`, where an action's changes to it are visible. `Context.call`
  * copies `meta` to each call and merges it back, for 2 µs (docs/decisions/0010-edge.md).
  */
-export class RootCall implements ActionCaller {
+export class RootCall {
   readonly meta: Meta;
   readonly #broker: ServiceBroker;
 
@@ -107,4 +130,12 @@ export class RootCall implements ActionCaller {
     const own: CallingOptions = { meta: meta as never, requestID: meta.request_id, tracking: false };
     return this.#broker.call(action, params, options ? { ...own, ...options } : own) as Promise<T>;
   }
+}
+
+/**
+ * Returns the owner of a request's share of resources. Without a token it is the address: all of those share like one
+ * tenant.
+ */
+export function requestShare({ caller, ctx }: Pick<Exchange, "caller" | "ctx">): Share {
+  return caller ? shareOf(caller) : { tenant_id: "", caller: ctx.meta.ip ?? "" };
 }

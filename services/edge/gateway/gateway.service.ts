@@ -1,30 +1,62 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CallingOptions, Context, Service, ServiceSchema, ServiceSettingSchema } from "moleculer";
+import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
+import { exposition } from "../../../observability/metrics.ts";
 import { operations } from "../../contracts.ts";
-import { event, type ServiceFactory } from "../../runtime.ts";
+import { idempotent, published, type Runtime, type ServiceFactory } from "../../runtime.ts";
 import type { LiveChange } from "../live/live-change.ts";
-import { serveMcp } from "../mcp/serve.ts";
-import { CallerCache } from "./access/authenticate.ts";
+import { type AuthChange, CallerCache } from "./access/authenticate.ts";
+import { sendCompleteList } from "./answer/complete-list.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
-import { gateway } from "./gateway.ts";
-import { LiveWatchers, streamLive } from "./streams/live.ts";
+import { splitter } from "./body/splitter.ts";
+import { Edge, type EdgeDeps } from "./edge.ts";
+import type { Answer, Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
+import { authenticate } from "./hooks/authenticate.ts";
+import { authorize } from "./hooks/authorize.ts";
+import { beforeCall } from "./hooks/before-call.ts";
+import { callAction, callNested } from "./hooks/call-action.ts";
+import { type Found, handleRoute, type Route } from "./hooks/handle-route.ts";
+import { onError } from "./hooks/on-error.ts";
+import { rootCallOptions } from "./hooks/root-call.ts";
+import { openApiDocument } from "./openapi/openapi.ts";
+import { docsPage } from "./pages/docs.ts";
+import { unknownPath, VERSION_PREFIX } from "./paths.ts";
+import { Router } from "./router.ts";
+import { bindAliases, type RoutedAlias, routesOf } from "./routes.ts";
+import { HttpServer } from "./server.ts";
+import { streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
+import { stream } from "./streams/stream.ts";
+
+type Next = (err?: unknown) => void;
+
+/** The service as its hooks see it: its own state, and the methods of moleculer-web that they use. */
+interface Gateway extends Service {
+  edge: Edge;
+  server: HttpServer;
+  router: Router;
+  aliasOf: Map<Operation, RoutedAlias>;
+  aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<unknown>;
+  sendError(req: GatewayRequest, res: ServerResponse, err: unknown): void;
+}
+
+const exchangeOf = (req: GatewayRequest) => req.$exchange as Exchange;
 
 /** The gateway of a node, with all operations. */
 export const gatewayService: ServiceFactory = (runtime) => {
-  const watchers = new LiveWatchers();
+  const { EVENT_MAX_BYTES, PUBLIC_URL } = runtime.config;
   const served = operations.map((op) => withLimit(op, runtime.config));
-  const { events, ...schema } = gateway(runtime, served, (broker) => ({
-    callers: new CallerCache(broker, runtime.config.PUBLIC_URL),
-    bodyReaders: { cloudevents: cloudEventsReader(runtime.config.EVENT_MAX_BYTES) },
+  return gateway(runtime, served, (edge) => ({
+    callers: new CallerCache(edge.broker, PUBLIC_URL),
+    bodyReaders: { cloudevents: cloudEventsReader(EVENT_MAX_BYTES) },
     streams: {
-      "deliveries.stream": streamDeliveries(broker),
-      "gateway.mcp": serveMcp(runtime, operations),
-      "live.watch": streamLive(watchers),
+      "deliveries.stream": streamDeliveries(edge.broker),
+      "gateway.mcp": toMcp(edge),
+      "live.watch": streamLive(edge.watchers),
     },
   }));
-  const tell = event<LiveChange>((change) => watchers.tell(change));
-  return { ...schema, events: { ...events, "live.changed": tell } };
 };
 
 /** JSON takes at most six characters for a byte of text. */
@@ -36,3 +68,158 @@ function withLimit(op: Operation, config: Config): Operation {
   const most = config[op.maxBodySetting];
   return { ...op, maxBody: most ? ESCAPED * most + REST : Number.POSITIVE_INFINITY };
 }
+
+/** Passes requests to the service `mcp`, which runs on every node with a gateway (services/index.ts). */
+function toMcp(edge: Edge): StreamHandler {
+  const perform: Perform = (outer, request) => callNested(edge, outer, request);
+  return (...request) => {
+    const mcp = edge.broker.getLocalService("mcp") as unknown as StreamService;
+    return mcp.serve(perform, ...request);
+  };
+}
+
+/**
+ * The gateway: moleculer-web with routes from the contracts and hooks in hooks/. It replaces `resolveAlias` by a tree
+ * look-up, `callAction` to read the body late and to call by name, `routeHandler` and `sendResponse` for their cost, and
+ * `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
+ */
+export function gateway(
+  runtime: Runtime,
+  served: readonly Operation[],
+  depsOf: (edge: Edge) => EdgeDeps,
+): ServiceSchema {
+  return {
+    name: "gateway",
+    mixins: [ApiGateway as unknown as ServiceSchema],
+    settings: {
+      // We create the server (server.ts): it reports in one line why it cannot listen, and answers malformed HTTP.
+      server: false,
+      routes: routesOf(served, routeHooks),
+      rootCallOptions(this: Gateway, options: CallingOptions, req: GatewayRequest, res: ServerResponse) {
+        rootCallOptions(this.edge, options, req, res);
+      },
+      onError(this: Gateway, req: GatewayRequest, _res: ServerResponse, err: unknown) {
+        onError(this.edge, req.$exchange, err);
+      },
+      logRouteRegistration: false,
+    } as unknown as ServiceSettingSchema,
+    actions: actionsOf(runtime, served),
+    methods,
+    events: {
+      "auth.changed"(this: Gateway, { params }: Context<AuthChange>) {
+        this.edge.deps.callers.forget(params);
+      },
+      "live.changed"(this: Gateway, { params }: Context<LiveChange>) {
+        this.edge.watchers.tell(params);
+      },
+      /** The node is about to stop: answer requests in progress before its services stop. */
+      async "node.stopping"(this: Gateway) {
+        this.edge.drain();
+        await this.server.close();
+      },
+    },
+    created() {
+      this.edge = new Edge(runtime, this.broker, depsOf);
+      this.router = new Router(served, VERSION_PREFIX);
+      this.aliasOf = bindAliases(this.aliases, served);
+      this.server = new HttpServer((req, res) => this.httpHandler(req, res));
+    },
+    async started() {
+      this.edge.start();
+      await this.server.listen(runtime.config.PORT, runtime.config.HOST);
+    },
+    async stopped() {
+      this.edge.drain();
+      await this.server.close();
+      this.edge.stop();
+      await splitter.close();
+    },
+  };
+}
+
+function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSchema["actions"] {
+  let document: Buffer | undefined;
+  return {
+    listAliases: false,
+    addRoute: false,
+    removeRoute: false,
+    healthz: published(() => ({ status: "ok" })),
+    readyz: published(async (ctx) => {
+      const report = await health.report();
+      if (report.status !== "ready") ctx.meta.$statusCode = 503;
+      return report;
+    }),
+    metrics: published(exposition),
+    docs: published((ctx) => docsPage(ctx.meta)),
+    openapi: published(() => {
+      document ??= Buffer.from(JSON.stringify(openApiDocument(served)));
+      return document;
+    }),
+    /** The address of this node. With several gateways, PUBLIC_URL is the one for callers. */
+    address: idempotent((ctx) => ({ origin: (ctx.service as unknown as Gateway).server.origin })),
+  };
+}
+
+/** The hooks of a route, which moleculer-web calls on the service. */
+const routeHooks = {
+  onBeforeCall(
+    this: Gateway,
+    ctx: Context,
+    _route: unknown,
+    req: GatewayRequest,
+    _res: unknown,
+    alias: RoutedAlias,
+  ) {
+    beforeCall(this.edge, ctx, req, alias.op);
+  },
+  stream(this: Gateway, req: GatewayRequest, _res: ServerResponse, next: Next) {
+    stream(this.edge, exchangeOf(req)).catch(next);
+  },
+  completeList(this: Gateway, req: GatewayRequest, _res: ServerResponse, next: Next) {
+    const exchange = exchangeOf(req);
+    if (exchange.query.limit !== undefined) return next();
+    sendCompleteList(this.edge, exchange).catch(next);
+  },
+};
+
+/** Methods of moleculer-web that are hooks or that the gateway replaces. */
+const methods = {
+  authenticate(this: Gateway, _ctx: Context, _route: unknown, req: GatewayRequest) {
+    return authenticate(this.edge, exchangeOf(req));
+  },
+  authorize(this: Gateway, _ctx: Context, _route: unknown, req: GatewayRequest) {
+    return authorize(this.edge, exchangeOf(req));
+  },
+  /** Splits off the query without parsing it: before-call.ts does that. */
+  parseQueryString({ url = "" }: IncomingMessage) {
+    const at = url.indexOf("?");
+    return { query: {}, url: at < 0 ? url : url.slice(0, at) };
+  },
+  resolveAlias(this: Gateway, url: string, method = "GET") {
+    const found = this.router.resolve(url, method);
+    return found && { alias: this.aliasOf.get(found.op), params: found.path };
+  },
+  routeHandler(
+    this: Gateway,
+    _ctx: Context,
+    route: Route,
+    req: GatewayRequest,
+    res: ServerResponse,
+    found?: Found,
+  ) {
+    return handleRoute(route, req, res, found, (alias) => this.aliasHandler(req, res, alias));
+  },
+  async callAction(this: Gateway, _route: unknown, _action: string, req: GatewayRequest) {
+    this.edge.send(req.$exchange, await callAction(this.edge, exchangeOf(req)));
+    return true;
+  },
+  sendResponse(this: Gateway, req: GatewayRequest, _res: ServerResponse, answer: Answer) {
+    return this.edge.send(req.$exchange, answer);
+  },
+  errorHandler(this: Gateway, req: GatewayRequest, res: ServerResponse, err: unknown) {
+    this.sendError(req, res, err);
+  },
+  send404(this: Gateway, req: GatewayRequest, res: ServerResponse) {
+    this.sendError(req, res, unknownPath(req));
+  },
+};

@@ -1,14 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "moleculer";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import { inPages } from "./answer/pages.ts";
-import type { Edge } from "./edge.ts";
 import type { GatewayRequest } from "./exchange.ts";
-import { beforeCall } from "./hooks/before-call.ts";
 import { consoleFiles } from "./pages/console.ts";
 import { docsFiles } from "./pages/docs.ts";
 import { VERSION_PREFIX } from "./paths.ts";
-import { streaming } from "./streams/stream.ts";
 
 /** An alias of moleculer-web, bound to its operation. */
 export interface RoutedAlias {
@@ -27,20 +23,27 @@ const COMMON = {
   logging: false,
 };
 
+type Handler = (req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void;
+
+/** What a route runs of the gateway. moleculer-web calls these on the service. */
+interface RouteHooks {
+  onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest, res: unknown, alias: RoutedAlias) => void;
+  /** Answers an operation with `stream`. */
+  stream: Handler;
+  /** Answers an operation with `inPages` that is asked for the complete list. */
+  completeList: Handler;
+}
+
 /** Builds the routes of moleculer-web: an alias for each operation, and the files of the pages. */
-export function routesOf(operations: readonly Operation[], edge: () => Edge) {
-  const onBeforeCall = (
-    ctx: Context,
-    _route: unknown,
-    req: GatewayRequest,
-    _res: ServerResponse,
-    alias: RoutedAlias,
-  ) => beforeCall(edge(), ctx, req, alias.op);
+export function routesOf(
+  operations: readonly Operation[],
+  { onBeforeCall, stream, completeList }: RouteHooks,
+) {
+  const handlersOf = ({ stream: isStream, inPages, action }: Operation) =>
+    isStream ? stream : inPages ? [completeList, action] : action;
   const aliasesOf = (isRoot: boolean) =>
     Object.fromEntries(
-      operations
-        .filter(({ root = false }) => root === isRoot)
-        .map((op) => [aliasOf(op), handlersOf(op, edge)]),
+      operations.filter(({ root = false }) => root === isRoot).map((op) => [aliasOf(op), handlersOf(op)]),
     );
   const files = { bodyParsers: false, mappingPolicy: "restrict", logging: false };
   return [
@@ -61,12 +64,6 @@ function nameRequest({ $exchange }: GatewayRequest, res: ServerResponse, next: (
 /** Converts `POST /agents/{id}/interests:test` to `POST /agents/:id/interests\:test`. */
 function aliasOf({ method, url }: Operation): string {
   return `${method} ${url.replaceAll(":", "\\:").replace(/\{(\w+)\}/g, ":$1")}`;
-}
-
-/** Returns the handlers that run after authorization. */
-function handlersOf(op: Operation, edge: () => Edge) {
-  if (op.stream) return streaming(edge);
-  return op.inPages ? [inPages(edge), op.action] : op.action;
 }
 
 /** Binds each alias to its operation. */

@@ -1,4 +1,4 @@
-import { names } from "./drop-answers.ts";
+import { names } from "./erase-answers.ts";
 import type { KeptAnswer } from "./idempotency.model.ts";
 
 /** Requests that read data before its erasure are answered by then. */

@@ -1,6 +1,6 @@
 import { onEveryNode } from "../../../mixins/every-node.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { dropAnswers } from "./drop-answers.ts";
+import { eraseAnswers } from "./erase-answers.ts";
 import { ErasedLately } from "./erased-lately.ts";
 import { IdempotencyModel } from "./idempotency.model.ts";
 import { type CloseParams, IdempotencyKeys, type OpenParams } from "./keys.ts";
@@ -38,7 +38,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
         // First, so that no answer with them is stored while the stored ones are searched.
         await onEveryNode(ctx.broker, "idempotency.note_erased", ctx.params);
         const eraseBlobs = (hashes: string[]) => ctx.call("blobs.erase", { tenant_id, hashes });
-        await dropAnswers(records, tenant_id, new Set(ids), eraseBlobs);
+        await eraseAnswers(records, tenant_id, new Set(ids), eraseBlobs);
       }),
 
       /** Stops storing answers that contain any of these ids. */

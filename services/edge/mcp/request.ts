@@ -1,5 +1,5 @@
 import type { Operation } from "../../../lib/contract/contract.ts";
-import type { Asked } from "../gateway/exchange.ts";
+import type { NestedRequest } from "../gateway/exchange.ts";
 import { VERSION_PREFIX } from "../gateway/paths.ts";
 
 export type Arguments = Record<string, unknown>;
@@ -7,21 +7,21 @@ export type Arguments = Record<string, unknown>;
 const TYPES: Record<string, string> = { cloudevents: "application/cloudevents+json" };
 
 /** Converts arguments to the equivalent HTTP request. Names unknown to the operation are dropped. */
-export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): Asked {
+export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): NestedRequest {
   const { path = {}, query = {}, body } = op;
   // A field of both query and body goes into the body.
   const inQuery = Object.keys(query).filter((name) => !body || !(name in body));
-  const asked: Asked = {
+  const request: NestedRequest = {
     op,
     path: inPath(pick(given, Object.keys(path))),
     query: pick(given, inQuery),
     headers: idempotency_key === undefined ? {} : { "idempotency-key": idempotency_key },
     url: urlOf(op, given, inQuery),
   };
-  if (!body) return asked;
-  asked.headers["content-type"] = TYPES[op.consumes ?? "json"] ?? "application/json";
-  asked.body = JSON.stringify(op.wholeBody ? given : pick(given, Object.keys(body)));
-  return asked;
+  if (!body) return request;
+  request.headers["content-type"] = TYPES[op.consumes ?? "json"] ?? "application/json";
+  request.body = JSON.stringify(op.wholeBody ? given : pick(given, Object.keys(body)));
+  return request;
 }
 
 function pick(given: Arguments, names: string[]): Arguments {

@@ -2,7 +2,8 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { textOf } from "../gateway/answer/from-blob.ts";
-import { type Answer, errorAnswer } from "../gateway/answer/respond.ts";
+import { errorAnswer } from "../gateway/answer/respond.ts";
+import type { Answer } from "../gateway/exchange.ts";
 
 /** Longer texts must use HTTP, which streams them: here a text is held in memory. */
 const LONGEST_TEXT = 8 * 1_048_576;

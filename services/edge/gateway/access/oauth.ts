@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { API_KEY_PATTERN } from "../../../../lib/access/api-key.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { FAULTS, Fault, type FaultCode } from "../../../../lib/contract/faults.ts";
-import { type Answer, errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
+import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
 import { maxBodyOf, mediaType, readRaw } from "../body/body.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
 
 /** The media type of token requests (RFC 6749, section 4.4.2). */
 export const FORM = "application/x-www-form-urlencoded";

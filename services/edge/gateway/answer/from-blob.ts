@@ -4,7 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { passing } from "../../../../lib/compact.ts";
 import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
 import { escapedBytes } from "../body/json-fields.ts";
-import { type Answer, begin, type Envelope, type Insert } from "./respond.ts";
+import type { Answer, Insert } from "../exchange.ts";
+import { begin, type Envelope } from "./respond.ts";
 
 /** A blob that could not be read to its end, or whose length differs from its row's. */
 export class BlobBroken extends Error {}

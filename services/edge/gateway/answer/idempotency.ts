@@ -10,8 +10,8 @@ import type { Opening, Place } from "../../idempotency/keys.ts";
 import { newLease, stillRunning } from "../../idempotency/lease.ts";
 import { follow, maxBodyOf, readAhead } from "../body/body.ts";
 import { readByReference } from "../body/by-reference.ts";
-import type { Exchange } from "../exchange.ts";
-import { type Answer, errorAnswer } from "./respond.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import { errorAnswer } from "./respond.ts";
 
 const MAX_KEY_CHARACTERS = 255;
 /** Larger bodies are stored as blobs: calls between nodes must stay short. */
@@ -19,9 +19,9 @@ const LARGE = 262_144;
 /** A tenant over its quota gets only short answers stored. */
 const SMALL = 1024;
 /** Bytes hashed per event loop tick. */
-const PIECE = 1_048_576;
+const CHUNK = 1_048_576;
 
-type Asked = Place & { fingerprint: string; lease: string };
+type OpenRequest = Place & { fingerprint: string; lease: string };
 type Begun = Exclude<Opening, { outcome: "wait" }>;
 
 /** Returns the owner of a request's keys; null if the sender is unknown. */
@@ -88,17 +88,17 @@ export async function once(
 }
 
 /** Waits while the first request with the key is running and its sender is connected. */
-async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<Begun> {
+async function open({ ctx, res, request_id }: Exchange, request: OpenRequest): Promise<Begun> {
   try {
     for (;;) {
-      const opening = await ctx.call<Opening>("idempotency.open", asked);
+      const opening = await ctx.call<Opening>("idempotency.open", request);
       if (opening.outcome !== "wait") return opening;
       if (res.destroyed) throw stillRunning();
     }
   } catch (err) {
     if (!isUnreached(err)) throw err;
     // It may hold the key with nobody to execute the request. If this fails too, its lease expires.
-    const { fingerprint: _, ...held } = asked;
+    const { fingerprint: _, ...held } = request;
     const answer = toKept(errorAnswer(err, request_id));
     ctx.call("idempotency.close", { ...held, answer, secret: false }).catch(() => {});
     throw err;
@@ -153,9 +153,9 @@ async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> 
 
 /** Hashes a large body in chunks, so that other requests are served in between. */
 async function hashInTurns(hash: Hash, raw: Buffer): Promise<void> {
-  for (let at = 0; at < raw.length; at += PIECE) {
+  for (let at = 0; at < raw.length; at += CHUNK) {
     if (at > 0) await new Promise(setImmediate);
-    hash.update(raw.subarray(at, at + PIECE));
+    hash.update(raw.subarray(at, at + CHUNK));
   }
 }
 

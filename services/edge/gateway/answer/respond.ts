@@ -3,28 +3,7 @@ import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import { FAULTS, Fault, isFault } from "../../../../lib/contract/faults.ts";
 import { isStoreLost } from "../../../../storage/store-lost.ts";
 import { challengeOf } from "../access/challenge.ts";
-import type { Allowance } from "../limits/limits.ts";
-
-/** An answer before it is sent: the form that idempotency stores and replays. */
-export interface Answer {
-  status: number;
-  type: string;
-  /** JSON text, other text or bytes; null sends no body. */
-  body: string | Buffer | null;
-  headers?: Record<string, string | string[]>;
-  /** The part of the body in a blob. */
-  insert?: Insert;
-}
-
-/** A blob whose text is inserted into an answer. */
-export interface Insert {
-  hash: string;
-  size: number;
-  /** Position, in characters of the body. */
-  at: number;
-  /** Whether it is within a JSON string. */
-  escaped: boolean;
-}
+import type { Allowance, Answer } from "../exchange.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 

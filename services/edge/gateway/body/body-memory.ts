@@ -1,8 +1,7 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import type { Release } from "../../../../lib/queue/fair-queue.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
-import type { Exchange } from "../exchange.ts";
-import { requestShare } from "../limits/share.ts";
+import { type Exchange, requestShare } from "../exchange.ts";
 import { DEFAULT_MAX_BODY, maxBodyOf } from "./body.ts";
 import { requireBudget } from "./json-bodies.ts";
 

@@ -4,11 +4,10 @@ import { attributesIn } from "../../../../lib/cloudevents/http.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.contract.ts";
 import { headerText } from "../access/client.ts";
-import { requestShare } from "../limits/share.ts";
+import { type BodyReader, requestShare } from "../exchange.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
+import { readChunkedBody } from "./chunked-list.ts";
 import { parseFairly } from "./json-bodies.ts";
-import type { BodyReader } from "./params.ts";
-import { readListInPieces } from "./pieces.ts";
 
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
@@ -23,7 +22,7 @@ export function cloudEventsReader(eventMaxBytes: number): BodyReader {
   return async (exchange) => {
     const { req } = exchange;
     const type = mediaType(req);
-    if (type === BATCH) return readListInPieces(exchange, BATCH_LIST);
+    if (type === BATCH) return readChunkedBody(exchange, BATCH_LIST);
     const attributes = type === STRUCTURED ? null : attributesOf(req);
     if (!attributes && type !== STRUCTURED && type !== "application/json")
       throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);

@@ -5,8 +5,7 @@ import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../../../lib/j
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
 import { TokenBuckets } from "../../../../lib/queue/token-bucket.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
-import type { Exchange } from "../exchange.ts";
-import { requestShare } from "../limits/share.ts";
+import { type Exchange, requestShare } from "../exchange.ts";
 import { bodyParams, halfCharacter, isJson, maxBodyOf, parseJson, readRaw, requireJson } from "./body.ts";
 
 /** Parsing takes about a millisecond for this many values, or a kilobyte each. */

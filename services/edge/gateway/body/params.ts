@@ -4,14 +4,11 @@ import { type Check, compileQueryCheck } from "../../../../lib/contract/validato
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";
 import { headerText } from "../access/client.ts";
 import { isTokenRequest, readTokenRequest } from "../access/oauth.ts";
-import type { Exchange } from "../exchange.ts";
+import type { BodyReader, Exchange } from "../exchange.ts";
 import { maxBodyOf, readRaw } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
+import { readChunkedField } from "./chunked-list.ts";
 import { readJson, requireNoFields } from "./json-bodies.ts";
-import { readInPieces } from "./pieces.ts";
-
-/** Reads the body of an operation into params. One reader for each `consumes` other than JSON. */
-export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>>;
 
 const queryChecks = new WeakMap<Operation, Check>();
 
@@ -56,7 +53,7 @@ function readBody(
   // Only callers with a tenant may send stored fields.
   if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
-  if (op.inPieces) return readInPieces(exchange, op.inPieces);
+  if (op.inPieces) return readChunkedField(exchange, op.inPieces);
   if (isTokenRequest(op, exchange.req)) return readTokenRequest(exchange);
   if (consumes === "json") return readJson(exchange);
   if (consumes === "raw") return readDelivery(exchange);

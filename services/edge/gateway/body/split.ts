@@ -78,21 +78,21 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** A chunk is parsed on the main thread in about two milliseconds; a single item may take longer. */
-export const MAX_PIECE_VALUES = 5_000;
+export const MAX_CHUNK_VALUES = 5_000;
 
 function cut(list: unknown[], most: number): string[] {
-  const pieces: string[][] = [];
+  const chunks: string[][] = [];
   let left = { bytes: 0, values: 0 };
   for (const item of list) {
     const text = Buffer.from(JSON.stringify(item));
     const bytes = text.length + 1;
     const values = countValues(text, MAX_LIST_VALUES);
     if (bytes > left.bytes || values > left.values) {
-      pieces.push([]);
-      left = { bytes: most, values: MAX_PIECE_VALUES };
+      chunks.push([]);
+      left = { bytes: most, values: MAX_CHUNK_VALUES };
     }
-    pieces.at(-1)?.push(text.toString());
+    chunks.at(-1)?.push(text.toString());
     left = { bytes: left.bytes - bytes, values: left.values - values };
   }
-  return pieces.map((items) => `[${items.join()}]`);
+  return chunks.map((items) => `[${items.join()}]`);
 }

@@ -1,7 +1,7 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { blobPlace } from "../answer/from-blob.ts";
-import { type Answer, JSON_TYPE } from "../answer/respond.ts";
-import type { Exchange } from "../exchange.ts";
+import { JSON_TYPE } from "../answer/respond.ts";
+import type { Answer, Exchange } from "../exchange.ts";
 
 /** `onAfterCall`: builds the answer from an action's result. */
 export function afterCall({ op, ctx }: Pick<Exchange, "op" | "ctx">, result: unknown): Answer {

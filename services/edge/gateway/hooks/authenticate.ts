@@ -19,7 +19,7 @@ export function authenticate(edge: Edge, exchange: Exchange): void | Promise<voi
   if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
   if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
   if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
-  const resolved = edge.parts.callers.resolve(req, ctx.meta.ip);
+  const resolved = edge.deps.callers.resolve(req, ctx.meta.ip);
   if (resolved instanceof Promise) return resolved.then((caller) => admit(exchange, caller));
   admit(exchange, resolved);
 }

@@ -1,8 +1,8 @@
 import { requireAccess } from "../access/access.ts";
 import { requireOwnPage } from "../access/browser.ts";
 import type { Edge } from "../edge.ts";
-import type { Exchange } from "../exchange.ts";
-import { type Allowance, rateLimited } from "../limits/limits.ts";
+import type { Allowance, Exchange } from "../exchange.ts";
+import { rateLimited } from "../limits/limits.ts";
 
 /**
  * `authorize`: checks the caller's limits and rights before the body is read, so that a 400 reveals nothing.

@@ -3,7 +3,7 @@ import type { Meta } from "../../../../lib/access/caller.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import type { Edge } from "../edge.ts";
 import { type Exchange, type GatewayRequest, RootCall } from "../exchange.ts";
-import { requireSpace } from "../limits/space.ts";
+import { requireSpace } from "../limits/storage-limits.ts";
 import { readQueryString } from "../paths.ts";
 
 /**

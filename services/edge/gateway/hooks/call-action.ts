@@ -1,15 +1,17 @@
-import { isRefusedInBand } from "../access/access.ts";
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import type { Caller, Meta } from "../../../../lib/access/caller.ts";
+import { isRefusedInBand, requireAccess } from "../access/access.ts";
 import { idempotencyKey, once } from "../answer/idempotency.ts";
-import { type Answer, JSON_TYPE } from "../answer/respond.ts";
+import { errorAnswer, JSON_TYPE } from "../answer/respond.ts";
 import { discardBody, maxBodyOf } from "../body/body.ts";
-import { reserveBody } from "../body/body-memory.ts";
+import { callInChunks } from "../body/chunked-list.ts";
 import { readParams } from "../body/params.ts";
-import { callInPieces } from "../body/pieces.ts";
 import type { Edge } from "../edge.ts";
-import type { Exchange } from "../exchange.ts";
-import { requestShare } from "../limits/share.ts";
-import { requireQuota } from "../limits/space.ts";
-import { whileWanted } from "../streams/wait.ts";
+import { type Answer, type Exchange, type NestedRequest, RootCall, requestShare } from "../exchange.ts";
+import type { Leave } from "../limits/slots.ts";
+import { requireQuota, requireSpace } from "../limits/storage-limits.ts";
+import { whileWanted } from "../streams/long-poll.ts";
 import { afterCall } from "./after-call.ts";
 
 /**
@@ -17,24 +19,32 @@ import { afterCall } from "./after-call.ts";
  * calls the action by name, so that calls with an affinity key reach the node that owns it.
  */
 export function callAction(edge: Edge, exchange: Exchange): Promise<Answer> {
-  return inPlace(edge, exchange, () => edge.failures.count(exchange, () => carryOut(edge, exchange)));
+  return edge.hold(exchange, () => edge.failures.count(exchange, () => carryOut(edge, exchange)));
 }
 
-/** Holds a slot among this node's writes or streams, and memory for the body, while a task runs. */
-export async function inPlace<T>({ overload }: Edge, exchange: Exchange, task: () => Promise<T>): Promise<T> {
-  const leave = overload.enter(exchange.op, requestShare(exchange));
+/** Executes a nested request (`Perform`): all checks except those that the outer one has passed. */
+export async function callNested(edge: Edge, outer: Exchange, request: NestedRequest): Promise<Answer> {
+  const started = performance.now();
+  const { op } = request;
+  let leave: Leave | null = null;
+  let answer: Answer;
   try {
-    const reserved = reserveBody(exchange);
-    if (reserved) exchange.releaseBody = await reserved;
-    return await task();
+    requireSpace(op, edge.runtime.disk);
+    requireAccess(op, outer.caller as Caller);
+    edge.overload.requireTimely(op);
+    leave = edge.overload.enter(op, requestShare(outer));
+    answer = await carryOut(edge, exchangeWithin(edge, outer, request));
+  } catch (err) {
+    answer = errorAnswer(edge.faultOf(err, outer.request_id), outer.request_id);
   } finally {
     leave?.();
-    exchange.releaseBody?.();
   }
+  edge.observer.measure(op, answer.status, started);
+  return answer;
 }
 
 /** Returns the answer to an admitted caller. */
-export async function carryOut(edge: Edge, exchange: Exchange): Promise<Answer> {
+async function carryOut(edge: Edge, exchange: Exchange): Promise<Answer> {
   const { op, caller } = exchange;
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
   const key = idempotencyKey(exchange);
@@ -43,12 +53,12 @@ export async function carryOut(edge: Edge, exchange: Exchange): Promise<Answer> 
 }
 
 async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
-  const { runtime, parts, broker } = edge;
+  const { runtime, deps, broker } = edge;
   const { ctx, op } = exchange;
   const space = requireQuota(exchange, runtime.usage);
   if (space) await space;
-  const params = await readParams(exchange, parts.bodyReaders, runtime.blobs);
-  if (exchange.pieces) return afterCall(exchange, await callInPieces(exchange, exchange.pieces));
+  const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
+  if (exchange.chunks) return afterCall(exchange, await callInChunks(exchange, exchange.chunks));
   const call = () => ctx.call(op.action, params);
   return afterCall(
     exchange,
@@ -60,4 +70,28 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
 function refuseInBand({ req, res, op }: Exchange): Answer {
   discardBody(req, res, maxBodyOf(op));
   return { status: 200, type: JSON_TYPE, body: JSON.stringify(op.scopeRefusal) };
+}
+
+/** The same caller and connection, but its own body and status, so that nested requests cannot affect each other. */
+function exchangeWithin(edge: Edge, outer: Exchange, request: NestedRequest): Exchange {
+  const { request_id, ip, caller, traceparent } = outer.ctx.meta;
+  const meta: Meta = { request_id, caller, ...(ip && { ip }), ...(traceparent && { traceparent }) };
+  const { op, path, query } = request;
+  const { res, allowance } = outer;
+  const req = requestWithin(outer.req, request);
+  const ctx = new RootCall(edge.broker, meta);
+  return { op, path, query, req, res, ctx, request_id, caller, allowance };
+}
+
+/** Builds the parts of a request that are read after authentication: body, headers, and the identity for a key. */
+function requestWithin({ headers }: IncomingMessage, { op, url, headers: own, body }: NestedRequest) {
+  const { authorization, cookie } = headers;
+  const bytes = Buffer.from(body ?? "");
+  const length = { "content-length": String(bytes.length) };
+  return Object.assign(Readable.from(bytes.length ? [bytes] : []), {
+    method: op.method,
+    url,
+    headers: { authorization, cookie, ...length, ...own },
+    complete: true,
+  }) as unknown as IncomingMessage;
 }

@@ -1,6 +1,7 @@
 import { type Caller, callerId } from "../../../../lib/access/caller.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
 import { SlidingWindow } from "../../../../lib/queue/sliding-window.ts";
+import type { Allowance } from "../exchange.ts";
 
 const WINDOW_SECONDS = 60;
 
@@ -8,16 +9,6 @@ const WINDOW_SECONDS = 60;
 export interface Limit {
   key: string;
   max: number;
-}
-
-/** The remaining allowance under a request's tightest limit. */
-export interface Allowance {
-  /** False if a limit is reached; nothing was counted then. */
-  allowed: boolean;
-  limit: number;
-  remaining: number;
-  /** When the oldest counted request expires, in milliseconds since the epoch. */
-  resets_at: number;
 }
 
 /** Request counters: in this process, or shared by several nodes. */

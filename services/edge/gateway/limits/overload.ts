@@ -1,6 +1,6 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
-import { busyNode, type Leave, Places } from "./places.ts";
+import { busyNode, type Leave, Slots } from "./slots.ts";
 
 const SAMPLE_MS = 250;
 /** Limits of open streams: in total, and per caller. */
@@ -14,13 +14,13 @@ const MAX_STREAMS_OF_CALLER = 100;
  */
 export class Overload {
   readonly #maxLagMs: number;
-  readonly #writes: Places;
-  readonly #streams = new Places("streams", MAX_STREAMS, MAX_STREAMS_OF_CALLER);
+  readonly #writes: Slots;
+  readonly #streams = new Slots("streams", MAX_STREAMS, MAX_STREAMS_OF_CALLER);
   #lagMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(maxWrites: number, maxLagMs = 1000) {
-    this.#writes = new Places("writes", maxWrites);
+    this.#writes = new Slots("writes", maxWrites);
     this.#maxLagMs = maxLagMs;
   }
 
@@ -49,7 +49,7 @@ export class Overload {
     if (this.#lagMs > this.#maxLagMs) throw busyNode("This node is overloaded.");
   }
 
-  /** Takes a slot for a write or a stream; null for uncounted operations. @throws Fault as `Places.enter` */
+  /** Takes a slot for a write or a stream; null for uncounted operations. @throws Fault as `Slots.enter` */
   enter(op: Operation, share: Share): Leave | null {
     if (op.stream) return this.#streams.enter(share);
     return op.method === "GET" ? null : this.#writes.enter(share);

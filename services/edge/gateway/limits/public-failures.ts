@@ -4,8 +4,8 @@ import { FAULTS } from "../../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
 import { networkOf } from "../../../../lib/http/network-address.ts";
 import { Guarded } from "../../../identity/auth/guarded.ts";
-import { type Answer, toFault } from "../answer/respond.ts";
-import type { Exchange } from "../exchange.ts";
+import { toFault } from "../answer/respond.ts";
+import type { Answer, Exchange } from "../exchange.ts";
 
 /** A device that polls before its approval is early, and a rate-limited one was not tried. */
 const NO_FAILURES = new Set([409, 429]);

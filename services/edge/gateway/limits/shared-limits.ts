@@ -1,6 +1,7 @@
 import type { SharedWindows } from "../../../../connectors/redis.ts";
 import { metrics } from "../../../../observability/metrics.ts";
-import { type Allowance, type Limit, LocalRateCounters, type RateCounters } from "./limits.ts";
+import type { Allowance } from "../exchange.ts";
+import { type Limit, LocalRateCounters, type RateCounters } from "./limits.ts";
 
 /** Counts in Redis for all nodes; while Redis is unavailable, on this node alone, from what it has admitted. */
 export class SharedRateCounters implements RateCounters {

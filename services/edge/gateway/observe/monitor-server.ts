@@ -4,7 +4,8 @@ import { newId } from "../../../../lib/ids.ts";
 import { exposition } from "../../../../observability/metrics.ts";
 import { EXPOSITION_TYPE } from "../../../platform/system/system.contract.ts";
 import type { Runtime } from "../../../runtime.ts";
-import { type Answer, errorAnswer, JSON_TYPE, send } from "../answer/respond.ts";
+import { errorAnswer, JSON_TYPE, send } from "../answer/respond.ts";
+import type { Answer } from "../exchange.ts";
 import { HttpServer } from "../server.ts";
 import { mayMonitor } from "./monitor.ts";
 

@@ -3,8 +3,8 @@ import { closed } from "../../../../lib/contract/known-keys.ts";
 import { Type } from "../../../../lib/contract/type.ts";
 import { FORM } from "../access/oauth.ts";
 import { VERSION_PREFIX } from "../paths.ts";
+import { COMPONENTS, INFO, TAGS } from "./components.ts";
 import { ErrorResponses, headers, isOpen } from "./errors.ts";
-import { COMPONENTS, INFO, TAGS } from "./parts.ts";
 import { Components, exampleOf, type JsonSchema } from "./schemas.ts";
 import { webhooks } from "./webhooks.ts";
 

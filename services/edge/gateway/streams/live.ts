@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { UserCaller } from "../../../../lib/access/caller.ts";
 import type { LiveChange } from "../../live/live-change.ts";
 import type { StreamHandler } from "../exchange.ts";
-import { Gathered } from "./gathered.ts";
+import { ChangeBuffer } from "./change-buffer.ts";
 import { beginEvents, endOf, write } from "./sse.ts";
 
 const EVERY_MS = 2000;
@@ -35,7 +35,7 @@ export function streamLive(watchers: LiveWatchers): StreamHandler {
     beginEvents(res);
     if (req.method === "HEAD") return void res.end();
     const ended = endOf(exchange, link);
-    const changes = new Gathered((text) => write(res, text, ended));
+    const changes = new ChangeBuffer((text) => write(res, text, ended));
     const leave = watchers.add((caller as UserCaller).tenant_id, (change) => changes.add(change));
     try {
       while (!ended.aborted) {

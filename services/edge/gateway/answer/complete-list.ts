@@ -1,23 +1,16 @@
-import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
-import type { Exchange, GatewayRequest } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import { afterCall } from "../hooks/after-call.ts";
-import { inPlace } from "../hooks/call-action.ts";
 import { begin, type Envelope, send } from "./respond.ts";
 
 /** Alias middleware for complete lists, which may be longer than one message between nodes. */
-export function inPages(edge: () => Edge) {
-  return (req: GatewayRequest, _res: ServerResponse, next: (err?: unknown) => void) => {
-    const exchange = req.$exchange as Exchange;
-    if (exchange.query.limit !== undefined) return next();
-    const { parts, runtime } = edge();
-    inPlace(edge(), exchange, async () => {
-      const params = await readParams(exchange, parts.bodyReaders, runtime.blobs);
-      await sendInPages(exchange, params, edge().envelopeOf(exchange));
-    }).catch(next);
-  };
+export function sendCompleteList(edge: Edge, exchange: Exchange): Promise<void> {
+  return edge.hold(exchange, async () => {
+    const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
+    await sendInPages(exchange, params, edge.envelopeOf(exchange));
+  });
 }
 
 /**

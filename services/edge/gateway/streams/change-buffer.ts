@@ -9,7 +9,7 @@ const MOST_IDS = 200;
  * Groups changes into one message per resource. While a reader has not taken the last message, changes are collected
  * within bounds: an unread stream costs no more for the changes it misses.
  */
-export class Gathered {
+export class ChangeBuffer {
   readonly #send: (text: string) => Promise<void>;
   #ids = new Map<LiveChange["resource"], Set<string>>();
   #timer: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import type { Exchange } from "../../services/edge/gateway/exchange.ts";
-import { whileWanted } from "../../services/edge/gateway/streams/wait.ts";
+import { whileWanted } from "../../services/edge/gateway/streams/long-poll.ts";
 
 /** What a call is told that begins to wait for a caller who may have left before. */
 async function toldOf(left: boolean): Promise<string[]> {

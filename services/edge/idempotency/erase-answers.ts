@@ -10,7 +10,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
  *
  * @param eraseBlobs deletes the blobs of dropped answers
  */
-export async function dropAnswers(
+export async function eraseAnswers(
   records: TenantCollection<IdempotencyDoc>,
   tenant_id: string,
   ids: ReadonlySet<string>,

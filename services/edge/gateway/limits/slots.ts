@@ -11,7 +11,7 @@ const RETRY_AFTER_SECONDS = 1;
 export type Leave = () => void;
 
 /** The slots of a node for concurrent work; nobody may hold most of them while others compete. */
-export class Places {
+export class Slots {
   readonly #what: string;
   readonly #max: number;
   readonly #maxOfCaller: number;
@@ -28,12 +28,12 @@ export class Places {
   /** @throws Fault rate_limited while the tenant or the caller exceeds its share, service_unavailable when full */
   enter({ tenant_id, caller }: Share): Leave {
     const keys = [tenant_id, `${tenant_id} ${caller}`] as const;
-    this.#requirePlace(keys);
+    this.#requireFree(keys);
     this.#count(keys, 1);
     return () => this.#count(keys, -1);
   }
 
-  #requirePlace([tenant, caller]: readonly [string, string]): void {
+  #requireFree([tenant, caller]: readonly [string, string]): void {
     const heldBy = (key: string) => this.#held.get(key) ?? 0;
     if (this.#total >= this.#max) throw busyNode(`Too many ${this.#what} are in progress on this node.`);
     if (heldBy(caller) >= this.#maxOfCaller) throw this.#tooMany();

@@ -1,0 +1,71 @@
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import { operations } from "../../contracts.ts";
+import type { Runtime, ServiceFactory } from "../../runtime.ts";
+import type { StreamService } from "../gateway/exchange.ts";
+import { INFO } from "../gateway/openapi/components.ts";
+import type { Offer, Session } from "./session.ts";
+import { requireOneMessage, requireOwnOrigin, sendResponse, webRequest } from "./streamable-http.ts";
+import { choose, toolsOf } from "./tools.ts";
+
+interface Loaded {
+  handler: McpHttpHandler;
+  newSession(...of: ConstructorParameters<typeof Session>): Session;
+  offer: Offer;
+}
+
+/**
+ * The operations as tools of the Model Context Protocol: `POST /mcp`, one message each. Stateless between messages, so
+ * any node can answer. It runs on every node with a gateway, which passes it requests in process: an open connection
+ * cannot travel over NATS. Tools are executed as requests of the gateway, with the same limits, audit and answers.
+ */
+export const mcpService: ServiceFactory = (runtime) => {
+  let loading: Promise<Loaded> | undefined;
+
+  /** Loads the library with the first message, because many nodes never get one. */
+  const loaded = () => {
+    loading ??= load(runtime).catch((err) => {
+      // Retry with the next message: there may have been too many open files.
+      loading = undefined;
+      throw err;
+    });
+    return loading;
+  };
+
+  const serve: StreamService["serve"] = async (perform, exchange, { message, tools }, { ending }) => {
+    const { req, res } = exchange;
+    requireOwnOrigin(req, runtime.config.PUBLIC_URL);
+    requireOneMessage(message);
+    const { handler, offer, newSession } = await loaded();
+    const chosen = choose(offer.tools, tools as string | undefined);
+    const session = newSession({ ...offer, tools: chosen }, exchange, perform);
+    const authInfo = { token: "", clientId: "", scopes: [], extra: { session } };
+    const response = await handler.fetch(webRequest(req, res), { authInfo, parsedBody: message });
+    if (ending.aborted) res.setHeader("Connection", "close");
+    await sendResponse(res, response);
+  };
+
+  return {
+    name: "mcp",
+    methods: { serve },
+    /** Ends the messages in progress. */
+    async stopped() {
+      const { handler } = (await loading?.catch(() => null)) ?? {};
+      await handler?.close();
+    },
+  };
+};
+
+async function load({ blobs, log }: Runtime): Promise<Loaded> {
+  const [{ createMcpHandler }, { serverFor }, { kindsOf }, { Session }] = await Promise.all([
+    import("@modelcontextprotocol/server"),
+    import("./server.ts"),
+    import("./resources.ts"),
+    import("./session.ts"),
+  ]);
+  const { version } = INFO;
+  const offer = { operations, tools: toolsOf(operations), kinds: kindsOf(operations), blobs, version };
+  const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.session as Session), {
+    onerror: (err) => log.debug({ err }, "a message of MCP was refused"),
+  });
+  return { handler, offer, newSession: (...of) => new Session(...of) };
+}
