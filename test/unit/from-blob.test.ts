@@ -2,9 +2,14 @@ import { once } from "node:events";
 import { createServer, get, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
+import { operation } from "../../lib/contract/contract.ts";
+import { Type } from "../../lib/contract/type.ts";
 import { BlobBroken, sendFromBlob } from "../../services/edge/gateway/answer/from-blob.ts";
 import type { Answer, Insert } from "../../services/edge/gateway/exchange.ts";
+import { action } from "../../services/runtime.ts";
+import type { Blobs } from "../../storage/blobs/blobs.ts";
+import { startGateway } from "../support/gateway.ts";
 
 const ENVELOPE = { request_id: "req_1", allowance: null, last: false };
 
@@ -66,5 +71,34 @@ test.each([
     expect((err as Error).message).toMatch(message);
   } finally {
     server.close();
+  }
+});
+
+test("the gateway logs a blob that breaks off, cuts the answer off and serves on", async () => {
+  const read = operation({
+    action: "texts.read",
+    route: "GET /text",
+    summary: "",
+    access: { by: "any" },
+    results: { 200: Type.String() },
+    produces: ["text/plain"],
+    fromBlob: "answer",
+  });
+  const service = { name: "texts", actions: { read: action(read, () => ({ hash: "h", size: 6 })) } };
+  let blob = () => Readable.from(broken());
+  const blobs = { stream: async () => blob() } as unknown as Blobs;
+  const gateway = await startGateway({ operations: [read], services: [service], blobs });
+  const logged = jest.spyOn(gateway.broker.logger, "error").mockReturnValue();
+  try {
+    const text = async () => {
+      const answer = await fetch(`${gateway.url}/text`, { headers: { authorization: "Bearer ann" } });
+      return answer.text();
+    };
+    await expect(text()).rejects.toThrow();
+    expect(logged).toHaveBeenCalledWith(expect.anything(), "an answer was cut off");
+    blob = () => Readable.from([Buffer.from("a text")]) as never;
+    expect(await text()).toBe("a text");
+  } finally {
+    await gateway.stop();
   }
 });

@@ -210,7 +210,8 @@ const methods = {
     return handleRoute(route, req, res, found, (alias) => this.aliasHandler(req, res, alias));
   },
   async callAction(this: Gateway, _route: unknown, _action: string, req: GatewayRequest) {
-    this.edge.send(req.$exchange, await callAction(this.edge, exchangeOf(req)));
+    const sending = this.edge.send(req.$exchange, await callAction(this.edge, exchangeOf(req)));
+    if (sending) await sending;
     return true;
   },
   sendResponse(this: Gateway, req: GatewayRequest, _res: ServerResponse, answer: Answer) {
