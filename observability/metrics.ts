@@ -1,5 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { Durations } from "./durations.ts";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 const registry = new Registry();
 
@@ -10,18 +9,17 @@ const counter = <Label extends string = never>(name: string, help: string, label
   new Counter<Label>({ name: `afferent_${name}_total`, help, labelNames, registers: [registry] });
 const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
   new Gauge<Label>({ name: `afferent_${name}`, help, labelNames, registers: [registry] });
-/** A histogram of durations with labels. */
-const labelledSeconds = (name: string, help: string) => {
-  const durations = new Durations(`afferent_${name}_seconds`, help, SECONDS);
-  registry.registerMetric(durations.asMetric());
-  return durations;
-};
-const seconds = (name: string, help: string) => labelledSeconds(name, help).labels({});
+/** A histogram of durations. */
+const seconds = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+  new Histogram<Label>({
+    ...{ name: `afferent_${name}_seconds`, help, labelNames },
+    ...{ buckets: SECONDS, registers: [registry] },
+  });
 
 /** The node's metrics. Ids of tenants, agents or anything else are never labels: their number is unlimited. */
 export const metrics = {
   /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Excludes streams. */
-  requestSeconds: labelledSeconds("http_request_duration", "Time from request to answer"),
+  requestSeconds: seconds("http_request_duration", "Time from request to answer", ["operation", "status"]),
   requestsInFlight: gauge(
     "http_requests_in_flight",
     "Requests being served, waiting polls and open streams included",
@@ -63,7 +61,9 @@ export const metrics = {
   embeddingsMade: counter("embeddings_made", "Vectors made of texts that are searched"),
 
   /** `resource`: shared among tenants (observability/resources.ts). */
-  resourceWait: labelledSeconds("resource_wait", "Time that work waited for a resource shared by tenants"),
+  resourceWait: seconds("resource_wait", "Time that work waited for a resource shared by tenants", [
+    "resource",
+  ]),
   resourceRefused: counter(
     "resource_refused",
     "Work refused because its caller filled the queue of a resource",

@@ -10,6 +10,7 @@ const queues = new Map<string, FairQueue>();
  * @param resource label of its metrics, such as `render`
  */
 export function resourceQueue(resource: string, options: Omit<FairQueueOptions, "observer">): FairQueue {
+  metrics.resourceWait.zero({ resource });
   const waits = metrics.resourceWait.labels({ resource });
   const refusals = metrics.resourceRefused.labels({ resource });
   const observer = { waited: (seconds: number) => waits.observe(seconds), refused: () => refusals.inc() };
