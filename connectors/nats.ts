@@ -11,7 +11,7 @@ const RETRY_MS = 250;
 /** The NATS server refuses messages of a size that nodes must send; the message is for the operator. */
 export class NatsError extends Error {}
 
-/** Private parts of the client's connection. */
+/** The socket is private, but the public `reconnect` and `close` first flush bytes that nobody receives. */
 interface Inside {
   protocol: { transport: { socket?: { destroy(): void } } };
 }
@@ -33,7 +33,6 @@ export class Nats extends Transporters.NATS {
 
   async #watch(client: NatsConnection): Promise<void> {
     for await (const { type } of client.status()) {
-      // The client would first flush its last bytes, which nobody receives.
       if (type === "staleConnection") (client as unknown as Inside).protocol.transport.socket?.destroy();
       if (type === "disconnect") this.#giveUp();
       if (type !== "reconnect") continue;

@@ -2,8 +2,8 @@ const AFTER_MS = 1_000;
 const PASSED = 2_097_152;
 
 /**
- * Frees the garbage of this thread's start, half of the heap, which V8 would keep until it is needed. Does nothing
- * without `--expose-gc`.
+ * Frees the garbage of this thread's start, half of the heap, which V8 would keep until it is needed: 30 MB of an idle
+ * node's 150 (docs/decisions/0019-memory-at-rest.md). Does nothing without `--expose-gc`.
  */
 export function compactAfterStart(): void {
   setTimeout(compact, AFTER_MS).unref();

@@ -7,7 +7,7 @@ import type { Call } from "../lib/access/caller.ts";
 import { isAudited, type Operation, type ParamsOf } from "../lib/contract/contract.ts";
 import type { SecretBox } from "../lib/crypto/secrets.ts";
 import { audited } from "../mixins/audited.ts";
-import { heavyRead } from "../mixins/heavy.ts";
+import { heavyRead } from "../mixins/heavy-reads.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { Store } from "../storage/connection.ts";

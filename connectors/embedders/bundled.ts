@@ -1,7 +1,7 @@
 import { CODE_CACHE } from "../../lib/code-cache.ts";
 import { WorkerThread } from "../../lib/worker-thread.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
-import { averageOf, pieces } from "./pieces.ts";
+import { averageOf, splitText } from "./split-text.ts";
 
 /** The model embeds a few short texts together faster than one after the other. */
 const QUERIES_AT_ONCE = 8;
@@ -48,7 +48,7 @@ export class BundledEmbedder implements Embedder {
   }
 
   async embedQuery(text: string): Promise<Float32Array> {
-    const [first = ""] = pieces(text);
+    const [first = ""] = splitText(text);
     const [vector] = await this.#add(this.#urgent, [first]);
     return vector as Float32Array;
   }
@@ -56,7 +56,7 @@ export class BundledEmbedder implements Embedder {
   async embedTexts(texts: string[]): Promise<Float32Array[]> {
     const embedded = texts.map(async (text) => {
       // One piece at a time, so that a query waits for no more than that.
-      const parts = pieces(text).map((piece) => this.#add(this.#patient, [piece]));
+      const parts = splitText(text).map((part) => this.#add(this.#patient, [part]));
       return averageOf((await Promise.all(parts)).flat());
     });
     return Promise.all(embedded);

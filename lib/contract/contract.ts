@@ -35,28 +35,47 @@ interface ToolHints {
   description?: string;
 }
 
-interface OperationSpec<Path extends TProperties, Query extends TProperties, Body extends TProperties> {
+/** Where an operation is reached. */
+interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   /** The Moleculer action: `<service>.<name>`. Also the OpenAPI operationId. */
   action: string;
   /** `POST /agents/{agent_id}/interests`, below the version segment unless `root`. */
   route: `${Method} /${string}`;
   /** Served at the origin (`/w/…`, `/healthz`), not under `/v1`. */
   root?: boolean;
-  summary: string;
-  description?: string;
-  access: Access;
   path?: Path;
   query?: Query;
+  summary: string;
+  description?: string;
+  /** Offered to agents as an MCP tool, with hints that the method does not imply. */
+  mcp?: boolean | ToolHints;
+}
+
+/** Who may use an operation, and what is recorded of it. */
+interface AccessSpec {
+  access: Access;
+  /** The 200 answer for a caller without the scope, instead of 403 (spec: Errors, other rules). */
+  scopeRefusal?: Record<string, unknown>;
+  /** Refuses with a structured 200 answer instead of an HTTP error (spec: Errors, other rules). */
+  refusesInBand?: boolean;
+  /** A change allowed while the tenant is over its storage quota, because it settles, frees or secures existing data. */
+  overQuota?: boolean;
+  /** Overrides `isAudited`. */
+  audit?: boolean;
+}
+
+/** How the gateway reads the body. */
+interface BodySpec<Body extends TProperties> {
   body?: Body;
   /** The body is not an object with named fields: it is passed whole under the one name in `body`. */
   wholeBody?: boolean;
+  /** The format of the body; `json` when absent. */
+  consumes?: "json" | "cloudevents" | "raw";
   /**
    * The fields of the request as an OAuth 2.0 form, which the gateway converts to the body and refuses with OAuth's
    * errors.
    */
   form?: TProperties;
-  /** How the gateway reads the body; `json` when absent. */
-  consumes?: "json" | "cloudevents" | "raw";
   /**
    * Body fields that are too large to travel between nodes: the gateway stores them as blobs, base64 decoded, and the
    * action gets a BlobReference. `byReference` below declares them as the text that callers send.
@@ -65,66 +84,69 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   /** The field by reference that is the whole body of a `text/markdown` request; the others are in the query. */
   textBody?: string;
   /**
-   * The answer, or its one field, that is too large to travel between nodes: the gateway replaces a BlobReference by
-   * the text.
-   */
-  fromBlob?: "answer" | { field: string };
-  /**
    * The body's only field, a list of independent items: the action gets a large body in chunks. It answers an object
    * with one list, and the gateway concatenates the lists. Without path and query.
    */
   inPieces?: string;
+  /** Largest body in bytes. Default 1 MB. */
+  maxBody?: number;
+  /** The setting with the maximum bytes of fields by reference, 0 for no limit, instead of `maxBody`. */
+  maxBodySetting?: "OUTPUT_BODY_MAX";
+}
+
+/** What an operation answers. */
+interface AnswerSpec {
+  /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. */
+  results: Record<number, TSchema | null>;
+  /** Faults in addition to those of every operation (validation_failed, authentication_failed, rate_limited, …). */
+  errors?: FaultCode[];
+  /** Media types of a non-JSON answer: the first, or another with `$responseType`. */
+  produces?: readonly [string, ...string[]];
+  /** Media type of a text that it sometimes answers instead of JSON, with `$responseType`. */
+  alsoProduces?: string;
+  /** The answer is a file to save, under the name in `Content-Disposition`. */
+  attachment?: boolean;
+  /**
+   * The answer, or its one field, that is too large to travel between nodes: the gateway replaces a BlobReference by
+   * the text.
+   */
+  fromBlob?: "answer" | { field: string };
   /**
    * Page size of an operation that answers a bare list of rows with ids, over HTTP the whole list without a `limit`.
    * The gateway reads it in pages by `offset` and `limit`, because messages between nodes are limited. A page may be
    * shorter; the header `X-Total-Count` has the total.
    */
   inPages?: number;
-  /** The 200 answer for a caller without the scope, instead of 403 (spec: Errors, other rules). */
-  scopeRefusal?: Record<string, unknown>;
-  /** Largest body in bytes. Default 1 MB. */
-  maxBody?: number;
-  /** The setting with the maximum bytes of fields by reference, 0 for no limit, instead of `maxBody`. */
-  maxBodySetting?: "OUTPUT_BODY_MAX";
-  /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. */
-  results: Record<number, TSchema | null>;
-  /** Media types of a non-JSON answer: the first, or another with `$responseType`. */
-  produces?: readonly [string, ...string[]];
-  /** The answer is a file to save, under the name in `Content-Disposition`. */
-  attachment?: boolean;
-  /** Media type of a text that it sometimes answers instead of JSON, with `$responseType`. */
-  alsoProduces?: string;
-  /** Faults in addition to those of every operation (validation_failed, authentication_failed, rate_limited, …). */
-  errors?: FaultCode[];
   /** The gateway holds the connection open and writes events itself (SSE). */
   stream?: boolean;
-  /**
-   * A read whose cost grows with the tenant's data, not with its answer: only a few run at once (mixins/heavy.ts). Its
-   * action must not call another one, which could wait for itself.
-   */
-  heavy?: boolean;
-  /** The request may wait long: if the caller disconnects, the service is notified (`request.abandoned`). */
-  waits?: boolean;
+  /** The answer contains a secret: a stored idempotent answer is encrypted and short-lived. */
+  secret?: boolean;
+}
+
+/** How an operation executes, where its method does not tell. */
+interface ExecutionSpec {
   /**
    * A POST that changes nothing, such as a search: it ignores an Idempotency-Key, works while writes are refused, and
    * clients may repeat it.
    */
   reads?: boolean;
-  /**
-   * A change allowed while the tenant is over its storage quota, because it settles, frees or secures existing data.
-   */
-  overQuota?: boolean;
   /** A GET with side effects, such as a lease: HEAD is not allowed. */
   takes?: boolean;
-  /** Refuses with a structured 200 answer instead of an HTTP error (spec: Errors, other rules). */
-  refusesInBand?: boolean;
-  /** Offered to agents as an MCP tool, with hints that the method does not imply. */
-  mcp?: boolean | ToolHints;
-  /** Overrides `isAudited`. */
-  audit?: boolean;
-  /** The answer contains a secret: a stored idempotent answer is encrypted and short-lived. */
-  secret?: boolean;
+  /** The request may wait long: if the caller disconnects, the service is notified (`request.abandoned`). */
+  waits?: boolean;
+  /**
+   * A read whose cost grows with the tenant's data, not with its answer: only a few run at once
+   * (mixins/heavy-reads.ts). Its action must not call another one, which could wait for itself.
+   */
+  heavy?: boolean;
 }
+
+interface OperationSpec<Path extends TProperties, Query extends TProperties, Body extends TProperties>
+  extends RouteSpec<Path, Query>,
+    AccessSpec,
+    BodySpec<Body>,
+    AnswerSpec,
+    ExecutionSpec {}
 
 export interface Operation<
   Path extends TProperties = TProperties,

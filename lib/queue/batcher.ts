@@ -1,4 +1,4 @@
-import { atTurnEnd } from "./turn.ts";
+import { atTurnEnd } from "./tick-end.ts";
 
 interface Group<T, R> {
   items: T[];

@@ -6,7 +6,7 @@ import { BundledEmbedder } from "../../connectors/embedders/bundled.ts";
 import { Tokenizer } from "../../connectors/embedders/encoder/tokenizer.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
 import { OpenAiEmbedder } from "../../connectors/embedders/openai.ts";
-import { averageOf, pieces } from "../../connectors/embedders/pieces.ts";
+import { averageOf, splitText } from "../../connectors/embedders/split-text.ts";
 
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
 
@@ -23,10 +23,10 @@ test.each([
 
 describe("a long text", () => {
   test("is cut where words end, and to no more than six pieces", () => {
-    const cut = pieces("word ".repeat(300));
+    const cut = splitText("word ".repeat(300));
     expect(cut.map(({ length }) => length)).toEqual([499, 499, 499]);
-    expect(pieces("x".repeat(9999)).map(({ length }) => length)).toEqual([500, 500, 500, 500, 500, 500]);
-    expect(pieces(" \n ")).toEqual([""]);
+    expect(splitText("x".repeat(9999)).map(({ length }) => length)).toEqual([500, 500, 500, 500, 500, 500]);
+    expect(splitText(" \n ")).toEqual([""]);
   });
 
   test("has the mean of its pieces' vectors", () => {

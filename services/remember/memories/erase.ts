@@ -3,7 +3,7 @@ import type { ActionSchema } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
-import { heavyRead } from "../../../mixins/heavy.ts";
+import { heavyRead } from "../../../mixins/heavy-reads.ts";
 import { backupsUntil } from "../../../mixins/scrub.ts";
 import { action } from "../../runtime.ts";
 import { eraseMemories } from "./erase.contract.ts";

@@ -3,7 +3,7 @@ import { requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
-import { requireRoom } from "../../../mixins/room.ts";
+import { requireRoom } from "../../../mixins/row-limit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { compileMapping } from "../ingest/mapping.ts";

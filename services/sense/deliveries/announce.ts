@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { tenantsInTurn } from "../../../mixins/loop.ts";
-import { othersToo } from "../../../mixins/others-too.ts";
+import { othersToo } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { type Fault, invalidValue, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
-import { othersToo } from "../../../mixins/others-too.ts";
+import { othersToo } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";

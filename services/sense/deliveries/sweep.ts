@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../../lib/time.ts";
-import { othersToo } from "../../../mixins/others-too.ts";
+import { othersToo } from "../../../mixins/other-tenants.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";

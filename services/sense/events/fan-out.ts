@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { atTurnEnd } from "../../../lib/queue/turn.ts";
+import { atTurnEnd } from "../../../lib/queue/tick-end.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";

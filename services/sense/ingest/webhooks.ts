@@ -2,7 +2,7 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
-import { requireRoom } from "../../../mixins/room.ts";
+import { requireRoom } from "../../../mixins/row-limit.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";

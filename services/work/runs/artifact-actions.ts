@@ -1,7 +1,7 @@
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../mixins/audited.ts";
-import { type Room, requireRoom } from "../../../mixins/room.ts";
+import { type Room, requireRoom } from "../../../mixins/row-limit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
 import { action } from "../../runtime.ts";

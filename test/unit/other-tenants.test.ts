@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { othersToo } from "../../mixins/others-too.ts";
+import { othersToo } from "../../mixins/other-tenants.ts";
 
 interface Row {
   tenant_id: string;

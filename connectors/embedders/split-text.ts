@@ -1,19 +1,19 @@
 /** The model's time grows with the length of a text, and it keeps little of a long one. */
-const PIECE = 500;
-/** Only this many pieces of a text count. */
-const MOST_PIECES = 6;
+const PART = 500;
+/** Only this many parts of a text count. */
+const MAX_PARTS = 6;
 
-/** Cuts a text into pieces at word boundaries; an empty text is one empty piece. */
-export function pieces(text: string): string[] {
+/** Cuts a text into parts at word boundaries; an empty text is one empty part. */
+export function splitText(text: string): string[] {
   const found: string[] = [];
   let rest = text.replace(/\s+/g, " ").trim();
-  while (rest.length > PIECE && found.length < MOST_PIECES - 1) {
-    const end = rest.lastIndexOf(" ", PIECE);
-    const at = end > PIECE / 2 ? end : PIECE;
+  while (rest.length > PART && found.length < MAX_PARTS - 1) {
+    const end = rest.lastIndexOf(" ", PART);
+    const at = end > PART / 2 ? end : PART;
     found.push(rest.slice(0, at));
     rest = rest.slice(at).trimStart();
   }
-  return [...found, rest.slice(0, PIECE)];
+  return [...found, rest.slice(0, PART)];
 }
 
 /** Returns the unit-length mean of unit vectors. */

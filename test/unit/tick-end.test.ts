@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { atTurnEnd } from "../../lib/queue/turn.ts";
+import { atTurnEnd } from "../../lib/queue/tick-end.ts";
 
 test("tasks run in order at the end of the turn, and those they add before the next turn", async () => {
   const order: string[] = [];
