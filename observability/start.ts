@@ -5,7 +5,6 @@ import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, startProcessMetrics } from "./metrics.ts";
 import "./threads.ts";
-import { startTracing } from "./start-tracing.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** The observability of a node. */
@@ -38,4 +37,12 @@ export async function startObservability(
   startProcessMetrics();
   const log = createLog(config);
   return { log, health, disk, tracing: await startTracing(config, log) };
+}
+
+/** Loads the OpenTelemetry SDK only with `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!endpoint) return null;
+  const { OtelTracing } = await import("./otel.ts");
+  return new OtelTracing(endpoint, log);
 }

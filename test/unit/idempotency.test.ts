@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { IdempotencyDoc } from "../../services/edge/idempotency/idempotency.model.ts";
 import { fateOf, judge, recordId, resourceIdOf } from "../../services/edge/idempotency/record.ts";
-import { Waiters } from "../../services/edge/idempotency/waiters.ts";
 
 const NOW = 1_800_000_000_000;
 const at = (offset: number) => new Date(NOW + offset);
@@ -70,23 +69,4 @@ test.each([
   [null, null],
 ])("the resource that %s speaks of is %s", (body, id) => {
   expect(resourceIdOf({ status: 201, type: "", headers: {}, base64: false, body })).toBe(id);
-});
-
-describe("those who wait", () => {
-  test("go on when their key is woken, and only they", async () => {
-    const waiters = new Waiters();
-    const gone: string[] = [];
-    const wait = (key: string, name: string) => waiters.wait(key, 10_000).then(() => gone.push(name));
-    const both = Promise.all([wait("a", "first"), wait("a", "second")]);
-    const other = wait("b", "other");
-    waiters.wake("a");
-    await both;
-    expect(gone).toEqual(["first", "second"]);
-    waiters.wake("b");
-    await other;
-  });
-
-  test("go on by themselves after their time", async () => {
-    await new Waiters().wait("a", 1);
-  });
 });

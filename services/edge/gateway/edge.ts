@@ -17,10 +17,9 @@ import {
   requestShare,
   type StreamHandler,
 } from "./exchange.ts";
-import { CallerLimits, LocalRateCounters } from "./limits/limits.ts";
+import { CallerLimits, LocalRateCounters, SharedRateCounters } from "./limits/limits.ts";
 import { Overload } from "./limits/overload.ts";
 import { PublicFailures } from "./limits/public-failures.ts";
-import { SharedRateCounters } from "./limits/shared-limits.ts";
 import { RequestObserver } from "./observe/observe.ts";
 import { LiveWatchers } from "./streams/live.ts";
 

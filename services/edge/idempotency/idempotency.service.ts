@@ -1,4 +1,5 @@
 import { onEveryNode } from "../../../mixins/every-node.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { eraseAnswers } from "./erase-answers.ts";
 import { ErasedLately } from "./erased-lately.ts";
@@ -15,10 +16,15 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
   const records = store.collection(IdempotencyModel);
   const erased = new ErasedLately(() => performance.now());
   const keys = new IdempotencyKeys({ records, store, secrets, config, erased });
-  let timer: NodeJS.Timeout;
+  const sweeping = new ServiceLoop(
+    () => sweep(records, store.now()),
+    SWEEP_MS,
+    "sweep of idempotency keys failed",
+  );
 
   return {
     name: "idempotency",
+    mixins: [sweeping.mixin],
     actions: {
       /** May wait for the first request with the key; the timeout leaves time to answer. */
       open: {
@@ -55,16 +61,6 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     },
     events: {
       "node.stopping": event(() => keys.stop()),
-    },
-    started() {
-      timer = setInterval(() => {
-        sweep(records, store.now()).catch((err) =>
-          this.logger.warn({ err }, "sweep of idempotency keys failed"),
-        );
-      }, SWEEP_MS);
-    },
-    stopped() {
-      clearInterval(timer);
     },
   };
 };

@@ -3,13 +3,13 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { HOUR_MS } from "../../../lib/time.ts";
+import { Actor, Actors } from "../../../mixins/actor.ts";
 import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { ErasedLately } from "./erased-lately.ts";
 import type { IdempotencyDoc, KeptAnswer } from "./idempotency.model.ts";
 import { isOurs, newLease, stillRunning } from "./lease.ts";
 import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
-import { Waiters } from "./waiters.ts";
 
 const LEASE_SECONDS = 30;
 /** One hour more than documented, to tolerate clock differences. */
@@ -57,7 +57,8 @@ interface KeysOptions {
  */
 export class IdempotencyKeys {
   readonly #options: KeysOptions;
-  readonly #waiters = new Waiters();
+  /** Requests of this process that wait for a key. */
+  readonly #waiters = new Actors(() => new Actor());
   readonly #requestMs: number;
   readonly #leaseMs: number;
   #stopping = false;
@@ -107,7 +108,7 @@ export class IdempotencyKeys {
     else if (fate === "reopen")
       await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });
     else await records.update(tenant_id, mine, { $set: await this.#kept(params, _id, eraseBlob) });
-    this.#waiters.wake(_id);
+    this.#waiters.peek(_id)?.wake();
   }
 
   #leaseFrom(lease: string, now: number) {
@@ -143,9 +144,11 @@ export class IdempotencyKeys {
       }
       case "take_over":
         return runIf(await this.#replace(known, this.#leaseFrom(fresh.lease, now)));
-      case "wait":
-        await this.#waiters.wait(known._id, Math.min(LOOK_MS, known.lease_ends_at.getTime() - now));
+      case "wait": {
+        const ms = Math.min(LOOK_MS, known.lease_ends_at.getTime() - now);
+        await this.#waiters.with(known._id, (key) => key.arm().sleep(ms));
         return null;
+      }
       case "replay":
         return { outcome: "replay", answer: JSON.parse(this.#opened(known)) };
       case "answered":

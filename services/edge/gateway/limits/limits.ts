@@ -1,18 +1,20 @@
+import type { SharedWindows } from "../../../../connectors/redis.ts";
 import { type Caller, callerId } from "../../../../lib/access/caller.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
 import { SlidingWindow } from "../../../../lib/queue/sliding-window.ts";
+import { metrics } from "../../../../observability/metrics.ts";
 import type { Allowance } from "../exchange.ts";
 
 const WINDOW_SECONDS = 60;
 
 /** At most `max` requests of a key in a window. */
-export interface Limit {
+interface Limit {
   key: string;
   max: number;
 }
 
 /** Request counters: in this process, or shared by several nodes. */
-export interface RateCounters {
+interface RateCounters {
   /** Counts one request against every limit, or against none if one is reached. */
   take(limits: readonly Limit[], now: number): Allowance | Promise<Allowance>;
 }
@@ -36,6 +38,28 @@ export class LocalRateCounters implements RateCounters {
   /** Counts a request that was already admitted. */
   count(limits: readonly Limit[], now: number): void {
     for (const { key } of limits) this.#window.hit(key, now);
+  }
+}
+
+/** Counts in Redis for all nodes; while Redis is unavailable, on this node alone, from what it has admitted. */
+export class SharedRateCounters implements RateCounters {
+  readonly #windows: SharedWindows;
+  readonly #local = new LocalRateCounters();
+
+  constructor(windows: SharedWindows) {
+    this.#windows = windows;
+  }
+
+  async take(limits: readonly Limit[], now: number): Promise<Allowance> {
+    const standing = await this.#windows.take(limits.map(({ key, max }) => ({ key: `rate ${key}`, max })));
+    if (!standing) {
+      metrics.limitsCountedHere.inc();
+      return this.#local.take(limits, now);
+    }
+    const { allowed, tightest, remaining, resets_in_ms } = standing;
+    if (allowed) this.#local.count(limits, now);
+    const { max } = limits[tightest] as Limit;
+    return { allowed, limit: max, remaining, resets_at: now + resets_in_ms };
   }
 }
 
