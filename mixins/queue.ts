@@ -54,7 +54,7 @@ export function laneOf(queue: string): string {
 const pastTenant = (queue: string) => `${tenantOf(queue)} ~`;
 
 /** Whether a lane may not get another row now: a tenant's id, or tenant and caller separated by a space. */
-export type IsFull = (lane: string) => boolean;
+type IsFull = (lane: string) => boolean;
 
 /**
  * Leases rows of a collection to workers. Rotates between tenants, and within a tenant between its callers; due rows

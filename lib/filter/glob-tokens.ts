@@ -9,7 +9,7 @@ export const STAR = 0;
 export const ANY = 1;
 
 /** One character of (or not of) a set. */
-export interface CharClass {
+interface CharClass {
   readonly negated: boolean;
   /** First and last code point of each range, sorted, none touching another. */
   readonly bounds: readonly number[];

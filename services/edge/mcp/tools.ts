@@ -2,7 +2,8 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
-import { compileKeyCheck, type KeyCheck } from "../../../lib/contract/known-keys.ts";
+import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
+import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
 import { inputSchema, outputSchema } from "./schemas.ts";
 
@@ -46,14 +47,12 @@ export function noTool(name: string, tools: readonly Tool[]): string {
   return `There is no tool ${name}.${near.length ? ` There are: ${near.join(", ")}.` : ""}`;
 }
 
-const keyChecks = new WeakMap<Tool, KeyCheck>();
+const keyCheckOf = oncePer(({ inputSchema }: Tool) => compileKeyCheck(inputSchema));
 
 /** Returns a fault that names an unknown argument, for tools with a body or for changes. */
 export function unknownArgument({ op, tool }: OperationTool, given: object): Fault | null {
   if (op.method === "GET" || op.wholeBody) return null;
-  const check = keyChecks.get(tool) ?? compileKeyCheck(tool.inputSchema);
-  keyChecks.set(tool, check);
-  return check(given);
+  return keyCheckOf(tool)(given);
 }
 
 /**

@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { passing } from "../../../../lib/compact.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
-import { compileKeyCheck, type KeyCheck } from "../../../../lib/contract/known-keys.ts";
+import { compileKeyCheck } from "../../../../lib/contract/known-keys.ts";
 import { mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
+import { oncePer } from "../../../../lib/once-per.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
 /** Without a token: there is no caller yet to charge for the work. */
@@ -139,19 +140,16 @@ export function bodyParams(op: Operation, body: unknown): Record<string, unknown
   throw new Fault("validation_failed", "The body: expected a JSON object.", details);
 }
 
-const keyChecks = new WeakMap<Operation, KeyCheck>();
+const keyCheckOf = oncePer(({ body = {} }: Operation) =>
+  compileKeyCheck({ type: "object", properties: body }),
+);
 
 /**
  * A misspelt key would silently change nothing, or too much. Checked here and not with the action's params, so that a
  * newer gateway can call an older service.
  */
 function requireKnownKeys(op: Operation, body: Record<string, unknown>): void {
-  let check = keyChecks.get(op);
-  if (!check) {
-    check = compileKeyCheck({ type: "object", properties: op.body ?? {} });
-    keyChecks.set(op, check);
-  }
-  const fault = check(body);
+  const fault = keyCheckOf(op)(body);
   if (fault) throw fault;
 }
 

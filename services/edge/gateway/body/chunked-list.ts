@@ -1,6 +1,7 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { type Check, compileCheck } from "../../../../lib/contract/validator.ts";
+import { compileCheck } from "../../../../lib/contract/validator.ts";
 import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../../../lib/json/json-values.ts";
+import { oncePer } from "../../../../lib/once-per.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
 import { toFault } from "../answer/respond.ts";
 import { type Exchange, requestShare } from "../exchange.ts";
@@ -70,13 +71,7 @@ function chargeRefused(share: Share, raw: Buffer): void {
   charge(share, weightOf(values, raw.length) / chunks, chunks);
 }
 
-const checks = new WeakMap<Operation, Check>();
-
-function checkOf(op: Operation): Check {
-  const check = checks.get(op) ?? compileCheck(op.params);
-  checks.set(op, check);
-  return check;
-}
+const checkOf = oncePer(({ params }: Operation) => compileCheck(params));
 
 /** Calls the action for each chunk in order and joins the answers: lists, or objects with one list. */
 export async function callInChunks(

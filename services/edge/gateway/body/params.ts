@@ -1,6 +1,7 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { Type } from "../../../../lib/contract/type.ts";
-import { type Check, compileQueryCheck } from "../../../../lib/contract/validator.ts";
+import { compileQueryCheck } from "../../../../lib/contract/validator.ts";
+import { oncePer } from "../../../../lib/once-per.ts";
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";
 import { headerText } from "../access/client.ts";
 import { isTokenRequest, readTokenRequest } from "../access/oauth.ts";
@@ -10,7 +11,9 @@ import { readByReference } from "./by-reference.ts";
 import { readChunkedField } from "./chunked-list.ts";
 import { readJson, requireNoFields } from "./json-bodies.ts";
 
-const queryChecks = new WeakMap<Operation, Check>();
+const queryCheckOf = oncePer(({ query = {} }: Operation) =>
+  compileQueryCheck(Type.Partial(Type.Object(query))),
+);
 
 /** Converts the query to the contract's types: "10" becomes 10. Throws a fault on a mismatch. */
 function readQuery({ op, query }: Exchange): Record<string, unknown> {
@@ -21,15 +24,6 @@ function readQuery({ op, query }: Exchange): Record<string, unknown> {
   const fault = queryCheckOf(op)(values);
   if (fault) throw fault;
   return values;
-}
-
-function queryCheckOf(op: Operation): Check {
-  let check = queryChecks.get(op);
-  if (!check) {
-    check = compileQueryCheck(Type.Partial(Type.Object(op.query ?? {})));
-    queryChecks.set(op, check);
-  }
-  return check;
 }
 
 /** Merges path, query and body for the action. The path wins, so a body cannot name another id. */

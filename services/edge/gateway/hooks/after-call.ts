@@ -1,4 +1,5 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
+import { oncePer } from "../../../../lib/once-per.ts";
 import { blobPlace } from "../answer/from-blob.ts";
 import { JSON_TYPE } from "../answer/respond.ts";
 import type { Answer, Exchange } from "../exchange.ts";
@@ -15,17 +16,10 @@ export function afterCall({ op, ctx }: Pick<Exchange, "op" | "ctx">, result: unk
   return answer;
 }
 
-const usualStatuses = new WeakMap<Operation, number>();
-
-function usualStatus(op: Operation): number {
-  let status = usualStatuses.get(op);
-  if (status === undefined) {
-    // Statuses are integer keys, which are always in ascending order.
-    status = Number(Object.keys(op.results).findLast((each) => each < "300"));
-    usualStatuses.set(op, status);
-  }
-  return status;
-}
+/** Statuses are integer keys, which are always in ascending order. */
+const usualStatus = oncePer(({ results }: Operation) =>
+  Number(Object.keys(results).findLast((each) => each < "300")),
+);
 
 function encode(result: unknown, type: string): string | Buffer {
   if (Buffer.isBuffer(result)) return result;
