@@ -2,53 +2,38 @@ import type { Socket } from "node:net";
 import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "amqplib";
 import {
   type BrokerMessage,
-  type BrokerSource,
   CLOSE_MS,
   type Connector,
-  Ending,
   guardSocket,
   HEAD_BYTES,
   HEARTBEAT_SECONDS,
-  MOST_OVER,
   OPEN_MS,
   plainHeaders,
+  Subscription,
   settledWithin,
-  TOO_MANY,
   textOrNull,
   typedHeaders,
 } from "./connector.ts";
 
 /** Consumes a queue over AMQP 0-9-1 (RabbitMQ). The queue must exist: the connector does not declare it. */
-export class Amqp091Connector implements Connector {
-  readonly #source: BrokerSource;
-  readonly #ending = new Ending();
+export class Amqp091Connector extends Subscription implements Connector {
   /** Sizes of truncated messages, by their properties. */
   readonly #sizes = new WeakMap<object, number>();
-  /** Number of unacknowledged messages. */
-  #held = 0;
   #connection: ChannelModel | undefined;
   #channel: Channel | undefined;
 
-  constructor(source: BrokerSource) {
-    this.#source = source;
-  }
-
-  get ended(): Promise<string> {
-    return this.#ending.reason;
-  }
-
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
     const options = {
-      ...(await guardSocket(this.#source)),
+      ...(await guardSocket(this.source)),
       timeout: OPEN_MS,
       noDelay: true,
       keepAlive: true,
     };
-    this.#connection = await connect(tuned(this.#source.url), options);
+    this.#connection = await connect(tuned(this.source.url), options);
     try {
       this.#watch(this.#connection, "the connection was closed");
       // It can be closed while the connection is being opened.
-      if (this.#ending.over) throw new Error("it was closed");
+      if (this.ending.over) throw new Error("it was closed");
       await this.#consume(this.#connection, onMessage);
     } catch (err) {
       await this.close();
@@ -57,7 +42,7 @@ export class Amqp091Connector implements Connector {
   }
 
   async #consume(connection: ChannelModel, onMessage: (message: BrokerMessage) => void): Promise<void> {
-    const { from, prefetch, maxBytes } = this.#source;
+    const { from, prefetch, maxBytes } = this.source;
     const channel = await connection.createChannel();
     this.#channel = channel;
     cutContents(channel as unknown as Accepting, maxBytes, this.#sizes);
@@ -66,24 +51,23 @@ export class Amqp091Connector implements Connector {
     await channel.checkQueue(from);
     await channel.prefetch(prefetch);
     await channel.consume(from, (message) => {
-      if (this.#ending.over) return;
+      if (this.ending.over) return;
       if (message) onMessage(this.#toMessage(channel, message));
       // RabbitMQ ends the subscription when the queue is deleted or moves.
-      else this.#ending.end("the broker ended the subscription: its queue was probably deleted");
-      if (this.#held > MOST_OVER * prefetch) this.#ending.end(TOO_MANY);
+      else this.ending.end("the broker ended the subscription: its queue was probably deleted");
+      this.requireFew();
     });
   }
 
   /** An error with the reason precedes the close, unless the close was requested. */
   #watch(part: ChannelModel | Channel, closed: string): void {
-    part.on("error", (err: Error) => this.#ending.end(err.message));
-    part.on("close", () => this.#ending.end(closed));
+    part.on("error", (err: Error) => this.ending.end(err.message));
+    part.on("close", () => this.ending.end(closed));
   }
 
   #toMessage(channel: Channel, message: ConsumeMessage): BrokerMessage {
     const { contentType, messageId } = message.properties;
     const headers = withTimes(message.properties.headers);
-    this.#held++;
     return {
       body: message.content,
       size: this.#sizes.get(message.properties) ?? message.content.length,
@@ -91,23 +75,19 @@ export class Amqp091Connector implements Connector {
       message_id: textOrNull(messageId),
       headers: plainHeaders(headers),
       values: typedHeaders(headers),
-      acknowledge: () => {
-        if (this.#ending.over) return;
-        channel.ack(message);
-        this.#held--;
-      },
+      acknowledge: this.settling(() => channel.ack(message)),
     };
   }
 
   async depth(): Promise<number | null> {
-    if (this.#ending.over || !this.#channel) return null;
-    return (await this.#channel.checkQueue(this.#source.from)).messageCount;
+    if (this.ending.over || !this.#channel) return null;
+    return (await this.#channel.checkQueue(this.source.from)).messageCount;
   }
 
   async close(): Promise<void> {
     const connection = this.#connection;
-    const standing = !this.#ending.over;
-    this.#ending.end("it was closed");
+    const standing = !this.ending.over;
+    this.ending.end("it was closed");
     if (!connection) return;
     if (standing) await settledWithin(this.#leave(connection), CLOSE_MS);
     // Destroy with an error even if the broker answered, or amqplib would continue its heartbeat.

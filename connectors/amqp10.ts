@@ -12,43 +12,28 @@ import {
 } from "./amqp10-wire.ts";
 import {
   type BrokerMessage,
-  type BrokerSource,
   CLOSE_MS,
   type Connector,
-  Ending,
   guardSocket,
   HEAD_BYTES,
   HEARTBEAT_SECONDS,
-  MOST_OVER,
   OPEN_MS,
   plainHeaders,
+  Subscription,
   settledWithin,
-  TOO_MANY,
   textOrNull,
   typedHeaders,
 } from "./connector.ts";
 
 /** Consumes an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
-export class Amqp10Connector implements Connector {
-  readonly #source: BrokerSource;
-  readonly #ending = new Ending();
+export class Amqp10Connector extends Subscription implements Connector {
   /** Messages that the broker may still send. */
   #credit = 0;
-  /** Number of unsettled messages. */
-  #held = 0;
   #connection: Connection | undefined;
   #socket: Socket | undefined;
 
-  constructor(source: BrokerSource) {
-    this.#source = source;
-  }
-
-  get ended(): Promise<string> {
-    return this.#ending.reason;
-  }
-
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
-    const timer = setTimeout(() => this.#ending.end(`no subscription within ${OPEN_MS / 1000} s`), OPEN_MS);
+    const timer = setTimeout(() => this.ending.end(`no subscription within ${OPEN_MS / 1000} s`), OPEN_MS);
     const opened = this.#subscribe(onMessage).then(() => null);
     const refused = await Promise.race([opened, this.ended]).finally(() => clearTimeout(timer));
     if (refused === null) return;
@@ -57,10 +42,10 @@ export class Amqp10Connector implements Connector {
   }
 
   async #subscribe(onMessage: (message: BrokerMessage) => void): Promise<void> {
-    const { from } = this.#source;
-    const guard = await guardSocket(this.#source);
+    const { from } = this.source;
+    const guard = await guardSocket(this.source);
     // It can be closed meanwhile.
-    if (this.#ending.over) return;
+    if (this.ending.over) return;
     const container = rhea.create_container();
     this.#watch(container);
     const connection = container.connect(this.#options(guard));
@@ -73,14 +58,12 @@ export class Amqp10Connector implements Connector {
     });
     refuseUnasked(connection, receiver);
     // The other sections are much smaller than the largest body.
-    onTransferred(connection, receiver, 2 * this.#source.maxBytes, (message, delivery) => {
-      if (this.#ending.over) return;
+    onTransferred(connection, receiver, 2 * this.source.maxBytes, (message, delivery) => {
+      if (this.ending.over) return;
       this.#credit--;
-      if (message) {
-        this.#held++;
-        onMessage(this.#toMessage(receiver, message, delivery));
-      } else delivery.update(true);
-      if (this.#held > MOST_OVER * this.#source.prefetch) this.#ending.end(TOO_MANY);
+      if (message) onMessage(this.#toMessage(receiver, message, delivery));
+      else delivery.update(true);
+      this.requireFew();
       this.#giveCredit(receiver);
     });
     await new Promise<void>((resolve) => {
@@ -98,9 +81,9 @@ export class Amqp10Connector implements Connector {
    * credit from their current position. Gives it in halves, to wait less often.
    */
   #giveCredit(receiver: Receiver): void {
-    const { prefetch } = this.#source;
-    const free = prefetch - this.#held;
-    if (this.#ending.over || this.#credit > 0 || free < prefetch / 2) return;
+    const { prefetch } = this.source;
+    const free = prefetch - this.held;
+    if (this.ending.over || this.#credit > 0 || free < prefetch / 2) return;
     this.#credit = free;
     receiver.add_credit(free);
   }
@@ -109,7 +92,7 @@ export class Amqp10Connector implements Connector {
   #watch(container: ReturnType<typeof rhea.create_container>): void {
     const because = (context: EventContext, otherwise: string) => {
       const { error, connection, session, receiver } = context;
-      this.#ending.end(textOf(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise);
+      this.ending.end(textOf(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise);
     };
     const endings = {
       connection_error: "the connection failed",
@@ -124,12 +107,12 @@ export class Amqp10Connector implements Connector {
       container.on(name, (context: EventContext) => because(context, otherwise));
     }
     for (const name of ["error", "protocol_error"]) {
-      container.on(name, (err: unknown) => this.#ending.end(textOf(err) ?? "the protocol was not kept to"));
+      container.on(name, (err: unknown) => this.ending.end(textOf(err) ?? "the protocol was not kept to"));
     }
   }
 
   #options(guard: Awaited<ReturnType<typeof guardSocket>>) {
-    const { url } = this.#source;
+    const { url } = this.source;
     const { protocol, port, username, password } = new URL(url);
     const host = hostOf(url);
     const secure = protocol === "amqps:";
@@ -145,7 +128,7 @@ export class Amqp10Connector implements Connector {
         () => this.#connection,
         socket,
         () => {
-          this.#ending.end("the broker sent a longer frame than was allowed");
+          this.ending.end("the broker sent a longer frame than was allowed");
           socket.destroy();
         },
       );
@@ -163,17 +146,15 @@ export class Amqp10Connector implements Connector {
   #toMessage(receiver: Receiver, message: Transferred, delivery: Delivery): BrokerMessage {
     return {
       ...this.#contentOf(message),
-      acknowledge: () => {
-        if (this.#ending.over) return;
+      acknowledge: this.settling(() => {
         delivery.accept();
-        this.#held--;
         this.#giveCredit(receiver);
-      },
+      }),
     };
   }
 
   #contentOf({ raw, size }: Transferred): Omit<BrokerMessage, "acknowledge"> {
-    const { maxBytes } = this.#source;
+    const { maxBytes } = this.source;
     const asItCame = { body: beginningOf(raw), size, content_type: null, message_id: null, headers: {} };
     if (size > raw.length) return asItCame;
     try {
@@ -198,15 +179,15 @@ export class Amqp10Connector implements Connector {
 
   async close(): Promise<void> {
     const connection = this.#connection;
-    if (connection && !this.#ending.over) {
+    if (connection && !this.ending.over) {
       const closed = new Promise<void>((resolve) => {
         for (const name of ["connection_close", "disconnected"]) connection.once(name, () => resolve());
       });
-      this.#ending.end("it was closed");
+      this.ending.end("it was closed");
       connection.close();
       await settledWithin(closed, CLOSE_MS);
     }
-    this.#ending.end("it was closed");
+    this.ending.end("it was closed");
     // Destroy with an error, or rhea would continue its heartbeat.
     this.#socket?.destroy(new Error("it was closed"));
   }

@@ -53,7 +53,7 @@ export interface Connector {
 }
 
 /** The end of a connection and its reason: the first reason counts. */
-export class Ending {
+class Ending {
   over = false;
   readonly reason: Promise<string>;
   readonly #resolve: (reason: string) => void;
@@ -71,8 +71,39 @@ export class Ending {
 }
 
 /** Some brokers exceed a limit that is renewed while messages are on their way, but not by this factor. */
-export const MOST_OVER = 2;
-export const TOO_MANY = "the broker sent more messages than it was asked for";
+const MOST_OVER = 2;
+
+/** What connections of all protocols share: the source, its unacknowledged messages, and the end. */
+export abstract class Subscription {
+  protected readonly source: BrokerSource;
+  protected readonly ending = new Ending();
+  /** Number of unacknowledged messages. */
+  protected held = 0;
+
+  constructor(source: BrokerSource) {
+    this.source = source;
+  }
+
+  get ended(): Promise<string> {
+    return this.ending.reason;
+  }
+
+  /** Ends the connection if the broker sent far more messages than it was asked for. */
+  protected requireFew(): void {
+    if (this.held > MOST_OVER * this.source.prefetch)
+      this.ending.end("the broker sent more messages than it was asked for");
+  }
+
+  /** Returns a message's `acknowledge`. */
+  protected settling(settle: () => void): () => void {
+    this.held++;
+    return () => {
+      if (this.ending.over) return;
+      this.held--;
+      settle();
+    };
+  }
+}
 /** Bytes passed on of a message that is too large. */
 export const HEAD_BYTES = 65_536;
 /** Timeout for opening a connection to a broker. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
-import { Unneeded } from "../services/platform/blobs/unneeded.ts";
+import { UnusedTwice } from "../services/platform/blobs/unused-twice.ts";
 import { FileBlobs } from "../storage/blobs/files.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
@@ -79,7 +79,7 @@ test("a stream that its guard stops leaves nothing, and what it had claimed is g
 
 test("what is unneeded goes only when it was so a sweep before", async () => {
   let used = ["a"];
-  const unneeded = new Unneeded(async () => used);
+  const unneeded = new UnusedTwice(async () => used);
   const sweep = () => {
     unneeded.begin();
     return unneeded.stay("tn_a", ["a", "b"]);

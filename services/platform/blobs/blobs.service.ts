@@ -3,7 +3,7 @@ import { HOUR_MS } from "../../../lib/time.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import type { InUse } from "../../../storage/blobs/blobs.ts";
 import { idempotent, type ServiceFactory } from "../../runtime.ts";
-import { Unneeded } from "./unneeded.ts";
+import { UnusedTwice } from "./unused-twice.ts";
 
 /**
  * Domains whose rows reference blobs: each offers `blob_references {tenant_id, hashes}`, which returns the hashes in
@@ -21,12 +21,12 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
     const ask = (owner: string) => broker.call(`${owner}.blob_references`, { tenant_id, hashes });
     return ((await Promise.all(OWNERS.map(ask))) as string[][]).flat();
   };
-  const unneeded = new Unneeded(inUse);
+  const unused = new UnusedTwice(inUse);
   const sweep = new ServiceLoop(sweepBlobs, HOUR_MS, "the sweep of blobs failed");
 
   async function sweepBlobs({ logger }: ServiceBroker): Promise<boolean> {
-    unneeded.begin();
-    const swept = await blobs.sweep(store.now() - KEPT_MS, unneeded.stay);
+    unused.begin();
+    const swept = await blobs.sweep(store.now() - KEPT_MS, unused.stay);
     if (swept) logger.info({ swept }, "blobs that nobody needs were deleted");
     return false;
   }
