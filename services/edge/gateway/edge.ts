@@ -3,7 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { AuthChange } from "./access/authenticate.ts";
+import type { AuthChange } from "./access/caller-cache.ts";
 import { clientAddress } from "./access/client.ts";
 import { sendFromBlob } from "./answer/from-blob.ts";
 import { type Envelope, send, toFault } from "./answer/respond.ts";

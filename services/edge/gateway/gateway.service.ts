@@ -7,7 +7,7 @@ import { exposition } from "../../../observability/metrics.ts";
 import { operations } from "../../contracts.ts";
 import { idempotent, published, type Runtime, type ServiceFactory } from "../../runtime.ts";
 import type { LiveChange } from "../live/live-change.ts";
-import { type AuthChange, CallerCache } from "./access/authenticate.ts";
+import { type AuthChange, CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
 import { splitter } from "./body/splitter.ts";
@@ -30,8 +30,6 @@ import { streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
 import { stream } from "./streams/stream.ts";
 
-type Next = (err?: unknown) => void;
-
 /** The service as its hooks see it: its own state, and the methods of moleculer-web that they use. */
 interface Gateway extends Service {
   edge: Edge;
@@ -39,6 +37,7 @@ interface Gateway extends Service {
   router: Router;
   aliasOf: Map<Operation, RoutedAlias>;
   aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<unknown>;
+  sendResponse(req: GatewayRequest, res: ServerResponse, answer: Answer): void | Promise<void>;
   sendError(req: GatewayRequest, res: ServerResponse, err: unknown): void;
 }
 
@@ -161,21 +160,14 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
 }
 
 /** The hooks of a route, which moleculer-web calls on the service. */
-const routeHooks = {
-  onBeforeCall(
-    this: Gateway,
-    ctx: Context,
-    _route: unknown,
-    req: GatewayRequest,
-    _res: unknown,
-    alias: RoutedAlias,
-  ) {
+const routeHooks: ThisType<Gateway> & Parameters<typeof routesOf>[1] = {
+  onBeforeCall(ctx, _route, req, _res, alias) {
     beforeCall(this.edge, ctx, req, alias.op);
   },
-  stream(this: Gateway, req: GatewayRequest, _res: ServerResponse, next: Next) {
+  stream(req, _res, next) {
     stream(this.edge, exchangeOf(req)).catch(next);
   },
-  completeList(this: Gateway, req: GatewayRequest, _res: ServerResponse, next: Next) {
+  completeList(req, _res, next) {
     const exchange = exchangeOf(req);
     if (exchange.query.limit !== undefined) return next();
     sendCompleteList(this.edge, exchange).catch(next);
@@ -183,11 +175,11 @@ const routeHooks = {
 };
 
 /** Methods of moleculer-web that are hooks or that the gateway replaces. */
-const methods = {
-  authenticate(this: Gateway, _ctx: Context, _route: unknown, req: GatewayRequest) {
+const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
+  authenticate(_ctx: Context, _route: unknown, req: GatewayRequest) {
     return authenticate(this.edge, exchangeOf(req));
   },
-  authorize(this: Gateway, _ctx: Context, _route: unknown, req: GatewayRequest) {
+  authorize(_ctx: Context, _route: unknown, req: GatewayRequest) {
     return authorize(this.edge, exchangeOf(req));
   },
   /** Splits off the query without parsing it: before-call.ts does that. */
@@ -195,32 +187,25 @@ const methods = {
     const at = url.indexOf("?");
     return { query: {}, url: at < 0 ? url : url.slice(0, at) };
   },
-  resolveAlias(this: Gateway, url: string, method = "GET") {
+  resolveAlias(url: string, method = "GET") {
     const found = this.router.resolve(url, method);
     return found && { alias: this.aliasOf.get(found.op), params: found.path };
   },
-  routeHandler(
-    this: Gateway,
-    _ctx: Context,
-    route: Route,
-    req: GatewayRequest,
-    res: ServerResponse,
-    found?: Found,
-  ) {
+  routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Found) {
     return handleRoute(route, req, res, found, (alias) => this.aliasHandler(req, res, alias));
   },
-  async callAction(this: Gateway, _route: unknown, _action: string, req: GatewayRequest) {
-    const sending = this.edge.send(req.$exchange, await callAction(this.edge, exchangeOf(req)));
+  async callAction(_route: unknown, _action: string, req: GatewayRequest, res: ServerResponse) {
+    const sending = this.sendResponse(req, res, await callAction(this.edge, exchangeOf(req)));
     if (sending) await sending;
     return true;
   },
-  sendResponse(this: Gateway, req: GatewayRequest, _res: ServerResponse, answer: Answer) {
+  sendResponse(req: GatewayRequest, _res: ServerResponse, answer: Answer) {
     return this.edge.send(req.$exchange, answer);
   },
-  errorHandler(this: Gateway, req: GatewayRequest, res: ServerResponse, err: unknown) {
+  errorHandler(req: GatewayRequest, res: ServerResponse, err: unknown) {
     this.sendError(req, res, err);
   },
-  send404(this: Gateway, req: GatewayRequest, res: ServerResponse) {
+  send404(req: GatewayRequest, res: ServerResponse) {
     this.sendError(req, res, unknownPath(req));
   },
 };
