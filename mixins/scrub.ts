@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { Fault } from "../lib/contract/faults.ts";
+import { unavailable } from "../lib/contract/faults.ts";
 import { DAY_MS } from "../lib/time.ts";
 import type { Removal, Store } from "../storage/connection.ts";
 import { onEveryNode } from "./every-node.ts";
@@ -23,7 +23,7 @@ export async function scrub(broker: ServiceBroker, store: Pick<Store, "scrub">):
   } catch (err) {
     if ((err as Error).name !== "ScrubTimeout") throw err;
     const message = "Everything is deleted, but a backup or a long query still reads it: try again.";
-    throw new Fault("service_unavailable", message, { retry_after_seconds: 10 });
+    throw unavailable(message, 10);
   }
 }
 

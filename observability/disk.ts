@@ -1,9 +1,10 @@
 import { statfs } from "node:fs/promises";
-import { Fault } from "../lib/contract/faults.ts";
+import { unavailable } from "../lib/contract/faults.ts";
 
 const CHECK_EVERY_MS = 5000;
 const MB = 1_000_000;
 const RETRY_AFTER_SECONDS = 30;
+const TOO_LITTLE = "The disk has too little space for this upload; smaller requests go on. Try again later.";
 /** Large writes leave this many times the minimum free space, so that they alone never stop the small ones. */
 const LARGE_WRITE_FACTOR = 2;
 
@@ -61,7 +62,7 @@ export class DiskWatch {
       extend: async (bytes) => {
         if (this.#timer && this.#minFreeMb > 0) await this.#look();
         const left = this.#freeMb - (this.#claimed + bytes) / MB;
-        if (left < LARGE_WRITE_FACTOR * this.#minFreeMb) throw tooLittle();
+        if (left < LARGE_WRITE_FACTOR * this.#minFreeMb) throw unavailable(TOO_LITTLE, RETRY_AFTER_SECONDS);
         open += bytes;
         this.#claimed += bytes;
       },
@@ -75,9 +76,4 @@ export class DiskWatch {
     const disk = await statfs(this.#folder).catch(() => null);
     if (disk) this.#freeMb = (disk.bavail * disk.bsize) / MB;
   }
-}
-
-function tooLittle(): Fault {
-  const message = "The disk has too little space for this upload; smaller requests go on. Try again later.";
-  return new Fault("service_unavailable", message, { retry_after_seconds: RETRY_AFTER_SECONDS });
 }

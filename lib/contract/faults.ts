@@ -145,9 +145,24 @@ export function ruleBroken(rule: Rule, message: string, details: Record<string, 
   return new Fault("business_rule_violation", message, { rule, message, ...details });
 }
 
+/** Returns the fault of work that this node cannot do now. */
+export function unavailable(message: string, retry_after_seconds = 1): Fault {
+  return new Fault("service_unavailable", message, { retry_after_seconds });
+}
+
+/** Returns the fault of a value without the expected form. @param called its name in the message */
+export function mismatch(
+  field: string,
+  value: unknown,
+  expected: string,
+  example: unknown = null,
+  called = field,
+): Fault {
+  const details = { field, value, expected, example };
+  return new Fault("validation_failed", `${called}: expected ${expected}.`, details);
+}
+
 /** Returns the fault of a cursor that no answer contained. */
 export function invalidCursor(cursor: string): Fault {
-  const expected = "the next_cursor of an earlier answer";
-  const details = { field: "cursor", value: cursor.slice(0, 200), expected, example: null };
-  return new Fault("validation_failed", `cursor: expected ${expected}.`, details);
+  return mismatch("cursor", cursor.slice(0, 200), "the next_cursor of an earlier answer");
 }

@@ -1,5 +1,5 @@
 import { callerId, type Caller as Identity } from "../access/caller.ts";
-import { Fault } from "../contract/faults.ts";
+import { Fault, unavailable } from "../contract/faults.ts";
 
 /** A user of a resource: a tenant, and the agent, person or address within it. */
 export interface Share {
@@ -266,7 +266,5 @@ function tooMany(): Fault {
   return new Fault("rate_limited", message, { retry_after_seconds: RETRY_AFTER_SECONDS });
 }
 
-function busy(): Fault {
-  const message = `The service is busy. Retry in ${RETRY_AFTER_SECONDS} s.`;
-  return new Fault("service_unavailable", message, { retry_after_seconds: RETRY_AFTER_SECONDS });
-}
+const busy = () =>
+  unavailable(`The service is busy. Retry in ${RETRY_AFTER_SECONDS} s.`, RETRY_AFTER_SECONDS);

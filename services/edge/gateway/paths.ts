@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { parse as parseQuery } from "node:querystring";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, mismatch } from "../../../lib/contract/faults.ts";
 import type { GatewayRequest } from "./exchange.ts";
 
 export const VERSION_PREFIX = "/v1";
@@ -45,7 +45,6 @@ function isReadable(text: string): boolean {
 const SHOWN_CHARACTERS = 200;
 
 function unreadable(field: "path" | "query", value: string): Fault {
-  const expected = "percent-encoded UTF-8";
-  const details = { field, value: value.slice(0, SHOWN_CHARACTERS), expected, example: "%C3%A4" };
-  return new Fault("validation_failed", `The ${field}: expected ${expected}.`, details);
+  const shown = value.slice(0, SHOWN_CHARACTERS);
+  return mismatch(field, shown, "percent-encoded UTF-8", "%C3%A4", `The ${field}`);
 }

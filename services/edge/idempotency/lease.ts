@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { type Fault, unavailable } from "../../../lib/contract/faults.ts";
 
 const PROCESS = randomUUID();
 
@@ -15,6 +15,5 @@ export function isOurs(lease: string): boolean {
 
 /** Returns the fault for a request whose wait for the key's holder timed out. */
 export function stillRunning(): Fault {
-  const message = "The first request with this Idempotency-Key is still running; try again.";
-  return new Fault("service_unavailable", message, { retry_after_seconds: 1 });
+  return unavailable("The first request with this Idempotency-Key is still running; try again.");
 }

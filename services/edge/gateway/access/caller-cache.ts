@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { ServiceBroker } from "moleculer";
 import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import type { Caller } from "../../../../lib/access/caller.ts";
-import { Fault, isFault } from "../../../../lib/contract/faults.ts";
+import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
 import { authorizationOf } from "./browser.ts";
 
 /** Callers whose rights may have changed: all of the tenant that match the given fields (event `auth.changed`). */
@@ -120,9 +120,7 @@ export class CallerCache {
       }
       if (!this.#said) this.#broker.logger.warn({ err }, "tokens cannot be verified");
       this.#said = true;
-      throw new Fault("service_unavailable", "Tokens cannot be verified now; try again.", {
-        retry_after_seconds: 1,
-      });
+      throw unavailable("Tokens cannot be verified now; try again.");
     }
   }
 

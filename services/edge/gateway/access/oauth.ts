@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { API_KEY_PATTERN } from "../../../../lib/access/api-key.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { FAULTS, Fault, type FaultCode } from "../../../../lib/contract/faults.ts";
+import { FAULTS, Fault, type FaultCode, mismatch } from "../../../../lib/contract/faults.ts";
 import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
 import { maxBodyOf, mediaType, readRaw } from "../body/body.ts";
 import type { Answer, Exchange } from "../exchange.ts";
@@ -61,8 +61,7 @@ function malformed({ data }: Fault): string {
 }
 
 function misfit(field: string, value: string | null, expected: string): Fault {
-  const details = { field, value: value?.slice(0, 200) ?? null, expected, example: GRANT };
-  return new Fault("validation_failed", `${field}: expected ${expected}.`, details);
+  return mismatch(field, value?.slice(0, 200) ?? null, expected, GRANT);
 }
 
 /** Returns the client's password; its parts are encoded like those of a form. */

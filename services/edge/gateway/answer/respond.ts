@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
-import { FAULTS, Fault, isFault } from "../../../../lib/contract/faults.ts";
+import { FAULTS, Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
 import { isStoreLost } from "../../../../storage/store-lost.ts";
 import { challengeOf } from "../access/challenge.ts";
 import type { Allowance, Answer } from "../exchange.ts";
@@ -99,13 +99,7 @@ export function toFault(err: unknown): Fault {
     if (first) return new Fault(first.type, first.message, first.details);
   }
   if (isUnreached(err)) return unavailable("The service is not ready; try again.");
-  if (BUSY.has(name)) return unavailable("The service is busy; try again.");
+  if (name === "QueueIsFullError") return unavailable("The service is busy; try again.");
   if (isStoreLost(err)) return unavailable("The record cannot be reached or written now; try again.");
   return new Fault("internal_error", "Something failed here; the request can be sent again.");
-}
-
-const BUSY = new Set(["QueueIsFullError"]);
-
-function unavailable(message: string): Fault {
-  return new Fault("service_unavailable", message, { retry_after_seconds: 1 });
 }

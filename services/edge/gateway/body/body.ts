@@ -2,7 +2,7 @@ import type { Hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { passing } from "../../../../lib/compact.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { Fault } from "../../../../lib/contract/faults.ts";
+import { Fault, mismatch } from "../../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../../lib/contract/known-keys.ts";
 import { mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
@@ -114,8 +114,7 @@ export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize =
 /** @param field its path */
 export function halfCharacter(field: string): Fault {
   const expected = "whole characters, and no surrogate of UTF-16 alone";
-  const details = { field, value: null, expected, example: "\u{1F600}" };
-  return new Fault("validation_failed", `${field || "The body"}: expected ${expected}.`, details);
+  return mismatch(field, null, expected, "\u{1F600}", field || "The body");
 }
 
 /** @param others additionally supported media types @throws Fault unsupported_media_type */

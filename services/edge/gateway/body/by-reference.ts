@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { Fault } from "../../../../lib/contract/faults.ts";
+import { type Fault, mismatch } from "../../../../lib/contract/faults.ts";
 import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
 import type { Exchange } from "../exchange.ts";
 import {
@@ -99,6 +99,5 @@ function refuseBody(err: unknown): never {
 
 function misfit({ body }: Operation, field: string, expected: string): Fault {
   const [example = null] = (body?.[field] as { examples?: unknown[] } | undefined)?.examples ?? [];
-  const details = { field, value: null, expected, example };
-  return new Fault("validation_failed", `${field}: expected ${expected}.`, details);
+  return mismatch(field, null, expected, example);
 }

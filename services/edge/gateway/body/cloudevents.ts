@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { binaryEvent } from "../../../../lib/cloudevents/binary.ts";
 import { attributesIn } from "../../../../lib/cloudevents/http.ts";
-import { Fault } from "../../../../lib/contract/faults.ts";
+import { mismatch } from "../../../../lib/contract/faults.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.contract.ts";
 import { headerText } from "../access/client.ts";
 import { type BodyReader, requestShare } from "../exchange.ts";
@@ -39,12 +39,7 @@ function asBatch(body: unknown): unknown[] {
   if (Array.isArray(body) && body.length <= BATCH_MAX_EVENTS) return body;
   const value = Array.isArray(body) ? `${body.length} events` : typeof body;
   const expected = `an array of at most ${BATCH_MAX_EVENTS} events`;
-  throw new Fault("validation_failed", `The batch: expected ${expected}.`, {
-    field: "",
-    value,
-    expected,
-    example: [],
-  });
+  throw mismatch("", value, expected, [], "The batch");
 }
 
 /** Returns the attributes in the headers, if any: Node reads these as Latin-1. */

@@ -1,4 +1,4 @@
-import { Fault } from "../../../../lib/contract/faults.ts";
+import { Fault, unavailable } from "../../../../lib/contract/faults.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
 
 /** Once half full, one tenant may hold a quarter of the slots, one caller an eighth. */
@@ -59,7 +59,5 @@ export class Slots {
 
 /** @param why a sentence */
 export function busyNode(why: string): Fault {
-  return new Fault("service_unavailable", `${why} Retry in ${RETRY_AFTER_SECONDS} s.`, {
-    retry_after_seconds: RETRY_AFTER_SECONDS,
-  });
+  return unavailable(`${why} Retry in ${RETRY_AFTER_SECONDS} s.`, RETRY_AFTER_SECONDS);
 }

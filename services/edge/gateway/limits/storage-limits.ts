@@ -1,5 +1,5 @@
 import { isWithinQuota, type Operation } from "../../../../lib/contract/contract.ts";
-import { Fault } from "../../../../lib/contract/faults.ts";
+import { unavailable } from "../../../../lib/contract/faults.ts";
 import type { DiskWatch } from "../../../../observability/disk.ts";
 import type { StorageUsage } from "../../../../storage/usage/usage.ts";
 import type { Exchange } from "../exchange.ts";
@@ -16,9 +16,7 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void 
   const { method, action, stream, reads } = op;
   if (!disk.low || stream || reads || method === "GET" || method === "DELETE" || action.startsWith("auth."))
     return;
-  throw new Fault("service_unavailable", "The disk is nearly full: nothing can be written now.", {
-    retry_after_seconds: RETRY_AFTER_SECONDS,
-  });
+  throw unavailable("The disk is nearly full: nothing can be written now.", RETRY_AFTER_SECONDS);
 }
 
 /**
