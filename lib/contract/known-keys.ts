@@ -15,7 +15,7 @@ interface Schema {
 type Shape = { fields: Map<string, Shape> | null; others: Shape; items: Shape } | null;
 
 /** Returns a fault that names an unknown key and the nearest known one, or null. */
-export type KeyCheck = (value: unknown) => Fault | null;
+type KeyCheck = (value: unknown) => Fault | null;
 
 /**
  * Compiles a check for keys that are not in a schema, at any depth. Objects without `properties` or with

@@ -24,7 +24,7 @@ import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
 import { unknownPath, VERSION_PREFIX } from "./paths.ts";
 import { Router } from "./router.ts";
-import { bindAliases, type RoutedAlias, routesOf } from "./routes.ts";
+import { bindAliases, type RoutedAlias, type RouteHooks, routesOf } from "./routes.ts";
 import { HttpServer } from "./server.ts";
 import { streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
@@ -160,7 +160,7 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
 }
 
 /** The hooks of a route, which moleculer-web calls on the service. */
-const routeHooks: ThisType<Gateway> & Parameters<typeof routesOf>[1] = {
+const routeHooks: ThisType<Gateway> & RouteHooks = {
   onBeforeCall(ctx, _route, req, _res, alias) {
     beforeCall(this.edge, ctx, req, alias.op);
   },

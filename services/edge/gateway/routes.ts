@@ -26,7 +26,7 @@ const COMMON = {
 type Handler = (req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void;
 
 /** What a route runs of the gateway. moleculer-web calls these on the service. */
-interface RouteHooks {
+export interface RouteHooks {
   onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest, res: unknown, alias: RoutedAlias) => void;
   /** Answers an operation with `stream`. */
   stream: Handler;
