@@ -49,6 +49,11 @@ const broken = async function* () {
   throw new Error("the disk is gone");
 };
 
+const unending = async function* () {
+  yield Buffer.from("a te");
+  await new Promise(() => {});
+};
+
 test.each([
   [
     "is shorter than its row says",
@@ -74,7 +79,7 @@ test.each([
   }
 });
 
-test("the gateway logs a blob that breaks off, cuts the answer off and serves on", async () => {
+test("the gateway serves on after a blob that breaks off, which it logs, and after a caller who leaves", async () => {
   const read = operation({
     action: "texts.read",
     route: "GET /text",
@@ -88,14 +93,22 @@ test("the gateway logs a blob that breaks off, cuts the answer off and serves on
   let blob = () => Readable.from(broken());
   const blobs = { stream: async () => blob() } as unknown as Blobs;
   const gateway = await startGateway({ operations: [read], services: [service], blobs });
+  const headers = { authorization: "Bearer ann" };
   const logged = jest.spyOn(gateway.broker.logger, "error").mockReturnValue();
   try {
     const text = async () => {
-      const answer = await fetch(`${gateway.url}/text`, { headers: { authorization: "Bearer ann" } });
+      const answer = await fetch(`${gateway.url}/text`, { headers });
       return answer.text();
     };
     await expect(text()).rejects.toThrow();
     expect(logged).toHaveBeenCalledWith(expect.anything(), "an answer was cut off");
+    blob = () => Readable.from(unending());
+    const request = get(`${gateway.url}/text`, { headers }).on("error", () => {});
+    const [response] = await once(request, "response");
+    await once(response, "data");
+    const closed = new Promise((resolve) => response.on("error", () => {}).once("close", resolve));
+    request.destroy();
+    await closed;
     blob = () => Readable.from([Buffer.from("a text")]) as never;
     expect(await text()).toBe("a text");
   } finally {
