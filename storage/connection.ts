@@ -72,7 +72,7 @@ async function openEmbedded({
   const client = connection.getClient() as unknown as SqliteClient;
   const scrubber = new Scrubber(client, ERASURE_REWRITE_MB);
   return {
-    ...modelsOf(connection, (name, apart) => client.db().setApart(name, apart)),
+    ...modelsOf(connection, (name, field) => client.db().setOutOfLine(name, field)),
     driver: "sqlite",
     commitsTogether: true,
     now: Date.now,
@@ -139,10 +139,10 @@ async function connect(
   return connection;
 }
 
-/** @param keepApart called with a collection's out-of-line field before the collection is used */
+/** @param setOutOfLine called with a collection's out-of-line field before the collection is used */
 function modelsOf(
   connection: Connection,
-  keepApart: (name: string, field: string) => void = () => {},
+  setOutOfLine: (name: string, field: string) => void = () => {},
 ): Pick<Store, "connection" | "growth" | "collection" | "collections" | "ready" | "ping"> {
   const database = databaseOf(connection);
   const building: Promise<unknown>[] = [];
@@ -150,8 +150,8 @@ function modelsOf(
   return {
     connection,
     growth,
-    collection({ name, schema, apart, retired = [] }) {
-      if (apart) keepApart(name, apart);
+    collection({ name, schema, outOfLine, retired = [] }) {
+      if (outOfLine) setOutOfLine(name, outOfLine);
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);

@@ -6,8 +6,8 @@ import type { TenantDocument } from "./collection.ts";
 export interface Model<T> {
   name: string;
   schema: Schema<T>;
-  /** A long string that is written once: the embedded store keeps it out of line, where no update copies it. */
-  apart?: keyof T & string;
+  /** A long string that is written once: the embedded store keeps it in a table of its own, so that no update copies it. */
+  outOfLine?: keyof T & string;
   /** Names of indexes of earlier versions to drop. */
   retired?: string[];
 }

@@ -13,8 +13,8 @@ export async function rowBytes(store: Store, tenant_id: string): Promise<number>
   let bytes = 0;
   for (const [name, collection] of await store.collections()) {
     if (NOT_COUNTED.has(name)) continue;
-    const embedded = collection as Collection & Partial<Pick<SqliteCollection, "bytesOf">>;
-    bytes += await (embedded.bytesOf?.({ tenant_id }) ?? bytesIn(collection, tenant_id));
+    const embedded = collection as Collection & Partial<Pick<SqliteCollection, "estimateBytes">>;
+    bytes += await (embedded.estimateBytes?.({ tenant_id }) ?? bytesIn(collection, tenant_id));
   }
   return bytes;
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "@jest/globals";
 import type { Collection, Db } from "mongodb";
 import type { Store } from "../../storage/connection.ts";
-import { aggregateTests } from "./store/aggregate.ts";
 import { bulkTests } from "./store/bulk.ts";
 import { cursorTests } from "./store/cursors.ts";
 import { filterTests } from "./store/filters.ts";
@@ -27,6 +26,8 @@ export interface Workbench {
   store(): Store;
   db(): Db;
   collection(documents?: object[]): Promise<AnyCollection>;
+  /** The ids of all documents, in order. */
+  ids(things: AnyCollection): Promise<unknown[]>;
   lacks(what: string): boolean;
   /** `test`, but for what the store lacks. */
   it(name: string, run: () => Promise<void>): void;
@@ -41,6 +42,7 @@ export function storeSuite({ name, open, lacks = [] }: StoreUnderTest): void {
     const bench: Workbench = {
       store: () => opened.store,
       db,
+      ids: async (things) => (await things.find({}, { sort: { _id: 1 } }).toArray()).map(({ _id }) => _id),
       lacks: (what) => lacks.includes(what),
       it(name, run) {
         if (!lacks.includes(name)) test(name, run);
@@ -68,7 +70,6 @@ export function storeSuite({ name, open, lacks = [] }: StoreUnderTest): void {
     modifyTests(bench);
     bulkTests(bench);
     indexTests(bench);
-    aggregateTests(bench);
     modelTests(bench);
   });
 }

@@ -29,7 +29,7 @@ let parts: TenantCollection<Part>;
 
 async function open(): Promise<void> {
   store = await openStore({ DATA_DIR: dataDir });
-  owners = store.collection({ name: "owners", schema: ownerSchema, apart: "text" });
+  owners = store.collection({ name: "owners", schema: ownerSchema, outOfLine: "text" });
   parts = store.collection({ name: "parts", schema: partSchema });
   await store.ready();
 }

@@ -2,12 +2,13 @@ import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { NotImplemented } from "../errors.ts";
+import { MongoClient } from "mongodb";
 import type { AnsweredListener } from "../threads/channel.ts";
 import { startThreads, type Threads, type ThreadsOptions } from "../threads/threads.ts";
 import { SqliteDb } from "./db.ts";
 import { driverError } from "./driver-errors.ts";
 import { lockDirectory, type Release } from "./lock.ts";
+import { refuseOthers } from "./options.ts";
 
 /** Options of the driver. */
 export interface SqliteOptions extends ThreadsOptions {
@@ -82,20 +83,6 @@ export class SqliteClient extends EventEmitter {
     this.#release?.();
     this.#release = undefined;
   }
-
-  startSession(): never {
-    throw new NotImplemented("sessions and transactions");
-  }
-
-  async withSession(): Promise<never> {
-    throw new NotImplemented("sessions and transactions");
-  }
-
-  watch(): never {
-    throw new NotImplemented("change streams");
-  }
-
-  bulkWrite(): never {
-    throw new NotImplemented("client.bulkWrite");
-  }
 }
+
+refuseOthers(SqliteClient, MongoClient, "client");

@@ -1,21 +1,17 @@
-import { type BulkWriteResult, MongoInvalidArgumentError, ObjectId } from "mongodb";
-import { NotImplemented } from "../errors.ts";
+import { type BulkWriteResult, Collection, MongoInvalidArgumentError } from "mongodb";
 import { decode, encode, fromRaw } from "../query/codec.ts";
-import type { Page } from "../query/query.ts";
+import type { Page } from "../query/queries.ts";
 import type { Raw } from "../query/values.ts";
-import { apartText } from "../tables/apart.ts";
 import type { Index } from "../tables/catalog.ts";
-import { indexOf } from "../tables/index-spec.ts";
-import type { Belonging } from "../threads/protocol.ts";
+import { toIndex } from "../tables/index-spec.ts";
+import { findLongText } from "../tables/out-of-line.ts";
+import type { Dependants } from "../threads/protocol.ts";
 import type { Threads } from "../threads/threads.ts";
-import { bulkOf, withId } from "../update/bulk.ts";
-import { replacementOf, updateOf } from "../update/change.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "../update/writes.ts";
+import { type Bulk, toBulk, toUpdate, withId } from "./bulk.ts";
 import { Cursor, type CursorSettings, type Pages } from "./cursor.ts";
 import { bulkResult } from "./driver-errors.ts";
-import { checkOptions, type Options, sortOf } from "./options.ts";
-
-type Document = Record<string, unknown>;
+import { checkOptions, type Document, type Options, refuseOthers, toSort } from "./options.ts";
 
 /** Documents of another collection, in the order of their owners; `of` holds the position of each owner. */
 type Others = { collection: string; documents: Document[]; of: number[] };
@@ -29,11 +25,11 @@ export class SqliteCollection {
   readonly collectionName: string;
   readonly dbName: string;
   readonly #threads: Threads;
-  /** The field whose text is stored out of line. */
-  readonly #apart: string | undefined;
+  readonly #outOfLine: string | undefined;
 
-  constructor(dbName: string, name: string, threads: Threads, apart?: string) {
-    this.#apart = apart;
+  /** @param outOfLine the field whose text is stored out of line */
+  constructor(dbName: string, name: string, threads: Threads, outOfLine?: string) {
+    this.#outOfLine = outOfLine;
     this.dbName = dbName;
     this.collectionName = name;
     this.#threads = threads;
@@ -43,102 +39,69 @@ export class SqliteCollection {
     return `${this.dbName}.${this.collectionName}`;
   }
 
-  async insertOne(
-    document: Document,
-    options?: Options,
-  ): Promise<{ acknowledged: true; insertedId: unknown }> {
+  async insertOne(document: Document, options?: Options): Promise<Document> {
     checkOptions(options);
-    const errors = await this.#insert([document], true);
-    if (errors[0]) throw this.#threads.makeError(errors[0]);
+    const [error] = await this.#insert([document], true);
+    if (error) throw this.#threads.makeError(error);
     return { acknowledged: true, insertedId: document._id };
   }
 
   async insertMany(documents: Document[], options?: Options): Promise<Document> {
-    if (!Array.isArray(documents))
-      throw new MongoInvalidArgumentError('Argument "docs" must be an array of documents');
-    if (documents.length === 0)
-      throw new MongoInvalidArgumentError("Invalid BulkOperation, Batch cannot be empty");
+    requireSome(documents, "docs");
     const ordered = checkOptions(options).ordered !== false;
-    return this.#inserted(documents, ordered, await this.#insert(documents, ordered));
+    reportInserted(documents, ordered, await this.#insert(documents, ordered));
+    const insertedIds = { ...documents.map(({ _id }) => _id) };
+    return { acknowledged: true, insertedCount: documents.length, insertedIds };
   }
 
   /**
    * Like an unordered `insertMany`, but commits each document together with its dependants in another collection, or
    * neither. MongoDB's driver has no such method.
    */
-  async insertManyWith(documents: Document[], { collection, documents: theirs, of }: Others): Promise<void> {
-    const belonging = { collection, documents: theirs.map((each) => encode(withId(each))), of };
-    const errors = await this.#insert(documents, false, belonging);
-    if (errors.length > 0) this.#inserted(documents, false, errors);
+  async insertManyWith(documents: Document[], others: Others): Promise<void> {
+    const dependants = { ...others, documents: others.documents.map((each) => encode(withId(each))) };
+    reportInserted(documents, false, await this.#insert(documents, false, dependants));
   }
 
-  #inserted(documents: Document[], ordered: boolean, errors: BulkError[]): Document {
-    const ids = documents.map((document) => document._id);
-    if (errors[0]) {
-      const inserted = ordered ? errors[0].index : documents.length - errors.length;
-      const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
-      const places = ids.map((_id, index) => ({ index, _id }));
-      // throws
-      bulkResult(outcome, places, ordered, documents);
-    }
-    return { acknowledged: true, insertedCount: documents.length, insertedIds: { ...ids } };
-  }
-
-  #insert(documents: Document[], ordered: boolean, belonging?: Belonging): Promise<BulkError[]> {
-    const field = this.#apart;
-    const also = belonging && { belonging };
-    if (field === undefined) {
-      const texts = documents.map((each) => encode(withId(each)));
-      return this.#write({ op: "insert", documents: texts, ordered, ...also });
-    }
-    const apart = { field, texts: documents.map((each) => apartText(each, field)) };
-    const texts = documents.map((each, i) =>
-      encode(withId(each), apart.texts[i] === null ? undefined : field),
+  #insert(documents: Document[], ordered: boolean, dependants?: Dependants): Promise<BulkError[]> {
+    const field = this.#outOfLine;
+    const longTexts =
+      field === undefined
+        ? undefined
+        : { field, texts: documents.map((document) => findLongText(document, field)) };
+    const texts = documents.map((document, i) =>
+      encode(withId(document), typeof longTexts?.texts[i] === "string" ? field : undefined),
     );
-    return this.#write({ op: "insert", documents: texts, ordered, apart, ...also });
+    return this.#write({ op: "insert", documents: texts, ordered, longTexts, dependants });
   }
 
   async bulkWrite(operations: Document[], options?: Options): Promise<BulkWriteResult> {
-    if (!Array.isArray(operations))
-      throw new MongoInvalidArgumentError('Argument "operations" must be an array of documents');
-    if (operations.length === 0)
-      throw new MongoInvalidArgumentError("Invalid BulkOperation, Batch cannot be empty");
+    requireSome(operations, "operations");
     const ordered = checkOptions(options).ordered !== false;
-    const { requests, insertedIds } = bulkOf(operations);
+    const { requests, insertedIds } = toBulk(operations);
     const outcome = await this.#write<BulkOutcome>({ op: "bulk", requests: encode(requests), ordered });
     return bulkResult(outcome, insertedIds, ordered, operations);
   }
 
   updateOne(filter: Document, update: unknown, options?: Options): Promise<Document> {
-    return this.#update(filter, { update: updateOf(update) }, false, options);
+    return this.#update(toUpdate({ ...options, filter, update }, false));
   }
 
   updateMany(filter: Document, update: unknown, options?: Options): Promise<Document> {
-    return this.#update(filter, { update: updateOf(update) }, true, options);
+    return this.#update(toUpdate({ ...options, filter, update }, true));
   }
 
-  replaceOne(filter: Document, replacement: unknown, options?: Options): Promise<Document> {
-    return this.#update(filter, { replacement: replacementOf(replacement) }, false, options);
-  }
-
-  async #update(filter: Document, change: object, many: boolean, options?: Options): Promise<Document> {
-    const { upsert = false, sort } = checkOptions(options);
-    const request = encode({
-      ...change,
-      filter,
-      many,
-      upsert,
-      sort: sortOf(sort),
-      newId: new ObjectId().toHexString(),
+  async #update(request: object): Promise<Document> {
+    const { matched, modified, upserted } = await this.#write<UpdateResult>({
+      op: "update",
+      request: encode(request),
     });
-    const result = await this.#write<UpdateResult>({ op: "update", request });
-    const upsertedId = result.upserted === undefined ? null : fromRaw(result.upserted);
     return {
       acknowledged: true,
-      matchedCount: result.matched,
-      modifiedCount: result.modified,
-      upsertedCount: upsertedId === null ? 0 : 1,
-      upsertedId,
+      matchedCount: matched,
+      modifiedCount: modified,
+      upsertedCount: upserted === undefined ? 0 : 1,
+      upsertedId: upserted === undefined ? null : fromRaw(upserted),
     };
   }
 
@@ -152,45 +115,21 @@ export class SqliteCollection {
 
   async #delete(filter: Document, many: boolean, options?: Options): Promise<Document> {
     checkOptions(options);
-    return {
-      acknowledged: true,
-      deletedCount: await this.#write<number>({ op: "delete", filter: encode(filter), many }),
-    };
+    const deletedCount = await this.#write<number>({ op: "delete", filter: encode(filter), many });
+    return { acknowledged: true, deletedCount };
   }
 
-  findOneAndUpdate(filter: Document, update: unknown, options?: Options): Promise<unknown> {
-    return this.#modify(filter, { update: updateOf(update) }, options);
-  }
-
-  findOneAndReplace(filter: Document, replacement: unknown, options?: Options): Promise<unknown> {
-    return this.#modify(filter, { replacement: replacementOf(replacement) }, options);
-  }
-
-  findOneAndDelete(filter: Document, options?: Options): Promise<unknown> {
-    return this.#modify(filter, { remove: true }, options);
-  }
-
-  async #modify(filter: Document, change: object, options?: Options): Promise<unknown> {
-    const { upsert = false, sort, projection, returnDocument, includeResultMetadata } = checkOptions(options);
-    if (includeResultMetadata) throw new NotImplemented("the option includeResultMetadata");
-    const request = encode({
-      ...change,
-      filter,
-      sort: sortOf(sort),
-      ...(projection ? { projection } : {}),
-      upsert,
-      after: returnDocument === "after",
-      newId: new ObjectId().toHexString(),
-    });
+  async findOneAndUpdate(filter: Document, update: unknown, options: Options = {}): Promise<unknown> {
+    checkOptions(options, ["projection", "includeResultMetadata"]);
+    const after = options.returnDocument === "after";
+    const request = encode({ ...toUpdate({ ...options, filter, update }, false), after });
     const text = await this.#write<string | null>({ op: "modify", request });
     return text === null ? null : decode(text);
   }
 
   find(filter: Document = {}, options?: Options): Cursor {
     const { sort, skip, limit, projection } = checkOptions(options) as CursorSettings;
-    return new Cursor({ sort, skip, limit, projection } as CursorSettings, (settings) =>
-      this.#find(filter, settings),
-    );
+    return new Cursor({ sort, skip, limit, projection }, (settings) => this.#find(filter, settings));
   }
 
   async findOne(filter: Document = {}, options?: Options): Promise<unknown> {
@@ -199,8 +138,9 @@ export class SqliteCollection {
   }
 
   async #find(filter: Document, settings: CursorSettings): Promise<Pages> {
-    const request = { op: "find", query: encode(queryOf(filter, settings)) };
-    const limit = Math.abs(settings.limit ?? 0);
+    const { sort, skip = 0, limit = 0, projection } = settings;
+    const query = { filter, sort: toSort(sort), skip, limit, ...(projection ? { projection } : {}) };
+    const request = { op: "find", query: encode(query) };
     const short = (limit > 0 && limit <= SHORT_LIMIT) || filter._id !== undefined;
     const { documents, rest } = await (short ? this.#read<Page>(request) : this.#scan<Page>(request));
     let at = 0;
@@ -208,11 +148,7 @@ export class SqliteCollection {
       const rids = rest.slice(at, at + FETCH);
       at += FETCH;
       if (at >= rest.length) pages.more = undefined;
-      const texts = await this.#scan<string[]>({
-        op: "fetch",
-        rids,
-        projection: encode(settings.projection),
-      });
+      const texts = await this.#scan<string[]>({ op: "fetch", rids, projection: encode(projection) });
       return texts.map(decode);
     };
     const pages: Pages = { documents: documents.map(decode), more: rest.length > 0 ? more : undefined };
@@ -220,42 +156,25 @@ export class SqliteCollection {
   }
 
   async countDocuments(filter: Document = {}, options?: Options): Promise<number> {
-    const query = encode(queryOf(filter, checkOptions(options) as CursorSettings));
-    return this.#scan<number>({ op: "count", query });
+    checkOptions(options, ["skip", "limit"]);
+    return this.#scan<number>({ op: "count", filter: encode(filter) });
   }
 
   /**
    * Estimates the bytes of the matching documents, from a sample if there are many. MongoDB's driver has no such
    * method.
    */
-  bytesOf(filter: Options): Promise<number> {
+  estimateBytes(filter: Document): Promise<number> {
     return this.#scan<number>({ op: "bytes", filter: encode(filter) });
   }
 
-  async estimatedDocumentCount(): Promise<number> {
-    return this.countDocuments();
-  }
-
-  async distinct(path: string, filter: Document = {}, options?: Options): Promise<unknown> {
-    checkOptions(options);
-    return decode(await this.#scan<string>({ op: "distinct", path, filter: encode(filter) }));
-  }
-
-  aggregate(pipeline: Document[] = [], options?: Options): Cursor {
-    checkOptions(options);
-    return new Cursor({}, async () => {
-      const texts = await this.#scan<string[]>({ op: "aggregate", pipeline: encode(pipeline) });
-      return { documents: texts.map(decode), more: undefined };
-    });
-  }
-
-  async createIndex(keys: unknown, options?: Options): Promise<string> {
-    const [name] = await this.#createIndexes([indexOf(keys, options)]);
+  async createIndex(keys: Document, options?: Options): Promise<string> {
+    const [name] = await this.#createIndexes([toIndex(keys, options)]);
     return name as string;
   }
 
-  async createIndexes(specs: { key: unknown }[]): Promise<string[]> {
-    return this.#createIndexes(specs.map((spec) => indexOf(spec.key, spec as Options)));
+  async createIndexes(specs: { key: Document }[]): Promise<string[]> {
+    return this.#createIndexes(specs.map((spec) => toIndex(spec.key, spec)));
   }
 
   #createIndexes(indexes: Index[]): Promise<string[]> {
@@ -267,27 +186,9 @@ export class SqliteCollection {
     return { ok: 1 };
   }
 
-  async dropIndexes(): Promise<boolean> {
-    for (const { name } of await this.indexes()) if (name !== "_id_") await this.dropIndex(name as string);
-    return true;
-  }
-
   async indexes(): Promise<Document[]> {
     const found = await this.#read<Raw[] | undefined>({ op: "indexes" });
     return (found ?? []).map((index) => fromRaw(index) as Document);
-  }
-
-  listIndexes(): Cursor {
-    return new Cursor({}, async () => ({ documents: await this.indexes(), more: undefined }));
-  }
-
-  async indexExists(names: string | string[]): Promise<boolean> {
-    const held = new Set((await this.indexes()).map((index) => index.name));
-    return [names].flat().every((name) => held.has(name));
-  }
-
-  async drop(): Promise<boolean> {
-    return this.#write({ op: "drop" });
   }
 
   #write<T>(request: object): Promise<T> {
@@ -303,28 +204,20 @@ export class SqliteCollection {
   }
 }
 
-function queryOf(filter: Document, settings: CursorSettings): object {
-  const { sort, skip = 0, limit = 0, projection } = settings;
-  return { filter, sort: sortOf(sort), skip, limit: Math.abs(limit), ...(projection ? { projection } : {}) };
+refuseOthers(SqliteCollection, Collection, "collection");
+
+function requireSome(list: unknown, argument: string): void {
+  if (!Array.isArray(list))
+    throw new MongoInvalidArgumentError(`Argument "${argument}" must be an array of documents`);
+  if (list.length === 0) throw new MongoInvalidArgumentError("Invalid BulkOperation, Batch cannot be empty");
 }
 
-for (const name of [
-  "watch",
-  "rename",
-  "isCapped",
-  "indexInformation",
-  "initializeUnorderedBulkOp",
-  "initializeOrderedBulkOp",
-  "count",
-  "listSearchIndexes",
-  "createSearchIndex",
-  "createSearchIndexes",
-  "dropSearchIndex",
-  "updateSearchIndex",
-]) {
-  Object.defineProperty(SqliteCollection.prototype, name, {
-    value: () => {
-      throw new NotImplemented(`collection.${name}`);
-    },
-  });
+/** Throws the driver's error for an insert if documents were refused. */
+function reportInserted(documents: Document[], ordered: boolean, errors: BulkError[]): void {
+  const [first] = errors;
+  if (!first) return;
+  const inserted = ordered ? first.index : documents.length - errors.length;
+  const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
+  const ids: Bulk["insertedIds"] = documents.map(({ _id }, index) => ({ index, _id }));
+  bulkResult(outcome, ids, ordered, documents);
 }

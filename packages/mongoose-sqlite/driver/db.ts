@@ -1,13 +1,14 @@
+import { Db } from "mongodb";
 import { NotImplemented } from "../errors.ts";
 import type { Threads } from "../threads/threads.ts";
 import { SqliteCollection } from "./collection.ts";
-import { Cursor } from "./cursor.ts";
+import { refuseOthers } from "./options.ts";
 
 /** MongoDB's driver database. */
 export class SqliteDb {
   readonly databaseName: string;
   readonly #threads: Threads;
-  readonly #apart = new Map<string, string>();
+  readonly #outOfLine = new Map<string, string>();
 
   constructor(name: string, threads: Threads) {
     this.databaseName = name;
@@ -15,32 +16,17 @@ export class SqliteDb {
   }
 
   collection(name: string): SqliteCollection {
-    return new SqliteCollection(this.databaseName, name, this.#threads, this.#apart.get(name));
+    return new SqliteCollection(this.databaseName, name, this.#threads, this.#outOfLine.get(name));
   }
 
-  /** Stores the text of a field out of line in documents inserted from now on (see apart.ts). */
-  setApart(name: string, field: string): void {
-    this.#apart.set(name, field);
+  /** Stores the text of a field out of line in documents inserted from now on (see out-of-line.ts). */
+  setOutOfLine(name: string, field: string): void {
+    this.#outOfLine.set(name, field);
   }
 
   async createCollection(name: string): Promise<SqliteCollection> {
     await this.#threads.writer.request({ op: "createCollection", collection: name });
     return this.collection(name);
-  }
-
-  dropCollection(name: string): Promise<boolean> {
-    return this.collection(name).drop();
-  }
-
-  dropDatabase(): Promise<boolean> {
-    return this.#threads.writer.request({ op: "dropAll" });
-  }
-
-  listCollections(): Cursor {
-    return new Cursor({}, async () => {
-      const names = await this.#threads.reader.request<string[]>({ op: "collections" });
-      return { documents: names.map((name) => ({ name, type: "collection" })), more: undefined };
-    });
   }
 
   async collections(): Promise<SqliteCollection[]> {
@@ -56,16 +42,6 @@ export class SqliteDb {
     await this.#threads.reader.request({ op: "collections" });
     return name === "ping" ? { ok: 1 } : { ok: 1, isWritablePrimary: true, localTime: new Date() };
   }
-
-  admin(): { ping(): Promise<object>; command(command: Record<string, unknown>): Promise<object> } {
-    return { ping: () => this.command({ ping: 1 }), command: (command) => this.command(command) };
-  }
-
-  aggregate(): never {
-    throw new NotImplemented("db.aggregate");
-  }
-
-  watch(): never {
-    throw new NotImplemented("change streams");
-  }
 }
+
+refuseOthers(SqliteDb, Db, "db");

@@ -1,7 +1,8 @@
 import { NotImplemented } from "../errors.ts";
 import type { Sort } from "../query/sort.ts";
 
-export type Options = Record<string, unknown>;
+export type Document = Record<string, unknown>;
+export type Options = Document;
 
 const REFUSED = [
   "session",
@@ -17,9 +18,8 @@ const REFUSED = [
 ];
 
 /** Refuses, by name, options that would change the meaning of an operation. */
-export function checkOptions(options: Options | undefined): Options {
-  if (!options) return {};
-  for (const name of REFUSED) {
+export function checkOptions(options: Options = {}, alsoRefused: string[] = []): Options {
+  for (const name of [...REFUSED, ...alsoRefused]) {
     const value = options[name];
     if (value !== undefined && value !== null && value !== false)
       throw new NotImplemented(`the option ${name}`);
@@ -27,33 +27,28 @@ export function checkOptions(options: Options | undefined): Options {
   return options;
 }
 
-/** Normalizes the driver's forms of a sort: object, Map, list of pairs, name. */
-export function sortOf(sort: unknown): Sort {
+/** Returns the keys of a sort or an index, an object or a Map. */
+export function toSort(sort: unknown): Sort {
   if (sort === undefined || sort === null) return [];
-  if (typeof sort === "string") return [[sort, 1]];
-  const pairs = sort instanceof Map ? [...sort] : Array.isArray(sort) ? pairsOf(sort) : Object.entries(sort);
-  return pairs.map(([path, direction]) => [path as string, directionOf(path as string, direction)]);
+  if (typeof sort !== "object" || Array.isArray(sort))
+    throw new NotImplemented(`the sort ${JSON.stringify(sort)} (objects are)`);
+  const pairs: [string, unknown][] = sort instanceof Map ? [...sort] : Object.entries(sort);
+  for (const [path, direction] of pairs) {
+    if (direction !== 1 && direction !== -1)
+      throw new NotImplemented(`the sort ${JSON.stringify(direction)} of ${path} (1 and -1 are)`);
+  }
+  return pairs as Sort;
 }
 
-function pairsOf(sort: unknown[]): [unknown, unknown][] {
-  if (typeof sort[0] === "string" && sort.length === 2 && !Array.isArray(sort[1]) && DIRECTIONS.has(sort[1]))
-    return [[sort[0], sort[1]]];
-  return sort.map((item) => (Array.isArray(item) ? [item[0], item[1]] : [item, 1]));
-}
+type Class = { prototype: object };
 
-const DIRECTIONS = new Map<unknown, 1 | -1>([
-  [1, 1],
-  ["1", 1],
-  ["asc", 1],
-  ["ascending", 1],
-  [-1, -1],
-  ["-1", -1],
-  ["desc", -1],
-  ["descending", -1],
-]);
-
-function directionOf(path: string, direction: unknown): 1 | -1 {
-  const found = DIRECTIONS.get(typeof direction === "string" ? direction.toLowerCase() : direction);
-  if (!found) throw new NotImplemented(`the sort ${JSON.stringify(direction)} of ${path} (1 and -1 are)`);
-  return found;
+/** Makes each method that `theirs`, a class of MongoDB's driver, has and `ours` lacks throw `NotImplemented`. */
+export function refuseOthers(ours: Class, theirs: Class, label: string): void {
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(theirs.prototype))) {
+    if (typeof value !== "function" || name in ours.prototype) continue;
+    const refuse = () => {
+      throw new NotImplemented(`${label}.${name}`);
+    };
+    Object.defineProperty(ours.prototype, name, { value: refuse });
+  }
 }

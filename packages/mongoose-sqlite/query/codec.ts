@@ -1,4 +1,4 @@
-import { Binary, type Long, ObjectId } from "mongodb";
+import { Binary, ObjectId } from "mongodb";
 import { NotImplemented } from "../errors.ts";
 import { type Raw, type RawObject, rawNumber } from "./values.ts";
 
@@ -27,18 +27,11 @@ export function toRaw(value: unknown): Raw {
       return rawNumber(value);
     case "object":
       return value === null ? null : objectToRaw(value);
-    case "bigint":
-      return safeInteger(value);
     case "undefined":
       return null;
     default:
       throw new NotImplemented(`values of type ${typeof value}`);
   }
-}
-
-function safeInteger(value: bigint): number {
-  if (BigInt.asIntN(53, value) !== value) throw new NotImplemented(`integers beyond 2^53 (given ${value})`);
-  return Number(value);
 }
 
 function objectToRaw(value: object): Raw {
@@ -48,7 +41,7 @@ function objectToRaw(value: object): Raw {
   if (value instanceof Date) return { $: value.getTime() || 0 };
   if ((value as Plain)._bsontype !== undefined) return bsonToRaw(value as Plain);
   if (value instanceof Uint8Array) return binary(0, value);
-  if (value instanceof RegExp) return { $: `r${value.flags.replace(/[^ims]/g, "")}/${value.source}` };
+  if (value instanceof RegExp) throw new NotImplemented("values of type RegExp");
   if (typeof (value as Plain).toBSON === "function") return toRaw((value as { toBSON(): unknown }).toBSON());
   if (value instanceof Map) return rebuilt(Object.fromEntries(value) as Plain);
   return rebuilt(value as Plain);
@@ -109,13 +102,6 @@ function bsonToRaw(value: Plain): Raw {
       return { $: `o${(value as unknown as ObjectId).toHexString()}` };
     case "Binary":
       return binary((value as unknown as Binary).sub_type, (value as unknown as Binary).value());
-    case "Int32":
-    case "Double":
-      return rawNumber(value.value as number);
-    case "Long":
-      return safeInteger((value as unknown as Long).toBigInt());
-    case "BSONRegExp":
-      return { $: `r${value.options}/${value.pattern}` };
     default:
       throw new NotImplemented(`values of BSON type ${value._bsontype}`);
   }
@@ -162,8 +148,6 @@ function untag(tag: number | string): unknown {
       return ObjectId.createFromHexString(body);
     case "b":
       return new Binary(Buffer.from(body.slice(2), "base64"), Number.parseInt(body.slice(0, 2), 16));
-    case "r":
-      return new RegExp(body.slice(body.indexOf("/") + 1), body.slice(0, body.indexOf("/")));
     default:
       return Number(body);
   }

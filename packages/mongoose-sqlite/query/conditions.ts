@@ -1,6 +1,16 @@
 import type { Column } from "../tables/catalog.ts";
-import { regexOperand } from "./filter.ts";
-import { bracketOf, isOdd, type Key, keyOf, Rank, type Raw, type RawObject, rankOf } from "./values.ts";
+import { compileRegex } from "./filter.ts";
+import {
+  bracketOf,
+  isDocument,
+  isOdd,
+  type Key,
+  keyOf,
+  Rank,
+  type Raw,
+  type RawObject,
+  rankOf,
+} from "./values.ts";
 
 /**
  * How an index is entered at a path: at one key, at missing ones, at several keys or at a range; and the number of
@@ -44,7 +54,7 @@ function conditionOf(column: Column, name: string, operand: Raw, siblings: RawOb
     case "$exists":
       return operand === false ? { ...isNull(column), exact: false } : undefined;
     case "$regex":
-      return matching(column, regexOperand(operand, siblings.$options));
+      return column.odd ? undefined : containsLiteral(column.sql, compileRegex(operand, siblings.$options));
     default:
       return undefined;
   }
@@ -62,14 +72,13 @@ function isNull(column: Column): Condition {
 function equal(column: Column, operand: Raw): Condition | undefined {
   if (operand === null) return isNull(column);
   if (Array.isArray(operand)) return NOTHING;
-  if (rankOf(operand) === Rank.regex) return matching(column, regexOperand(operand, undefined));
   const key = keyOf(operand);
   return key === null ? undefined : inList(column, [key]);
 }
 
 /** Returns the key of a value in a side table or list; `undefined` if no key distinguishes it. */
 export function sideKey(value: Raw): Key | undefined {
-  if (value === null || Array.isArray(value) || rankOf(value) === Rank.regex) return undefined;
+  if (value === null || Array.isArray(value)) return undefined;
   return keyOf(value) ?? undefined;
 }
 
@@ -141,33 +150,10 @@ function term(bound: Bound): Term {
   return { operator: SIGNS[bound.name] as string, key: keyOf(bound.operand) };
 }
 
-// A quantifier applies to the character before it: "^ab*" requires only "a".
-const LITERAL = /^\^([\w\-:/ @,;=~#%&]+)(?![*?{+])/;
-
-/** Turns the literal prefix of a pattern into a range; the pattern itself is tested on the result. */
-function prefix(column: Column, regex: RegExp): Condition | undefined {
-  if (regex.flags !== "" || regex.source.includes("|")) return undefined;
-  const literal = LITERAL.exec(regex.source)?.[1];
-  if (literal === undefined) return undefined;
-  const last = literal.length - 1;
-  const next = literal.slice(0, last) + String.fromCharCode(literal.charCodeAt(last) + 1);
-  const sql = `(${column.sql} >= ? AND ${column.sql} < ?)`;
-  return { sql, params: [literal, next], exact: false, access: { path: column.path, kind: "range" } };
-}
-
-function matching(column: Column, regex: RegExp): Condition | undefined {
-  return (
-    prefix(column, regex) ?? (column.odd ? undefined : containsLiteral(column.sql, regex, (text) => text))
-  );
-}
-
 /** Returns a condition on the document's text for a path without a column; `undefined` where SQL cannot help. */
 export function conditionOfText(asked: Raw): Condition | undefined {
-  if (rankOf(asked) === Rank.regex) return conditionOfText({ $regex: asked });
-  const operators = asked as RawObject | null;
-  const operand = Array.isArray(asked) ? undefined : operators?.$regex;
-  if (operand === undefined) return undefined;
-  return containsLiteral("doc", regexOperand(operand, operators?.$options), (text) =>
+  if (!isDocument(asked) || asked.$regex === undefined) return undefined;
+  return containsLiteral("doc", compileRegex(asked.$regex, asked.$options), (text) =>
     JSON.stringify(text).slice(1, -1),
   );
 }
@@ -178,18 +164,18 @@ const PLAIN = /^(?:[^\\^$.*+?()[\]{}|]|\\[^\w])+$/;
 const LONGEST = 64;
 
 /**
- * Finds a pattern's text anywhere in an SQL value; `written` gives its stored form. LIKE folds the case of ASCII only,
+ * Finds a pattern's text anywhere in an SQL value; `toStored` gives its stored form. LIKE folds the case of ASCII only,
  * so other characters become wildcards, and the pattern itself is tested on the result.
  */
 function containsLiteral(
   sql: string,
   regex: RegExp,
-  written: (text: string) => string,
+  toStored = (text: string) => text,
 ): Condition | undefined {
   if (!PLAIN.test(regex.source) || regex.source === "(?:)") return undefined;
   const text = regex.source.replace(/\\(.)/g, "$1").slice(0, LONGEST);
   if (!text.isWellFormed() || text.includes("\0")) return undefined;
-  const like = written(text)
+  const like = toStored(text)
     .replace(/[\\%_]/g, "\\$&")
     .replace(/\P{ASCII}/gu, "_");
   return { sql: `${sql} LIKE ? ESCAPE '\\'`, params: [`%${like}%`], exact: false };

@@ -9,7 +9,6 @@ import {
   type Raw,
   type RawObject,
   rankOf,
-  regexOf,
 } from "./values.ts";
 
 /** Tests a stored document. */
@@ -23,8 +22,7 @@ const always: Matcher = () => true;
  * one.
  */
 export function compileFilter(filter: RawObject): Matcher {
-  const tests = Object.keys(filter).map((key) => compileEntry(key, filter[key] as Raw));
-  return all(tests);
+  return all(Object.keys(filter).map((key) => compileEntry(key, filter[key] as Raw)));
 }
 
 function all(tests: Matcher[]): Matcher {
@@ -38,24 +36,12 @@ function all(tests: Matcher[]): Matcher {
 
 function compileEntry(key: string, value: Raw): Matcher {
   if (key[0] !== "$") return compilePath(key, value);
-  const branches = () => clauses(key, value).map(compileFilter);
-  switch (key) {
-    case "$and":
-      return all(branches());
-    case "$or": {
-      const tests = branches();
-      return (document) => tests.some((test) => test(document));
-    }
-    case "$nor": {
-      const tests = branches();
-      return (document) => !tests.some((test) => test(document));
-    }
-    default:
-      throw new NotImplemented(`the filter operator ${key}`);
-  }
+  if (key !== "$and" && key !== "$or") throw new NotImplemented(`the filter operator ${key}`);
+  const tests = clauses(key, value).map(compileFilter);
+  return key === "$and" ? all(tests) : (document) => tests.some((test) => test(document));
 }
 
-/** Returns the clauses of `$and`, `$or` and `$nor`: a non-empty array of documents. */
+/** Returns the clauses of `$and` and `$or`: a non-empty array of documents. */
 export function clauses(operator: string, value: Raw): RawObject[] {
   if (!Array.isArray(value) || value.length === 0)
     throw fault.badValue(`${operator} must be a nonempty array`);
@@ -74,12 +60,12 @@ export function isOperators(condition: Raw): condition is RawObject {
 
 function compilePath(path: string, condition: Raw): Matcher {
   const steps = parts(path);
-  if (!isOperators(condition)) return at(steps, expand(equals(condition)));
-  return all(
-    Object.keys(condition)
-      .filter((name) => name !== "$options")
-      .map((name) => compileOperator(steps, name, condition[name] as Raw, condition)),
-  );
+  return isOperators(condition) ? compileOperators(steps, condition) : at(steps, expand(equals(condition)));
+}
+
+function compileOperators(steps: string[], operators: RawObject): Matcher {
+  const names = Object.keys(operators).filter((name) => name !== "$options");
+  return all(names.map((name) => compileOperator(steps, name, operators[name] as Raw, operators)));
 }
 
 function at(steps: string[], test: Predicate): Matcher {
@@ -95,15 +81,7 @@ function equals(expected: Raw): Predicate {
   if (expected === null) return (value) => value === null || value === undefined;
   if (typeof expected !== "object") return (value) => value === expected;
   const rank = rankOf(expected);
-  if (rank === Rank.regex) return matches(regexOf(expected as RawObject), expected);
   return (value) => value !== undefined && rankOf(value) === rank && compare(value, expected) === 0;
-}
-
-function matches(pattern: RegExp, literal: Raw): Predicate {
-  return (value) => {
-    if (typeof value === "string") return pattern.test(value);
-    return rankOf(value) === Rank.regex && compare(value, literal) === 0;
-  };
 }
 
 function oneOf(operator: string, list: Raw): Predicate {
@@ -123,14 +101,12 @@ function ordered(operator: string, bound: Raw): Predicate {
   const rank = rankOf(bound);
   const inclusive = operator === "$gte" || operator === "$lte";
   if (rank === Rank.null) return (value) => inclusive && rankOf(value) === Rank.null;
-  if (rank === Rank.regex)
-    throw fault.badValue(`Can't have RegEx as arg to predicate over field with ${operator}`);
   // NaN sorts below all numbers, but in a filter is neither less nor greater.
-  const apart = (value: Maybe) =>
+  const incomparable = (value: Maybe) =>
     rank === Rank.number && Number.isNaN(numberOf(value)) !== Number.isNaN(numberOf(bound));
   const sign = operator === "$gt" || operator === "$gte" ? 1 : -1;
   return (value) => {
-    if (value === undefined || rankOf(value) !== rank || apart(value)) return false;
+    if (value === undefined || rankOf(value) !== rank || incomparable(value)) return false;
     const order = compare(value, bound) * sign;
     return order > 0 || (inclusive && order === 0);
   };
@@ -163,15 +139,13 @@ function compileOperator(steps: string[], name: string, operand: Raw, siblings: 
       const present = at(steps, (value) => value !== undefined);
       return truthy(operand) ? present : not(present);
     }
-    case "$not":
-      return compileNot(steps, operand);
-    case "$regex":
-      return at(steps, expand(matches(regexOperand(operand, siblings.$options), operand)));
-    case "$size":
-      if (typeof operand !== "number") throw fault.badValue("$size needs a number");
-      return at(steps, (value) => Array.isArray(value) && value.length === operand);
-    case "$all":
-      return compileAll(steps, operand);
+    case "$regex": {
+      const regex = compileRegex(operand, siblings.$options);
+      return at(
+        steps,
+        expand((value) => typeof value === "string" && regex.test(value)),
+      );
+    }
     case "$elemMatch":
       return at(steps, elementMatch(operand));
     default:
@@ -179,68 +153,22 @@ function compileOperator(steps: string[], name: string, operand: Raw, siblings: 
   }
 }
 
-function compileNot(steps: string[], operand: Raw): Matcher {
-  if (rankOf(operand) === Rank.regex) return not(at(steps, expand(equals(operand))));
-  if (!isOperators(operand)) throw fault.badValue("$not needs a regex or a document");
-  return not(
-    all(
-      Object.keys(operand)
-        .filter((name) => name !== "$options")
-        .map((name) => compileOperator(steps, name, operand[name] as Raw, operand)),
-    ),
-  );
-}
-
 /** Returns the pattern of `{$regex, $options}`. */
-export function regexOperand(operand: Raw, options: Maybe): RegExp {
-  const given = typeof options === "string" ? options : undefined;
-  const unknown = given?.replace(/[ims]/g, "");
+export function compileRegex(operand: Raw, options: Maybe): RegExp {
+  const flags = typeof options === "string" ? options : "";
+  const unknown = flags.replace(/[ims]/g, "");
   if (unknown) throw new NotImplemented(`the $regex option ${unknown}`);
-  if (typeof operand === "string") return pattern(operand, given ?? "");
-  if (rankOf(operand) !== Rank.regex) throw fault.badValue("$regex has to be a string");
-  const regex = regexOf(operand as RawObject);
-  return given === undefined ? regex : pattern(regex.source, given);
-}
-
-function pattern(source: string, flags: string): RegExp {
+  if (typeof operand !== "string") throw fault.badValue("$regex has to be a string");
   try {
-    return new RegExp(source, flags);
+    return new RegExp(operand, flags);
   } catch (error) {
     throw fault.badValue(`Regular expression is invalid: ${(error as Error).message}`);
   }
 }
 
-function compileAll(steps: string[], operand: Raw): Matcher {
-  if (!Array.isArray(operand)) throw fault.badValue("$all needs an array");
-  if (operand.length === 0) return () => false;
-  return all(
-    operand.map((item) =>
-      isDocument(item) && item.$elemMatch !== undefined
-        ? at(steps, elementMatch(item.$elemMatch))
-        : at(steps, expand(equals(item))),
-    ),
-  );
-}
-
-const LOGICAL = new Set(["$and", "$or", "$nor"]);
-
 function elementMatch(operand: Raw): Predicate {
   if (!isDocument(operand)) throw fault.badValue("$elemMatch needs an Object");
-  const first = Object.keys(operand)[0];
-  if (isOperators(operand) && !LOGICAL.has(first as string)) {
-    const test = elementTest(operand);
-    return (value) => Array.isArray(value) && value.some(test);
-  }
+  if (isOperators(operand)) throw new NotImplemented("$elemMatch of values");
   const test = compileFilter(operand);
-  return (value) =>
-    Array.isArray(value) && value.some((item) => (isDocument(item) || Array.isArray(item)) && test(item));
-}
-
-/** Compiles operators applied to a value itself (`{$gte: 3}` of `$elemMatch` and `$pull`). */
-export function elementTest(operators: RawObject): Predicate {
-  return all(
-    Object.keys(operators)
-      .filter((name) => name !== "$options")
-      .map((name) => compileOperator([], name, operators[name] as Raw, operators)),
-  );
+  return (value) => Array.isArray(value) && value.some((item) => isDocument(item) && test(item));
 }

@@ -71,7 +71,7 @@ function planOr(table: Table, branches: RawObject[]): Plan | undefined {
 function planPath(table: Table, path: string, value: Raw, filter: RawObject, plan: Plan): void {
   const column = table.columns.get(path);
   if (!column) {
-    add(plan, path.split(".")[0] === table.apart ? undefined : conditionOfText(value));
+    add(plan, path.split(".")[0] === table.outOfLine ? undefined : conditionOfText(value));
   } else if (column.many) {
     const lookup = planMany(table, column, value, filter);
     add(plan, lookup);

@@ -3,8 +3,7 @@ import { compareTexts } from "./code-points.ts";
 /**
  * The stored form of a document is JSON. Values that JSON lacks are objects with the single key "$":
  * {"$": 1763600000000} is a Date, {"$": "o<hex>"} an ObjectId, {"$": "b<subtype hex><base64>"} binary data,
- * {"$": "nNaN"} a number that JSON lacks, {"$": "r<flags>/<source>"} a regular expression.
- * A user's key that consists only of dollar signs is stored with one more.
+ * {"$": "nNaN"} a number that JSON lacks. A user's key that consists only of dollar signs is stored with one more.
  * Worker threads compare, match and update this form directly; only the main thread converts it to JS types.
  */
 export type Raw = null | boolean | number | string | Raw[] | RawObject;
@@ -23,10 +22,9 @@ export const Rank = {
   objectId: 7,
   boolean: 8,
   date: 9,
-  regex: 11,
 } as const;
 
-const TAG_RANKS: Record<string, number> = { o: Rank.objectId, b: Rank.binary, n: Rank.number, r: Rank.regex };
+const TAG_RANKS: Record<string, number> = { o: Rank.objectId, b: Rank.binary, n: Rank.number };
 
 /** True for an embedded document, neither an array nor a tagged value. */
 export function isDocument(value: Maybe): value is RawObject {
@@ -52,12 +50,6 @@ export function numberOf(value: Maybe): number {
 /** Returns a number as a raw value. */
 export function rawNumber(value: number): Raw {
   return Number.isFinite(value) ? value : { $: `n${value}` };
-}
-
-export function regexOf(value: RawObject): RegExp {
-  const text = (value.$ as string).slice(1);
-  const slash = text.indexOf("/");
-  return new RegExp(text.slice(slash + 1), text.slice(0, slash));
 }
 
 function compareNumbers(a: number, b: number): number {
@@ -138,7 +130,6 @@ const RANK_CHARS: Record<number, string> = {
   [Rank.objectId]: "7",
   [Rank.boolean]: "8",
   [Rank.date]: "9",
-  [Rank.regex]: "<",
 };
 
 // The length goes first: more digits are a larger number.
@@ -169,7 +160,7 @@ export function isOdd(value: Maybe): boolean {
   if (typeof value !== "object" || value === null) return false;
   const tag = (value as RawObject).$;
   if (tag === undefined) return true;
-  return typeof tag === "string" && (tag[0] === "n" || tag[0] === "r");
+  return typeof tag === "string" && tag[0] === "n";
 }
 
 /** Returns the half-open range of column values of one type: from `low` (inclusive) to `high` (exclusive). */

@@ -31,8 +31,8 @@ export type Table = {
   sql: string;
   columns: Map<string, Column>;
   indexes: Index[];
-  /** The top-level field whose text is stored out of line (see apart.ts). */
-  apart?: string | undefined;
+  /** The top-level field whose text is stored out of line (see out-of-line.ts). */
+  outOfLine?: string | undefined;
   /** Version of this description: derived data is valid for one version. */
   changes: number;
 };
@@ -40,6 +40,7 @@ export type Table = {
 type StoredTable = {
   columns: Pick<Column, "path" | "many" | "odd">[];
   indexes: Index[];
+  /** `outOfLine` of the table. */
   apart?: string | undefined;
 };
 
@@ -77,7 +78,7 @@ export class Catalog {
       table.changes++;
       this.tables.set(name, table);
       const columns = [...table.columns.values()].map(({ path, many, odd }) => ({ path, many, odd }));
-      const { indexes, apart } = table;
+      const { indexes, outOfLine: apart } = table;
       const text = JSON.stringify({ columns, indexes, apart } satisfies StoredTable);
       this.#statements.run("INSERT OR REPLACE INTO _collections (name, catalog) VALUES (?, ?)", name, text);
     } else {
@@ -94,7 +95,7 @@ function revive(name: string, stored: StoredTable): Table {
   for (const { path, many, odd } of stored.columns)
     table.columns.set(path, { ...newColumn(path), many, odd });
   table.indexes = stored.indexes;
-  table.apart = stored.apart;
+  table.outOfLine = stored.apart;
   return table;
 }
 

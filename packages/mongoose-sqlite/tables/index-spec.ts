@@ -1,4 +1,4 @@
-import { type Options, sortOf } from "../driver/options.ts";
+import { type Options, toSort } from "../driver/options.ts";
 import { NotImplemented } from "../errors.ts";
 import { encode } from "../query/codec.ts";
 import type { RawObject } from "../query/values.ts";
@@ -25,8 +25,8 @@ const ACCEPTED = new Set([
  * Returns an index from the arguments of MongoDB's `createIndex`. Throws `NotImplemented` for any kind but ascending
  * and descending.
  */
-export function indexOf(keys: unknown, options: Options = {}): Index {
-  const key = sortOf(keys);
+export function toIndex(keys: Options, options: Options = {}): Index {
+  const key = toSort(keys);
   for (const name of Object.keys(options)) {
     if (!ACCEPTED.has(name) && options[name] !== undefined)
       throw new NotImplemented(`the index option ${name}`);

@@ -1,5 +1,5 @@
-import { apartTable } from "./apart.ts";
 import { type Column, type Index, isMultikey, type Table } from "./catalog.ts";
+import { textTable } from "./out-of-line.ts";
 
 /** Data derived from a table's description for each row written. */
 export type Layout = {
@@ -9,7 +9,7 @@ export type Layout = {
   /** Takes the document's text and the keys of all columns. */
   insertion: string;
   /** Takes the row id and the out-of-line text. */
-  insertionApart: string;
+  textInsertion: string;
   /** The indexes with entries in a side table. */
   multikey: Index[];
   /** The other unique indexes. */
@@ -34,7 +34,7 @@ function newLayout(table: Table): Layout {
     changes: table.changes,
     columns,
     insertion: `INSERT INTO ${table.sql} (doc, ${names}) VALUES (?${", ?".repeat(columns.length)})`,
-    insertionApart: `INSERT OR REPLACE INTO ${apartTable(table)} VALUES (?, ?)`,
+    textInsertion: `INSERT OR REPLACE INTO ${textTable(table)} VALUES (?, ?)`,
     multikey: table.indexes.filter((index) => isMultikey(table, index)),
     unique: table.indexes.filter((index) => index.unique && !isMultikey(table, index)),
   };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import mongoose, { type Connection, Schema } from "mongoose";
+import { SqliteCollection } from "../driver/collection.ts";
 import { DirectoryInUse, NotImplemented, type SqliteOptions, sqliteDriver } from "../index.ts";
 
 const README = join(import.meta.dirname, "../README.md");
@@ -69,10 +70,11 @@ test("a key that is taken is refused with MongoDB's code", async () => {
 
 test("what is not implemented is refused by its name", async () => {
   await connected(async (connection) => {
+    const Task = tasks(connection);
     await expect(connection.startSession()).rejects.toThrow(NotImplemented);
-    await expect(tasks(connection).find({}).collation({ locale: "de" })).rejects.toThrow(
-      "the option collation",
-    );
+    await expect(Task.find({}).collation({ locale: "de" })).rejects.toThrow("the option collation");
+    await expect(Task.aggregate([{ $match: {} }])).rejects.toThrow("collection.aggregate");
+    await expect(Task.find({ title: /one/ })).rejects.toThrow("values of type RegExp");
   });
 });
 
@@ -87,6 +89,15 @@ test("a directory is one connection's at a time, whose process the error names",
 test("the data file is called as the program says", async () => {
   await connected((connection) => tasks(connection).create({ title: "here" }), { file: "tasks.db" });
   expect(await readdir(directory)).toContain("tasks.db");
+});
+
+test("the README lists the methods of a collection that are not refused", async () => {
+  const [, row = ""] = /^\| Collection \| (.*) \|$/m.exec(await readFile(README, "utf8")) ?? [];
+  const own = ["constructor", "namespace", "insertManyWith", "estimateBytes"];
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(SqliteCollection.prototype))
+    .filter(([name, { value }]) => !own.includes(name) && value.name !== "refuse")
+    .map(([name]) => name);
+  expect([...row.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(methods.sort());
 });
 
 test("the program of the README prints what it says", async () => {

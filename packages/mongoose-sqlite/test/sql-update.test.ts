@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { encode } from "../query/codec.ts";
 import { compileFilter } from "../query/filter.ts";
-import { Queries } from "../query/query.ts";
+import { Queries } from "../query/queries.ts";
 import type { Sort } from "../query/sort.ts";
 import type { RawObject } from "../query/values.ts";
 import { Catalog, type Table } from "../tables/catalog.ts";
-import { openForWriting } from "../tables/file.ts";
-import { Schema } from "../tables/indexes.ts";
-import { Rows } from "../tables/rows.ts";
+import { openForWriting } from "../tables/data-file.ts";
+import { RowWriter } from "../tables/row-writer.ts";
+import { Schema } from "../tables/schema.ts";
 import { Statements } from "../tables/statements.ts";
 import { sqlUpdate } from "../update/sql-update.ts";
 import { compileUpdate } from "../update/update.ts";
@@ -27,7 +27,7 @@ beforeAll(() => {
   statements = new Statements(openForWriting(join(directory, "updates.db")));
   catalog = new Catalog(statements);
   schema = new Schema(statements, catalog);
-  writes = new Writes(catalog, schema, new Queries(statements, catalog), new Rows(statements, schema));
+  writes = new Writes(catalog, schema, new Queries(statements, catalog), new RowWriter(statements, schema));
 });
 
 afterAll(() => {

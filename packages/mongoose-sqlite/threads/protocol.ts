@@ -2,13 +2,13 @@ import type { WireError } from "../errors.ts";
 import type { Index } from "../tables/catalog.ts";
 
 /** The out-of-line field of inserted documents, and for each document its text or null. */
-export type Apart = { field: string; texts: (string | null)[] };
+export type LongTexts = { field: string; texts: (string | null)[] };
 
 /**
- * Documents of another collection that belong to inserted documents, ordered by owner; `of` holds the owners'
- * positions. They are written with their owner or not at all.
+ * Documents of another collection that are inserted with their owners or not at all, ordered by owner; `of` holds the
+ * owners' positions.
  */
-export type Belonging = { collection: string; documents: string[]; of: number[] };
+export type Dependants = { collection: string; documents: string[]; of: number[] };
 
 /** Requests to the worker threads. Filters and updates travel as JSON text of their raw form. */
 export type WriteRequest =
@@ -17,26 +17,23 @@ export type WriteRequest =
       collection: string;
       documents: string[];
       ordered: boolean;
-      apart?: Apart;
-      belonging?: Belonging;
+      longTexts?: LongTexts | undefined;
+      dependants?: Dependants | undefined;
     }
   | { op: "update" | "modify"; collection: string; request: string }
   | { op: "delete"; collection: string; filter: string; many: boolean }
   | { op: "bulk"; collection: string; requests: string; ordered: boolean }
-  | { op: "createCollection" | "drop"; collection: string }
+  | { op: "createCollection"; collection: string }
   | { op: "createIndexes"; collection: string; indexes: Index[] }
   | { op: "dropIndex"; collection: string; name: string }
-  | { op: "dropAll" }
   | { op: "rewrite"; mostBytes: number }
   | { op: "emptyLog" }
   | { op: "finishCheckpoint" };
 
 export type ReadRequest =
-  | { op: "find" | "count"; collection: string; query: string }
+  | { op: "find"; collection: string; query: string }
   | { op: "fetch"; collection: string; rids: number[]; projection: string }
-  | { op: "bytes"; collection: string; filter: string }
-  | { op: "distinct"; collection: string; path: string; filter: string }
-  | { op: "aggregate"; collection: string; pipeline: string }
+  | { op: "count" | "bytes"; collection: string; filter: string }
   | { op: "indexes"; collection: string }
   | { op: "collections" }
   | { op: "checkpoint" };

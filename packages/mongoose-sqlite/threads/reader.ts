@@ -1,12 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { toWire } from "../errors.ts";
-import { aggregate } from "../query/aggregate.ts";
-import { bytesOf } from "../query/bytes.ts";
-import { Queries, type Query } from "../query/query.ts";
+import { estimateBytes } from "../query/document-bytes.ts";
+import { Queries, type Query } from "../query/queries.ts";
 import type { Raw, RawObject } from "../query/values.ts";
 import { Catalog, describeIndex } from "../tables/catalog.ts";
-import { checkpoint, openForCheckpoints, openForReading } from "../tables/file.ts";
+import { checkpoint, openForCheckpoints, openForReading } from "../tables/data-file.ts";
 import { Statements } from "../tables/statements.ts";
 import {
   type Answer,
@@ -63,13 +62,9 @@ class Reader {
       case "fetch":
         return this.#queries.fetch(request.collection, request.rids, JSON.parse(request.projection));
       case "count":
-        return this.#queries.count(request.collection, JSON.parse(request.query) as Query);
+        return this.#queries.count(request.collection, JSON.parse(request.filter) as RawObject);
       case "bytes":
-        return bytesOf(this.#queries, request.collection, JSON.parse(request.filter) as RawObject);
-      case "distinct":
-        return JSON.stringify(
-          this.#queries.distinct(request.collection, request.path, JSON.parse(request.filter) as RawObject),
-        );
+        return estimateBytes(this.#queries, request.collection, JSON.parse(request.filter) as RawObject);
       case "indexes":
         return this.#indexes(request.collection);
       case "collections":
@@ -77,10 +72,6 @@ class Reader {
       case "checkpoint":
         this.#checkpoints ??= openForCheckpoints(this.#file);
         return checkpoint(this.#checkpoints);
-      case "aggregate":
-        return aggregate(this.#queries, request.collection, JSON.parse(request.pipeline) as RawObject[]).map(
-          (document) => JSON.stringify(document),
-        );
     }
   }
 

@@ -1,10 +1,10 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { toWire } from "../errors.ts";
-import { Queries } from "../query/query.ts";
+import { Queries } from "../query/queries.ts";
 import { Catalog } from "../tables/catalog.ts";
-import { BUSY_MS, checkpoint, isFinishable, isLong, logState, openForWriting } from "../tables/file.ts";
-import { Schema } from "../tables/indexes.ts";
-import { Rows } from "../tables/rows.ts";
+import { BUSY_MS, checkpoint, isFinishable, isLong, logState, openForWriting } from "../tables/data-file.ts";
+import { RowWriter } from "../tables/row-writer.ts";
+import { Schema } from "../tables/schema.ts";
 import { emptyLog, rewrite } from "../tables/scrub.ts";
 import { Statements } from "../tables/statements.ts";
 import { type BulkRequest, type ModifyRequest, type UpdateRequest, Writes } from "../update/writes.ts";
@@ -37,7 +37,12 @@ class Writer {
     this.#catalog = new Catalog(this.#statements);
     this.#schema = new Schema(this.#statements, this.#catalog);
     const queries = new Queries(this.#statements, this.#catalog);
-    this.#writes = new Writes(this.#catalog, this.#schema, queries, new Rows(this.#statements, this.#schema));
+    this.#writes = new Writes(
+      this.#catalog,
+      this.#schema,
+      queries,
+      new RowWriter(this.#statements, this.#schema),
+    );
   }
 
   /** Applies and commits `first` and the batches that `more` returns meanwhile. */
@@ -103,8 +108,6 @@ class Writer {
         return request.indexes.map((index) => index.name);
       case "dropIndex":
         return this.#schema.dropIndex(request.collection, request.name);
-      case "drop":
-        return this.#schema.drop(request.collection);
       case "finishCheckpoint":
         this.#finishing = true;
         return undefined;
@@ -112,9 +115,6 @@ class Writer {
         return void this.#afterwards.push({ at, run: () => rewrite(db, request.mostBytes) });
       case "emptyLog":
         return void this.#afterwards.push({ at, run: () => emptyLog(db, BUSY_MS) });
-      case "dropAll":
-        for (const name of [...this.#catalog.tables.keys()]) this.#schema.drop(name);
-        return true;
     }
   }
 

@@ -1,43 +1,40 @@
 import { fromClause, type Plan, source } from "../query/plan.ts";
 import { isDocument, isOdd, type Key, keyOf, type Maybe, type Raw, type RawObject } from "../query/values.ts";
 import type { Column, Table } from "../tables/catalog.ts";
-import { isConstraint } from "../tables/indexes.ts";
+import { isConstraint } from "../tables/schema.ts";
 import type { Statements } from "../tables/statements.ts";
+
+/** An SQL expression, or a list of them, with its parameters. */
+type Fragment = { sql: string; params: Key[] };
 
 /**
  * An update as SQL: one statement instead of a round trip of each document through JavaScript, which costs five times
  * as much. Gives exactly the text of `compileUpdate`, or `null` for a document that it does not apply to.
  */
 export type SqlUpdate = {
-  /** The updated document as an SQL expression over the stored one. */
-  document: string;
-  params: Key[];
-  /** SQL identifiers of the columns that change. */
-  changed: string[];
-  /** ` , column = ?` for each of them. */
-  columns: string;
-  columnParams: Key[];
+  /** The updated document as an expression over the stored one. */
+  document: Fragment;
+  /** The columns that change, with their new values. */
+  columns: { column: Column; key: Key }[];
   /** True if it changes every document that it applies to. */
   certain: boolean;
-  /** A condition cheaper than comparing documents that implies a change; empty if none is known. */
-  hint: string;
 };
 
 /** How many documents match a filter, and how many of them the update changed. */
 export type Updated = { matched: number; modified: number };
 
-type Clauses = {
-  sets: string[];
-  params: Key[];
-  removed: string[];
-  removedParams: Key[];
-  guards: string[];
-  guardParams: Key[];
-  columns: { column: Column; key: Key }[];
-  certain: boolean;
-  hints: string[];
+/** What an operator on one path adds to the statement. */
+type Change = {
+  /** Arguments of `json_set`. */
+  sets?: Fragment[];
+  /** An argument of `json_remove`. */
+  removed?: Fragment;
+  /** Conditions on the document without which only JavaScript can update it. */
+  guards?: Fragment[];
+  key?: Key;
+  certain?: boolean;
 };
-type Operator = (path: string, operand: Raw, parts: Clauses, column: Column | undefined) => boolean;
+type Operator = (path: string, operand: Raw, isColumn: boolean) => Change | undefined;
 
 // Needs no quoting in a JSON path, and is not a number, which JavaScript would sort before all other keys.
 const PLAIN = /^[A-Za-z_]\w*$/;
@@ -53,28 +50,24 @@ const MAX_SETS = 60;
  * @param filter matched by the documents to update
  */
 export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {}): SqlUpdate | undefined {
-  const parts: Clauses = {
-    sets: [],
-    params: [],
-    removed: [],
-    removedParams: [],
-    guards: [],
-    guardParams: [],
-    columns: [],
-    certain: false,
-    hints: [],
-  };
+  const changes: Change[] = [];
+  const columns: SqlUpdate["columns"] = [];
   for (const name of Object.keys(update)) {
-    const operator = OPERATORS[name];
     const fields = update[name] as RawObject;
-    if (!operator) return undefined;
     for (const path of Object.keys(fields)) {
-      if (!addChange(table, operator, path, fields[path] as Raw, parts)) return undefined;
+      const change = toChange(table, name, path, fields[path] as Raw);
+      if (!change) return undefined;
+      changes.push(change);
+      const column = table.columns.get(path);
+      if (column) columns.push({ column, key: change.key as Key });
     }
   }
-  if (hasConflict(update) || Math.max(parts.sets.length, parts.removed.length) > MAX_SETS) return undefined;
-  parts.certain ||= parts.columns.some(({ column, key }) => isOther(filter[column.path], key));
-  return assemble(parts);
+  const document = toDocument(changes);
+  if (!document || hasConflict(update)) return undefined;
+  const certain =
+    changes.some((change) => change.certain) ||
+    columns.some(({ column, key }) => isOther(filter[column.path], key));
+  return { document, columns, certain };
 }
 
 /** Whether two changes have the same path, or one's path contains the other's. */
@@ -92,119 +85,95 @@ function isOther(wanted: Maybe, key: Key): boolean {
   return (typeof wanted === "string" || typeof wanted === "number") && keyOf(wanted) !== key;
 }
 
-/** Adds one change to the parts; returns false where only JavaScript can apply it. */
-function addChange(table: Table, operator: Operator, path: string, operand: Raw, parts: Clauses): boolean {
+function toDocument(changes: Change[]): Fragment | undefined {
+  const sets = changes.flatMap((change) => change.sets ?? []);
+  const removed = changes.flatMap((change) => change.removed ?? []);
+  const guards = changes.flatMap((change) => change.guards ?? []);
+  if (Math.max(sets.length, removed.length) > MAX_SETS) return undefined;
+  const list = (fragments: Fragment[], separator = ", ") => fragments.map(({ sql }) => sql).join(separator);
+  let sql = sets.length > 0 ? `json_set(doc, ${list(sets)})` : "doc";
+  if (removed.length > 0) sql = `json_remove(${sql}, ${list(removed)})`;
+  if (guards.length > 0) sql = `CASE WHEN ${list(guards, " AND ")} THEN ${sql} END`;
+  return { sql, params: [...guards, ...sets, ...removed].flatMap(({ params }) => params) };
+}
+
+/** Returns one change; `undefined` where only JavaScript can apply it. */
+function toChange(table: Table, name: string, path: string, operand: Raw): Change | undefined {
   const [, holder, index, key] = INNER.exec(path) ?? [];
-  if (holder !== undefined) return addInnerChange(table, operator, { holder, index, key }, operand, parts);
-  return PLAIN.test(path) && isSimple(table, path) && operator(path, operand, parts, table.columns.get(path));
+  if (holder === undefined) {
+    if (!PLAIN.test(path) || !isSimple(table, path)) return undefined;
+    return OPERATORS[name]?.(path, operand, table.columns.has(path));
+  }
+  if (table.columns.has(holder) || !isSimple(table, holder)) return undefined;
+  if (index !== undefined) return name === "$set" ? setElement(holder, Number(index), operand) : undefined;
+  const guards = [
+    {
+      sql: `json_type(doc, '$.${holder}') IS 'object' AND json_type(doc, '$.${holder}."$"') IS NULL`,
+      params: [],
+    },
+  ];
+  // Paths are bound: otherwise each of hundreds of them would be a separate statement.
+  if (name === "$set") return { guards, sets: [setAt(`$.${holder}.${key}`, operand)] };
+  return name === "$unset" ? { guards, removed: { sql: "?", params: [`$.${holder}.${key}`] } } : undefined;
+}
+
+function setElement(holder: string, index: number, operand: Raw): Change {
+  const guards = [{ sql: `json_array_length(doc, '$.${holder}') > ?`, params: [index] }];
+  return { guards, sets: [setAt(`$.${holder}[${index}]`, operand)] };
+}
+
+function setAt(path: string, operand: Raw): Fragment {
+  return { sql: "?, json(?)", params: [path, JSON.stringify(operand)] };
 }
 
 /** True if a change at a path affects at most one column and no unique index. */
 function isSimple(table: Table, path: string): boolean {
-  if (path === "_id" || path === table.apart || table.columns.get(path)?.many) return false;
+  if (path === "_id" || path === table.outOfLine || table.columns.get(path)?.many) return false;
   for (const column of table.columns.keys()) if (column.startsWith(`${path}.`)) return false;
   return !table.indexes.some((index) => index.unique && index.key.some(([key]) => key === path));
 }
 
-function assemble(parts: Clauses): SqlUpdate {
-  const { sets, params, removed, removedParams, guards, guardParams, columns, certain, hints } = parts;
-  let document = sets.length > 0 ? `json_set(doc, ${sets.join(", ")})` : "doc";
-  if (removed.length > 0) document = `json_remove(${document}, ${removed.join(", ")})`;
-  if (guards.length > 0) document = `CASE WHEN ${guards.join(" AND ")} THEN ${document} END`;
+function set(path: string, operand: Raw, isColumn: boolean): Change | undefined {
+  if (isColumn && (Array.isArray(operand) || isOdd(operand))) return undefined;
   return {
-    document,
-    params: [...guardParams, ...params, ...removedParams],
-    changed: columns.map(({ column }) => column.sql),
-    columns: columns.map(({ column }) => `, ${column.sql} = ?`).join(""),
-    columnParams: columns.map(({ key }) => key),
-    certain,
-    hint: hints.join(" OR "),
+    sets: [{ sql: `'$.${path}', json(?)`, params: [JSON.stringify(operand)] }],
+    key: isColumn ? keyOf(operand) : null,
   };
 }
 
-function set(path: string, operand: Raw, parts: Clauses, column: Column | undefined): boolean {
-  if (column) {
-    if (Array.isArray(operand) || isOdd(operand)) return false;
-    parts.columns.push({ column, key: keyOf(operand) });
-  }
-  parts.sets.push(`'$.${path}', json(?)`);
-  parts.params.push(JSON.stringify(operand));
-  return true;
-}
-
-type Inner = { holder: string; index: string | undefined; key: string | undefined };
-
-/** Changes an existing array element, or a field of an existing embedded document. */
-function addInnerChange(
-  table: Table,
-  operator: Operator,
-  { holder, index, key }: Inner,
-  operand: Raw,
-  parts: Clauses,
-): boolean {
-  if (table.columns.has(holder) || !isSimple(table, holder)) return false;
-  if (index !== undefined) {
-    parts.guards.push(`json_array_length(doc, '$.${holder}') > ?`);
-    parts.guardParams.push(Number(index));
-  } else {
-    parts.guards.push(
-      `json_type(doc, '$.${holder}') IS 'object' AND json_type(doc, '$.${holder}."$"') IS NULL`,
-    );
-  }
-  // Paths are bound: otherwise each of hundreds of elements would be a separate statement.
-  const path = index === undefined ? `$.${holder}.${key}` : `$.${holder}[${index}]`;
-  if (operator === set) {
-    parts.sets.push("?, json(?)");
-    parts.params.push(path, JSON.stringify(operand));
-    return true;
-  }
-  parts.removed.push("?");
-  parts.removedParams.push(path);
-  return operator === unset && index === undefined;
-}
-
-function unset(path: string, _operand: Raw, parts: Clauses, column: Column | undefined): boolean {
-  parts.removed.push(`'$.${path}'`);
-  if (!column) return true;
-  parts.columns.push({ column, key: null });
-  parts.hints.push(`${column.sql} IS NOT NULL`);
-  return true;
+function unset(path: string): Change {
+  return { removed: { sql: `'$.${path}'`, params: [] }, key: null };
 }
 
 const LARGEST_INC = 2 ** 31;
 const LARGEST_SUM = 2 ** 52;
 
 /** Integers only: SQLite formats other numbers differently from JavaScript. */
-function inc(path: string, operand: Raw, parts: Clauses, column: Column | undefined): boolean {
-  if (column || !Number.isInteger(operand) || Math.abs(operand as number) > LARGEST_INC) return false;
+function inc(path: string, operand: Raw, isColumn: boolean): Change | undefined {
+  if (isColumn || !Number.isInteger(operand) || Math.abs(operand as number) > LARGEST_INC) return undefined;
   const held = `json_extract(doc, '$.${path}')`;
-  parts.guards.push(
-    `json_type(doc, '$.${path}') IS 'integer' AND ${held} BETWEEN -${LARGEST_SUM} AND ${LARGEST_SUM}`,
-  );
-  // a number is bound as a float, which would make the sum a float
-  parts.sets.push(`'$.${path}', ${held} + CAST(? AS INTEGER)`);
-  parts.params.push(operand as number);
-  parts.certain ||= operand !== 0;
-  return true;
+  const isInteger = `json_type(doc, '$.${path}') IS 'integer'`;
+  return {
+    guards: [{ sql: `${isInteger} AND ${held} BETWEEN -${LARGEST_SUM} AND ${LARGEST_SUM}`, params: [] }],
+    // a number is bound as a float, which would make the sum a float
+    sets: [{ sql: `'$.${path}', ${held} + CAST(? AS INTEGER)`, params: [operand as number] }],
+    certain: operand !== 0,
+  };
 }
 
 /** Appends to an array, as long as `$slice` cuts nothing off. */
-function push(path: string, operand: Raw, parts: Clauses, column: Column | undefined): boolean {
+function push(path: string, operand: Raw, isColumn: boolean): Change | undefined {
   const modified = isDocument(operand) && operand.$each !== undefined;
-  const { $each, $slice, $position } = (modified ? operand : { $each: [operand] }) as RawObject;
-  if (column || !Array.isArray($each) || $position !== undefined) return false;
-  if ($slice !== undefined && !(($slice as number) < 0)) return false;
-  parts.guards.push(`json_type(doc, '$.${path}') IS 'array'`);
+  const { $each, $slice, ...others } = (modified ? operand : { $each: [operand] }) as RawObject;
+  if (isColumn || !Array.isArray($each) || Object.keys(others).length > 0) return undefined;
+  if ($slice !== undefined && !(($slice as number) < 0)) return undefined;
+  const guards: Fragment[] = [{ sql: `json_type(doc, '$.${path}') IS 'array'`, params: [] }];
   if ($slice !== undefined) {
     const room = -($slice as number) - $each.length;
-    parts.guards.push(`json_array_length(doc, '$.${path}') <= ${room}`);
+    guards.push({ sql: `json_array_length(doc, '$.${path}') <= ${room}`, params: [] });
   }
-  for (const item of $each) {
-    parts.sets.push(`'$.${path}[#]', json(?)`);
-    parts.params.push(JSON.stringify(item));
-  }
-  parts.certain ||= $each.length > 0;
-  return true;
+  const sets = $each.map((item) => ({ sql: `'$.${path}[#]', json(?)`, params: [JSON.stringify(item)] }));
+  return { guards, sets, certain: $each.length > 0 };
 }
 
 const OPERATORS: Record<string, Operator | undefined> = { $set: set, $unset: unset, $inc: inc, $push: push };
@@ -214,28 +183,26 @@ export function runUpdate(
   statements: Statements,
   table: Table,
   plan: Plan,
-  update: SqlUpdate,
+  { document, columns, certain }: SqlUpdate,
 ): Updated | undefined {
-  const { document, params, columns, columnParams, certain, hint } = update;
-  const differs = certain ? "" : `${hint && `${hint} OR `}doc IS NOT ${document}`;
-  const conditions = [plan.sql, differs && `(${differs})`].filter((condition) => condition !== "");
-  const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
-  const sql = `UPDATE ${fromClause(table, plan, [])} SET doc = ${document}${columns}${where}`;
-  const given = [...params, ...columnParams, ...plan.params, ...(certain ? [] : params)];
+  // A column that loses its value implies a change, and is cheaper to look at than the document.
+  const emptied = columns.filter(({ key }) => key === null).map(({ column }) => `${column.sql} IS NOT NULL`);
+  const differs = `(${[...emptied, `doc IS NOT ${document.sql}`].join(" OR ")})`;
+  const where = [plan.sql, certain ? "" : differs].filter((condition) => condition !== "").join(" AND ");
+  const sets = columns.map(({ column }) => `, ${column.sql} = ?`).join("");
+  const sql = `UPDATE ${fromClause(table, plan, [])} SET doc = ${document.sql}${sets}${where && ` WHERE ${where}`}`;
+  const params = [...document.params, ...columns.map(({ key }) => key), ...plan.params];
+  // Changed rows that still match the plan can be counted afterwards, if the count is needed.
+  const countFirst = !certain && columns.some(({ column }) => plan.sql.includes(column.sql));
   try {
-    const before = certain || fitsAfterwards(plan, update) ? undefined : countOf(statements, table, plan);
-    const modified = statements.run(sql, ...given);
+    const before = countFirst ? countRows(statements, table, plan) : undefined;
+    const modified = statements.run(sql, ...params, ...(certain ? [] : document.params));
     if (certain || modified === maxRows(plan)) return { matched: modified, modified };
-    return { matched: before ?? countOf(statements, table, plan), modified };
+    return { matched: before ?? countRows(statements, table, plan), modified };
   } catch (error) {
     if (isUnfit(error)) return undefined;
     throw error;
   }
-}
-
-/** Whether changed rows still match the plan, so that they can be counted afterwards if the count is needed. */
-function fitsAfterwards(plan: Plan, { changed }: SqlUpdate): boolean {
-  return !changed.some((column) => plan.sql.includes(column));
 }
 
 /** Returns the most rows that a plan can select. */
@@ -243,7 +210,7 @@ function maxRows({ accesses }: Plan): number {
   return accesses.find(({ path }) => path === "_id")?.keys ?? Number.POSITIVE_INFINITY;
 }
 
-function countOf(statements: Statements, table: Table, plan: Plan): number {
+function countRows(statements: Statements, table: Table, plan: Plan): number {
   const sql = `SELECT count(*) FROM ${source(table, plan, [])}`;
   return (statements.row<[number]>(sql, ...plan.params) as [number])[0];
 }

@@ -1,5 +1,4 @@
 import { fault, NotImplemented } from "../errors.ts";
-import { compileFilter, elementTest, isOperators } from "../query/filter.ts";
 import { isIndex, parts } from "../query/paths.ts";
 import {
   compare,
@@ -12,7 +11,6 @@ import {
   rankOf,
   rawNumber,
 } from "../query/values.ts";
-import { pushInto } from "./push.ts";
 
 /**
  * A compiled update in raw form, for any number of documents. Operands become part of a document without a copy:
@@ -21,8 +19,8 @@ import { pushInto } from "./push.ts";
 export type Update = {
   /** Changes the document in place. `insert` also applies `$setOnInsert`. */
   apply(document: RawObject, insert: boolean): void;
-  /** Dotted paths it may change; `undefined`: the whole document. */
-  paths: string[] | undefined;
+  /** Dotted paths it may change. */
+  paths: string[];
 };
 
 type Step = (document: RawObject) => void;
@@ -42,7 +40,6 @@ export function compileUpdate(update: RawObject): Update {
     for (const path of Object.keys(fields)) {
       checkPath(path);
       paths.push(path);
-      if (name === "$rename") paths.push(fields[path] as string);
       (name === "$setOnInsert" ? onInsert : steps).push(operator(parts(path), fields[path] as Raw, path));
     }
   }
@@ -64,9 +61,8 @@ function checkPath(path: string): void {
 
 function checkConflicts(paths: string[]): void {
   if (paths.length < 2) return;
-  const sorted = [...paths].sort();
   const seen = new Set<string>();
-  for (const path of sorted) {
+  for (const path of [...paths].sort()) {
     for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
       const prefix = path.slice(0, end);
       if (seen.has(prefix)) throw fault.conflictingUpdate(path, prefix);
@@ -75,30 +71,26 @@ function checkConflicts(paths: string[]): void {
   }
 }
 
+type Slot = { get(): Maybe; set(value: Raw): void; remove(): void };
+
 /** Returns the container and key at the end of a path; creates missing ones if asked, else `undefined`. */
 function locate(document: RawObject, path: string[], create: boolean): Slot | undefined {
   let holder: RawObject | Raw[] = document;
   for (let i = 0; i < path.length - 1; i++) {
     const slot = slotOf(holder, path, i, create);
-    if (!slot) return undefined;
-    let next: Maybe = slot.get();
-    if (next === undefined) {
-      if (!create) return undefined;
+    let next = slot?.get();
+    if (next === undefined && create) {
       next = {};
-      slot.set(next);
+      slot?.set(next);
     }
     if (!isDocument(next) && !Array.isArray(next)) {
       if (!create) return undefined;
-      throw fault.pathNotViable(
-        `Cannot create field '${path[i + 1]}' in element {${path[i]}: ${JSON.stringify(next)}}`,
-      );
+      throw notViable(path, i + 1, next as Raw);
     }
     holder = next;
   }
   return slotOf(holder, path, path.length - 1, create);
 }
-
-type Slot = { get(): Maybe; set(value: Raw): void; remove(): void };
 
 function slotOf(holder: RawObject | Raw[], path: string[], at: number, create: boolean): Slot | undefined {
   const part = path[at] as string;
@@ -111,9 +103,7 @@ function slotOf(holder: RawObject | Raw[], path: string[], at: number, create: b
   }
   if (!isIndex(part)) {
     if (!create) return undefined;
-    throw fault.pathNotViable(
-      `Cannot create field '${part}' in element {${path[at - 1]}: ${JSON.stringify(holder)}}`,
-    );
+    throw notViable(path, at, holder);
   }
   const index = Number(part);
   return {
@@ -127,6 +117,12 @@ function slotOf(holder: RawObject | Raw[], path: string[], at: number, create: b
       if (index < holder.length) holder[index] = null;
     },
   };
+}
+
+function notViable(path: string[], at: number, holder: Raw): Error {
+  return fault.pathNotViable(
+    `Cannot create field '${path[at]}' in element {${path[at - 1]}: ${JSON.stringify(holder)}}`,
+  );
 }
 
 function setOwn(holder: RawObject, key: string, value: Raw): void {
@@ -147,143 +143,88 @@ function unset(path: string[]): Step {
   return (document) => locate(document, path, false)?.remove();
 }
 
-function arithmetic(
-  name: string,
-  missing: (operand: number) => number,
-  combine: (a: number, b: number) => number,
-): Operator {
-  return (path, operand, label) => {
-    if (rankOf(operand) !== Rank.number)
-      throw fault.typeMismatch(
-        `Cannot ${name} with non-numeric argument: {${label}: ${JSON.stringify(operand)}}`,
-      );
-    const amount = numberOf(operand);
-    return (document) => {
-      const slot = locate(document, path, true) as Slot;
-      const value = slot.get();
-      if (value !== undefined && rankOf(value) !== Rank.number) {
-        throw fault.typeMismatch(
-          `Cannot apply $${name === "increment" ? "inc" : "mul"} to a value of non-numeric type at '${label}'`,
-        );
-      }
-      slot.set(rawNumber(value === undefined ? missing(amount) : combine(numberOf(value), amount)));
-    };
-  };
-}
-
-function extreme(sign: 1 | -1): Operator {
-  return (path, operand) => (document) => {
+function inc(path: string[], operand: Raw, label: string): Step {
+  if (rankOf(operand) !== Rank.number)
+    throw fault.typeMismatch(
+      `Cannot increment with non-numeric argument: {${label}: ${JSON.stringify(operand)}}`,
+    );
+  return (document) => {
     const slot = locate(document, path, true) as Slot;
     const value = slot.get();
-    if (value === undefined || compare(operand, value) * sign > 0) slot.set(operand);
+    if (value !== undefined && rankOf(value) !== Rank.number)
+      throw fault.typeMismatch(`Cannot apply $inc to a value of non-numeric type at '${label}'`);
+    slot.set(rawNumber((value === undefined ? 0 : numberOf(value)) + numberOf(operand)));
   };
 }
 
-function arrayAt(slot: Slot, label: string, operator: string): Raw[] | undefined {
-  const value = slot.get();
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value))
-    throw fault.badValue(
-      `The field '${label}' must be an array but is of type ${typeof value} (${operator})`,
-    );
-  return value;
+function max(path: string[], operand: Raw): Step {
+  return (document) => {
+    const slot = locate(document, path, true) as Slot;
+    const value = slot.get();
+    if (value === undefined || compare(operand, value) > 0) slot.set(operand);
+  };
+}
+
+function arrayAt(slot: Slot | undefined, label: string, operator: string): Raw[] | undefined {
+  const value = slot?.get();
+  if (value === undefined || Array.isArray(value)) return value;
+  throw fault.badValue(`The field '${label}' must be an array but is of type ${typeof value} (${operator})`);
+}
+
+/** Returns the items of `$push` or `$addToSet`, with `$each` or without. */
+function eachOf(operand: Raw, operator: string): Raw[] {
+  if (!isDocument(operand) || operand.$each === undefined) return [operand];
+  if (!Array.isArray(operand.$each))
+    throw fault.badValue(`The argument to $each in ${operator} must be an array`);
+  return operand.$each;
 }
 
 function push(path: string[], operand: Raw, label: string): Step {
-  const insert = pushInto(operand);
+  const items = eachOf(operand, "$push");
+  const slice = sliceOf(operand);
   return (document) => {
     const slot = locate(document, path, true) as Slot;
-    slot.set(insert(arrayAt(slot, label, "$push") ?? []));
+    const joined = [...(arrayAt(slot, label, "$push") ?? []), ...items];
+    slot.set(slice === undefined ? joined : joined.slice(slice));
   };
 }
 
+function sliceOf(operand: Raw): number | undefined {
+  if (!isDocument(operand) || operand.$each === undefined) return undefined;
+  const { $each, $slice, ...others } = operand;
+  for (const name of Object.keys(others)) throw new NotImplemented(`the $push modifier ${name}`);
+  if ($slice !== undefined && !(Number.isInteger($slice) && ($slice as number) < 0))
+    throw new NotImplemented("a $slice of $push that is not negative");
+  return $slice as number | undefined;
+}
+
 function addToSet(path: string[], operand: Raw, label: string): Step {
-  const each = isDocument(operand) && operand.$each !== undefined ? operand.$each : [operand];
-  if (!Array.isArray(each)) throw fault.typeMismatch("The argument to $each in $addToSet must be an array");
+  const items = eachOf(operand, "$addToSet");
   return (document) => {
     const slot = locate(document, path, true) as Slot;
     const array = arrayAt(slot, label, "$addToSet") ?? [];
-    for (const item of each) if (!array.some((held) => compare(held, item) === 0)) array.push(item);
+    for (const item of items) if (!array.some((held) => compare(held, item) === 0)) array.push(item);
     slot.set(array);
   };
 }
 
-function removeFrom(path: string[], label: string, operator: string, drop: (item: Raw) => boolean): Step {
-  return (document) => {
-    const slot = locate(document, path, false);
-    const array = slot && arrayAt(slot, label, operator);
-    if (!array?.some(drop)) return;
-    slot?.set(array.filter((item) => !drop(item)));
-  };
-}
-
 function pull(path: string[], operand: Raw, label: string): Step {
-  if (isOperators(operand)) return removeFrom(path, label, "$pull", elementTest(operand));
-  if (!isDocument(operand)) {
-    if (rankOf(operand) === Rank.regex)
-      return removeFrom(path, label, "$pull", elementTest({ $regex: operand }));
-    return removeFrom(path, label, "$pull", (item) => compare(item, operand) === 0);
-  }
-  const test = compileFilter(operand);
-  return removeFrom(path, label, "$pull", (item) => isDocument(item) && test(item));
-}
-
-function pullAll(path: string[], operand: Raw, label: string): Step {
-  if (!Array.isArray(operand)) throw fault.badValue("$pullAll requires an array argument");
-  return removeFrom(path, label, "$pullAll", (item) => operand.some((given) => compare(item, given) === 0));
-}
-
-function pop(path: string[], operand: Raw, label: string): Step {
-  if (operand !== 1 && operand !== -1)
-    throw fault.badValue(`$pop expects 1 or -1, found: ${JSON.stringify(operand)}`);
+  if (isDocument(operand)) throw new NotImplemented("$pull by a condition");
   return (document) => {
     const slot = locate(document, path, false);
-    const array = slot && arrayAt(slot, label, "$pop");
-    if (array) slot?.set(operand === 1 ? array.slice(0, -1) : array.slice(1));
+    const array = arrayAt(slot, label, "$pull");
+    const left = array?.filter((item) => compare(item, operand) !== 0);
+    if (left && left.length < (array as Raw[]).length) slot?.set(left);
   };
-}
-
-function rename(path: string[], operand: Raw, label: string): Step {
-  if (typeof operand !== "string")
-    throw fault.badValue(`The 'to' field for $rename must be a string: ${label}`);
-  checkPath(operand);
-  const target = parts(operand);
-  return (document) => {
-    const slot = locate(document, path, false);
-    const value = slot?.get();
-    if (value === undefined) return;
-    slot?.remove();
-    (locate(document, target, true) as Slot).set(value);
-  };
-}
-
-function currentDate(path: string[], operand: Raw): Step {
-  const date = operand === true || (isDocument(operand) && operand.$type === "date");
-  if (!date) throw new NotImplemented("$currentDate with a $type other than date");
-  return (document) => (locate(document, path, true) as Slot).set({ $: Date.now() });
 }
 
 const OPERATORS: Record<string, Operator | undefined> = {
   $set: set,
   $setOnInsert: set,
   $unset: unset,
-  $inc: arithmetic(
-    "increment",
-    (n) => n,
-    (a, b) => a + b,
-  ),
-  $mul: arithmetic(
-    "multiply",
-    () => 0,
-    (a, b) => a * b,
-  ),
-  $min: extreme(-1),
-  $max: extreme(1),
+  $inc: inc,
+  $max: max,
   $push: push,
   $addToSet: addToSet,
   $pull: pull,
-  $pullAll: pullAll,
-  $pop: pop,
-  $rename: rename,
-  $currentDate: currentDate,
 };

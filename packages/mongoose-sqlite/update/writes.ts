@@ -1,32 +1,26 @@
 import { fault, toWire, type WireError } from "../errors.ts";
 import { compileFilter, isOperators } from "../query/filter.ts";
-import { compileProjection } from "../query/projection.ts";
-import { parsed, type Queries, type Query, type Row } from "../query/query.ts";
-import type { Sort } from "../query/sort.ts";
+import { parsed, type Queries, type Query, type Row } from "../query/queries.ts";
 import type { Raw, RawObject } from "../query/values.ts";
 import type { Catalog, Index, Table } from "../tables/catalog.ts";
-import type { Schema } from "../tables/indexes.ts";
 import { layoutOf } from "../tables/layout.ts";
-import type { Rows } from "../tables/rows.ts";
+import type { RowWriter } from "../tables/row-writer.ts";
+import type { Schema } from "../tables/schema.ts";
 import type { WriteRequest } from "../threads/protocol.ts";
 import { sqlUpdate, type Updated } from "./sql-update.ts";
 import { compileUpdate, type Update } from "./update.ts";
 
-/** The change of a find-and-update: an update document, or a whole replacement. */
-export type Change = { update: RawObject } | { replacement: RawObject };
-export type UpdateRequest = Change & {
+/** An update of one document or many; `newId` is the hexadecimal id of an upserted document without one. */
+export type UpdateRequest = {
   filter: RawObject;
+  update: RawObject;
   many: boolean;
   upsert: boolean;
-  sort?: Sort;
   newId: string;
 };
 export type UpdateResult = Updated & { upserted?: Raw };
-export type ModifyRequest = {
-  filter: RawObject;
-  sort?: Sort | undefined;
-  projection?: RawObject | undefined;
-} & ({ remove: true } | (Change & { upsert: boolean; after: boolean; newId: string }));
+/** An update of one document that returns it as it was before or after. */
+export type ModifyRequest = UpdateRequest & { after: boolean };
 type Insertion = Omit<WriteRequest & { op: "insert" }, "op">;
 /** The operations of a bulk write, in order. */
 export type BulkRequest =
@@ -48,9 +42,9 @@ export class Writes {
   readonly #catalog: Catalog;
   readonly #schema: Schema;
   readonly #queries: Queries;
-  readonly #rows: Rows;
+  readonly #rows: RowWriter;
 
-  constructor(catalog: Catalog, schema: Schema, queries: Queries, rows: Rows) {
+  constructor(catalog: Catalog, schema: Schema, queries: Queries, rows: RowWriter) {
     this.#catalog = catalog;
     this.#schema = schema;
     this.#queries = queries;
@@ -61,33 +55,35 @@ export class Writes {
    * Inserts documents given as text, each with its dependants, and returns the errors of refused ones. Ordered: stops
    * at the first error.
    */
-  insert({ collection, documents, ordered, apart, belonging }: Insertion): BulkError[] {
+  insert({ collection, documents, ordered, longTexts, dependants }: Insertion): BulkError[] {
     const table = this.#schema.table(collection);
-    if (apart) this.#schema.setApart(table, apart.field);
+    if (longTexts) this.#schema.setOutOfLine(table, longTexts.field);
     const errors: BulkError[] = [];
     let next = 0;
-    for (let index = 0; index < documents.length; index++) {
+    for (const [index, text] of documents.entries()) {
       const first = next;
-      while (belonging?.of[next] === index) next++;
-      const theirs = belonging?.documents.slice(first, next) ?? [];
+      while (dependants?.of[next] === index) next++;
+      const theirs = dependants?.documents.slice(first, next) ?? [];
       const refused =
-        this.#insertText(table, documents[index] as string, apart?.texts[index] ?? null) ??
-        this.#insertTheirs(table, documents[index] as string, belonging?.collection as string, theirs);
+        this.#insertText(table, text, longTexts?.texts[index] ?? null) ??
+        this.#insertDependants(table, text, dependants?.collection as string, theirs);
       if (refused) errors.push({ ...refused, index });
       if (refused && ordered) break;
     }
     return errors;
   }
 
-  #insertText(table: Table, text: string, apart: string | null): WireError | undefined {
-    return attempt(() => this.#rows.insertParts(table, JSON.parse(text) as RawObject, text, apart));
+  #insertText(table: Table, text: string, longText: string | null): WireError | undefined {
+    return attempt(() => this.#rows.insertText(table, text, longText));
   }
 
-  /**
-   * Inserts the dependants of a document that was just inserted. If one is refused, neither they nor their owner
-   * remain.
-   */
-  #insertTheirs(owners: Table, owner: string, collection: string, texts: string[]): WireError | undefined {
+  /** Inserts the dependants of a document that was just inserted; if one is refused, none of them and no owner remain. */
+  #insertDependants(
+    owners: Table,
+    owner: string,
+    collection: string,
+    texts: string[],
+  ): WireError | undefined {
     if (texts.length === 0) return undefined;
     const table = this.#schema.table(collection);
     for (const [i, text] of texts.entries()) {
@@ -104,52 +100,41 @@ export class Writes {
     const table = this.#catalog.tables.get(name);
     const done = table && this.#updateBySql(table, request);
     if (done && (done.matched > 0 || !request.upsert)) return done;
-    const change = compileChange(request);
-    const { matched, modified } = done ?? this.#updateEach(table, request, change);
+    const update = compileUpdate(request.update);
+    const { matched, modified } = done ?? this.#updateEach(table, request, update);
     if (matched > 0 || !request.upsert) return { matched, modified };
-    const document = this.#upsert(name, request, change);
+    const document = this.#upsert(name, request, update);
     return { matched: 0, modified: 0, upserted: document._id as Raw };
   }
 
-  #updateBySql(table: Table, request: UpdateRequest): Updated | undefined {
-    const { filter, many, sort = [] } = request;
-    if (!("update" in request) || sort.length > 0) return undefined;
-    const update = sqlUpdate(table, request.update, filter);
-    return update && this.#queries.update(table, filter, many, update);
+  #updateBySql(table: Table, { filter, many, update }: UpdateRequest): Updated | undefined {
+    const compiled = sqlUpdate(table, update, filter);
+    return compiled && this.#queries.update(table, filter, many, compiled);
   }
 
-  #updateEach(table: Table | undefined, request: UpdateRequest, change: Update): Updated {
-    const query: Query = { filter: request.filter, sort: request.sort ?? [], limit: request.many ? 0 : 1 };
+  #updateEach(table: Table | undefined, { filter, many }: UpdateRequest, update: Update): Updated {
     let matched = 0;
     let modified = 0;
-    const found = this.#found(table, query);
+    const found = this.#found(table, { filter, limit: many ? 0 : 1 });
     for (const row of this.#loaded(table as Table, found)) {
       matched++;
-      if (this.#change(table as Table, row, change).modified) modified++;
+      if (this.#change(table as Table, row, update).modified) modified++;
     }
     return { matched, modified };
   }
 
-  /** Returns the document before or after the change as text, `null` if there is none. */
+  /** Updates one document and returns its text, `null` if there is none. */
   modify(name: string, request: ModifyRequest): string | null {
-    const projection = compileProjection(request.projection);
-    const show = (text: string) =>
-      projection ? JSON.stringify(projection.apply(JSON.parse(text) as RawObject)) : text;
-    const change = "remove" in request ? undefined : compileChange(request);
+    const update = compileUpdate(request.update);
     const table = this.#catalog.tables.get(name);
-    const [row] = this.#found(table, { filter: request.filter, sort: request.sort ?? [], limit: 1 });
-    if ("remove" in request || !change) {
-      if (!row) return null;
-      this.#rows.remove(table as Table, row.rid, parsed(row));
-      return show(row.text);
-    }
+    const [row] = this.#found(table, { filter: request.filter, limit: 1 });
     if (row) {
-      const { text } = this.#change(table as Table, row, change);
-      return show(request.after ? text : row.text);
+      const { text } = this.#change(table as Table, row, update);
+      return request.after ? text : row.text;
     }
     if (!request.upsert) return null;
-    const document = this.#upsert(name, request, change);
-    return request.after ? show(JSON.stringify(document)) : null;
+    const document = this.#upsert(name, request, update);
+    return request.after ? JSON.stringify(document) : null;
   }
 
   delete(name: string, filter: RawObject, many: boolean): number {
@@ -222,11 +207,11 @@ export class Writes {
       yield row.text === "" ? { rid: row.rid, text: this.#queries.text(table, row.rid) } : row;
   }
 
-  #change(table: Table, row: Row, change: Update): { modified: boolean; text: string } {
+  #change(table: Table, row: Row, update: Update): { modified: boolean; text: string } {
     const document = parsed(row);
-    const held = this.#rows.snapshot(table, document, change.paths);
+    const held = this.#rows.snapshot(table, document, update.paths);
     const id = JSON.stringify(document._id);
-    change.apply(document, false);
+    update.apply(document, false);
     const text = JSON.stringify(document);
     if (text === row.text) return { modified: false, text };
     if (JSON.stringify(document._id) !== id) throw fault.immutableId();
@@ -234,20 +219,14 @@ export class Writes {
     return { modified: true, text };
   }
 
-  #upsert(name: string, request: Change & { filter: RawObject; newId: string }, change: Update): RawObject {
+  #upsert(name: string, { filter, newId }: UpdateRequest, update: Update): RawObject {
     const seed: RawObject = {};
-    const equalities = compileUpdate({ $set: equalitiesOf(request.filter) });
-    if ("replacement" in request) {
-      const id = equalitiesOf(request.filter)._id;
-      if (id !== undefined) seed._id = id;
-    } else {
-      equalities.apply(seed, true);
-    }
+    compileUpdate({ $set: equalitiesOf(filter) }).apply(seed, true);
     const wanted = seed._id;
-    change.apply(seed, true);
+    update.apply(seed, true);
     if (wanted !== undefined && JSON.stringify(seed._id) !== JSON.stringify(wanted))
       throw fault.immutableId();
-    const { _id = { $: `o${request.newId}` }, ...rest } = seed;
+    const { _id = { $: `o${newId}` }, ...rest } = seed;
     const document: RawObject = { _id, ...rest };
     this.#rows.insert(this.#schema.table(name), document);
     return document;
@@ -268,20 +247,6 @@ function attempt(write: () => void): WireError | undefined {
     if (wire.kind !== "server") throw error;
     return wire;
   }
-}
-
-function compileChange(change: Change): Update {
-  if ("update" in change) return compileUpdate(change.update);
-  const { replacement } = change;
-  return {
-    paths: undefined,
-    apply: (document) => {
-      const id = replacement._id ?? document._id;
-      for (const key of Object.keys(document)) delete document[key];
-      if (id !== undefined) document._id = id;
-      Object.assign(document, replacement);
-    },
-  };
 }
 
 /** Returns the values that a filter requires its paths to equal: the initial document of an upsert. */

@@ -67,7 +67,7 @@ schema.index({ unmatched_key: 1 }, { sparse: true });
 export const EventModel: Model<EventDoc> = {
   name: "events",
   schema,
-  apart: "envelope",
+  outOfLine: "envelope",
   retired: [
     "dedupe_1",
     "tenant_id_1_position_1",

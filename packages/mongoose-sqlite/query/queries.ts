@@ -1,13 +1,12 @@
-import { namesApart, wholeDocument } from "../tables/apart.ts";
 import type { Catalog, Table } from "../tables/catalog.ts";
+import { usesLongText, wholeDocument } from "../tables/out-of-line.ts";
 import type { Statements } from "../tables/statements.ts";
 import { runUpdate, type SqlUpdate, type Updated } from "../update/sql-update.ts";
 import { compileFilter, type Matcher } from "./filter.ts";
-import { parts, valuesAt } from "./paths.ts";
 import { type Plan, planFilter, planSort, source } from "./plan.ts";
 import { compileProjection, type Projection } from "./projection.ts";
 import { compareKeys, type Sort, sortKeys } from "./sort.ts";
-import { compare, type Key, type Maybe, type Raw, type RawObject, rawOf } from "./values.ts";
+import { type Key, type Maybe, type RawObject, rawOf } from "./values.ts";
 
 /** A query in raw form. `limit` 0: no limit. */
 export type Query = {
@@ -42,7 +41,7 @@ export class Queries {
     const { filter, skip = 0, limit = 0, sort = [] } = query;
     const plan = planFilter(table, filter);
     const order = planSort(table, sort);
-    const named = namesApart(table, filter) || namesApart(table, Object.fromEntries(sort));
+    const named = usesLongText(table, filter) || usesLongText(table, Object.fromEntries(sort));
     const select: Select = {
       table,
       plan,
@@ -102,12 +101,6 @@ export class Queries {
     return page;
   }
 
-  /** Returns all matching documents, parsed. */
-  documents(name: string, query: Query): RawObject[] {
-    const table = this.#table(name, query.filter);
-    return table ? Array.from(this.rows(table, query), parsed) : [];
-  }
-
   // A column holds `_id`, so no document is read if SQL answers the rest too.
   #ids(table: Table, query: Query): string[] | undefined {
     const plan = planFilter(table, query.filter);
@@ -157,43 +150,13 @@ export class Queries {
     return plan.exact && (many || one) ? runUpdate(this.statements, table, plan, update) : undefined;
   }
 
-  count(name: string, query: Query): number {
-    const { skip = 0, limit = 0 } = query;
-    const table = this.#table(name, query.filter);
-    if (!table) return 0;
-    const plan = planFilter(table, query.filter);
-    if (!plan.exact) return [...this.rows(table, query)].length;
-    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${source(table, plan, [])}${window(skip, limit)})`;
-    return (this.statements.row<[number]>(sql, ...plan.params) as [number])[0];
-  }
-
-  /** Returns the distinct values at a path in MongoDB's order, arrays element by element. */
-  distinct(name: string, path: string, filter: RawObject): Raw[] {
+  count(name: string, filter: RawObject): number {
     const table = this.#table(name, filter);
-    if (!table) return [];
-    const found = this.#distinctKeys(table, path, filter) ?? this.#distinctValues(table, path, filter);
-    return found.sort(compare);
-  }
-
-  // A null in the column may be a missing value, which does not count: then documents must be read.
-  #distinctKeys(table: Table, path: string, filter: RawObject): Raw[] | undefined {
-    const column = table.columns.get(path);
+    if (!table) return 0;
     const plan = planFilter(table, filter);
-    if (!column || column.many || column.odd || !plan.exact) return undefined;
-    const sql = `SELECT DISTINCT ${column.sql} FROM ${source(table, plan, [])}`;
-    const keys = this.statements.rows<[Key]>(sql, ...plan.params).map(([key]) => key);
-    return keys.includes(null) ? undefined : keys.map(rawOf);
-  }
-
-  #distinctValues(table: Table, path: string, filter: RawObject): Raw[] {
-    const found = new Map<string, Raw>();
-    for (const row of this.rows(table, { filter })) {
-      const document = parsed(row);
-      for (const value of valuesAt(document, parts(path))) {
-        if (value !== undefined) found.set(JSON.stringify(value), value);
-      }
-    }
-    return [...found.values()];
+    if (!plan.exact) return [...this.rows(table, { filter })].length;
+    const sql = `SELECT count(*) FROM ${source(table, plan, [])}`;
+    return (this.statements.row<[number]>(sql, ...plan.params) as [number])[0];
   }
 
   // Check a filter even on an empty collection, so that a mistake shows at once.
@@ -208,8 +171,8 @@ export class Queries {
 type Select = { table: Table; plan: Plan; document: string };
 
 function wanted(table: Table, projection: Projection | undefined): string {
-  const { apart } = table;
-  return apart !== undefined && projection?.wants(apart) === false ? "doc" : wholeDocument(table);
+  const { outOfLine } = table;
+  return outOfLine !== undefined && projection?.wants(outOfLine) === false ? "doc" : wholeDocument(table);
 }
 
 /** Returns the document of a row, parsed on first use. */

@@ -1,14 +1,14 @@
 import { fault, NotImplemented, ServerFault } from "../errors.ts";
 import { parts, scalarAt } from "../query/paths.ts";
 import { type Key, keyOf, type Maybe, type Raw, type RawObject } from "../query/values.ts";
-import { apartTable, takeApart } from "./apart.ts";
 import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
-import { ColumnChange, entries, isConstraint, type Schema } from "./indexes.ts";
 import { layoutOf } from "./layout.ts";
+import { splitLongText, textTable } from "./out-of-line.ts";
+import { ColumnChange, entries, isConstraint, type Schema } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
 /** Writes single documents with their columns and side entries, in the writer's transaction, each atomically. */
-export class Rows {
+export class RowWriter {
   readonly #statements: Statements;
   readonly #schema: Schema;
 
@@ -17,31 +17,36 @@ export class Rows {
     this.#schema = schema;
   }
 
-  /** Inserts a document that may contain the table's out-of-line field. See `insertParts`. */
+  /** Inserts a document that may contain the table's out-of-line field. See `insertText`. */
   insert(table: Table, document: RawObject): void {
-    const { rest, text } = takeApart(document, table.apart);
-    this.insertParts(table, rest, JSON.stringify(rest), text);
+    const { rest, text } = splitLongText(document, table.outOfLine);
+    this.insertText(table, JSON.stringify(rest), text, rest);
   }
 
   /**
-   * Inserts a document, its text and its out-of-line text, if any.
-   * Throws a server fault (11000) for a duplicate key in a unique index.
+   * Inserts a document given as JSON text, and its out-of-line text, if any. Throws a server fault (11000) for a
+   * duplicate key in a unique index.
    */
-  insertParts(table: Table, document: RawObject, text: string, apart: string | null): void {
+  insertText(
+    table: Table,
+    text: string,
+    longText: string | null,
+    document = JSON.parse(text) as RawObject,
+  ): void {
     checkId(document._id);
     const keys = this.#keys(table, layoutOf(table).columns, document);
     const { insertion, multikey } = layoutOf(table);
     this.#atomically(table, document, undefined, () => {
       const rid = Number(this.#statements.prepare(insertion).run(text, ...keys).lastInsertRowid);
-      if (apart !== null) this.#setApart(table, rid, apart);
+      if (longText !== null) this.#setLongText(table, rid, longText);
       for (const index of multikey)
         this.#schema.addEntries(table, index, rid, entries(table, index, document));
     });
   }
 
-  #setApart(table: Table, rid: number, text: string | null): void {
-    if (text === null) this.#statements.run(`DELETE FROM ${apartTable(table)} WHERE rid = ?`, rid);
-    else this.#statements.run(layoutOf(table).insertionApart, rid, text);
+  #setLongText(table: Table, rid: number, text: string | null): void {
+    if (text === null) this.#statements.run(`DELETE FROM ${textTable(table)} WHERE rid = ?`, rid);
+    else this.#statements.run(layoutOf(table).textInsertion, rid, text);
   }
 
   /** Returns a document's column values and side entries that a change of `paths` (`undefined`: any) can affect. */
@@ -77,12 +82,12 @@ export class Rows {
     );
     const sets = changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("");
     const sql = `UPDATE ${table.sql} SET doc = ?${sets} WHERE rid = ?`;
-    const { rest, text: apart } = takeApart(document, table.apart);
-    const inRow = apart === null ? text : JSON.stringify(rest);
+    const { rest, text: longText } = splitLongText(document, table.outOfLine);
+    const inRow = longText === null ? text : JSON.stringify(rest);
     const write = () => {
       this.#statements.run(sql, inRow, ...changed.map((i) => keys[i] as Key), rid);
       // Last: without a savepoint, a refused unique key must have changed nothing.
-      if (table.apart !== undefined) this.#setApart(table, rid, apart);
+      if (table.outOfLine !== undefined) this.#setLongText(table, rid, longText);
     };
     if (changed.length === 0 && moved.length === 0) return void write();
     this.#atomically(table, document, rid, () => {

@@ -2,25 +2,25 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { Queries } from "../query/query.ts";
+import { Queries } from "../query/queries.ts";
 import { Catalog } from "../tables/catalog.ts";
-import { openForWriting } from "../tables/file.ts";
-import { Schema } from "../tables/indexes.ts";
-import { Rows } from "../tables/rows.ts";
+import { openForWriting } from "../tables/data-file.ts";
+import { RowWriter } from "../tables/row-writer.ts";
+import { Schema } from "../tables/schema.ts";
 import { Statements } from "../tables/statements.ts";
 import { Writes } from "../update/writes.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "afferent-rows-"));
 let statements: Statements;
 let schema: Schema;
-let rows: Rows;
+let rows: RowWriter;
 let writes: Writes;
 
 beforeAll(() => {
   statements = new Statements(openForWriting(join(directory, "rows.db")));
   const catalog = new Catalog(statements);
   schema = new Schema(statements, catalog);
-  rows = new Rows(statements, schema);
+  rows = new RowWriter(statements, schema);
   writes = new Writes(catalog, schema, new Queries(statements, catalog), rows);
 });
 
@@ -38,15 +38,15 @@ const index = (name: string, path: string, unique = false) =>
     options: unique ? { unique } : {},
   });
 
-test("an update that a unique index refuses changes nothing of what stands apart", () => {
-  index("apart", "u", true);
-  const table = schema.table("apart");
-  schema.setApart(table, "text");
+test("an update that a unique index refuses leaves the out-of-line text unchanged", () => {
+  index("texts", "u", true);
+  const table = schema.table("texts");
+  schema.setOutOfLine(table, "text");
   for (const name of ["a", "b"]) rows.insert(table, { _id: name, u: name, text: `the text of ${name}` });
-  const change = { $set: { u: "a", text: "another" }, $min: { n: 0 } };
+  const change = { $set: { u: "a", text: "another" }, $max: { n: 0 } };
   const update = { filter: { _id: "b" }, many: false, upsert: false, newId: "" };
-  expect(() => writes.update("apart", { ...update, update: change })).toThrow("E11000");
-  const found = writes.modify("apart", { filter: { _id: "b" }, remove: true });
+  expect(() => writes.update("texts", { ...update, update: change })).toThrow("E11000");
+  const found = writes.modify("texts", { ...update, update: { $unset: { x: 1 } }, after: true });
   expect(JSON.parse(found as string)).toEqual({ _id: "b", u: "b", text: "the text of b" });
 });
 

@@ -1,7 +1,6 @@
 import { fault, NotImplemented } from "../errors.ts";
 import { MANY, scalarAt, valuesAt } from "../query/paths.ts";
 import { isOdd, type Key, keyOf, type RawObject } from "../query/values.ts";
-import { apartTable } from "./apart.ts";
 import {
   type Catalog,
   type Column,
@@ -14,6 +13,7 @@ import {
   sideTable,
   type Table,
 } from "./catalog.ts";
+import { textTable } from "./out-of-line.ts";
 import { quote, type Statements } from "./statements.ts";
 
 /** Key of a missing value in a side table, whose columns cannot be NULL. */
@@ -44,30 +44,19 @@ export class Schema {
     return table;
   }
 
-  drop(name: string): boolean {
-    const table = this.#catalog.tables.get(name);
-    if (!table) return false;
-    for (const index of table.indexes)
-      this.#statements.db.exec(`DROP TABLE IF EXISTS ${sideTable(table, index)}`);
-    this.#statements.db.exec(`DROP TABLE ${table.sql}`);
-    this.#statements.db.exec(`DROP TABLE IF EXISTS ${apartTable(table)}`);
-    this.#catalog.save(name, undefined);
-    return true;
-  }
-
   /** Stores the text of a field out of line from now on. Existing rows stay as they are. */
-  setApart(table: Table, field: string): void {
-    if (table.apart === field) return;
-    if (table.apart !== undefined)
-      throw new NotImplemented(`${field} out of line in addition to ${table.apart}`);
+  setOutOfLine(table: Table, field: string): void {
+    if (table.outOfLine === field) return;
+    if (table.outOfLine !== undefined)
+      throw new NotImplemented(`${field} out of line in addition to ${table.outOfLine}`);
     if (table.columns.has(field)) throw new NotImplemented(`an index on the out-of-line field ${field}`);
-    const apart = apartTable(table);
+    const texts = textTable(table);
     this.#statements.db.exec(
-      `CREATE TABLE ${apart} (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
+      `CREATE TABLE ${texts} (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
        CREATE TRIGGER ${quote(`t_${table.name}`)} AFTER DELETE ON ${table.sql}
-         BEGIN DELETE FROM ${apart} WHERE rid = old.rid; END`,
+         BEGIN DELETE FROM ${texts} WHERE rid = old.rid; END`,
     );
-    table.apart = field;
+    table.outOfLine = field;
     this.#catalog.save(table.name, table);
   }
 
@@ -124,7 +113,7 @@ export class Schema {
   }
 
   #addColumn(table: Table, path: string): void {
-    if (path === table.apart) throw new NotImplemented(`an index on ${path}, which stands apart`);
+    if (path === table.outOfLine) throw new NotImplemented(`an index on the out-of-line field ${path}`);
     const column = newColumn(path);
     this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${column.sql}`);
     table.columns.set(path, column);

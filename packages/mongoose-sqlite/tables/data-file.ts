@@ -9,7 +9,7 @@ const MIGRATIONS = [
   `CREATE TABLE _meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
    CREATE TABLE _collections (name TEXT PRIMARY KEY, catalog TEXT NOT NULL);
    PRAGMA application_id = ${APPLICATION_ID};`,
-  // Documents may have out-of-line texts (apart.ts), which older programs would not find; existing rows stay.
+  // Documents may have out-of-line texts (out-of-line.ts), which older programs would not find; existing rows stay.
   "",
 ];
 
