@@ -21,10 +21,6 @@ export interface TenantDocument {
 /** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
 export type Row = TenantDocument & Document;
 
-function asRows({ system }: { system: unknown }): Collection<Row> {
-  return system as Collection<Row>;
-}
-
 /** Rows of another collection, given by its name, that belong to inserted rows: `of` gives the index of each one's row. */
 export interface Belonging {
   collection: string;
@@ -36,10 +32,10 @@ export interface Belonging {
 const SLICE = 500;
 
 /**
- * A collection that is always accessed on behalf of a tenant: every filter and document gets its `tenant_id` here, and
- * the only other access is `system`, whose few callers a test lists by name.
+ * A collection that is always accessed on behalf of a tenant: every filter gets its `tenant_id` here, a document or a
+ * bulk write without one is refused, and the only other access is `system`, whose few callers a test lists by name.
  *
- * Documents are plain objects: contracts have validated the input, and hydration costs more than the query.
+ * It uses the native collection of the model's connection: see docs/decisions/0037-native-collections.md.
  */
 export class TenantCollection<T extends TenantDocument> {
   /** Accesses all tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
@@ -53,12 +49,16 @@ export class TenantCollection<T extends TenantDocument> {
     this.#growth = growth;
   }
 
+  private get rows(): Collection<Row> {
+    return this.system as unknown as Collection<Row>;
+  }
+
   find(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T[]> {
-    return asRows(this).find<T>(scoped(tenant_id, filter), options).toArray();
+    return this.rows.find<T>(scoped(tenant_id, filter), options).toArray();
   }
 
   findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
-    return asRows(this).findOne<T>(scoped(tenant_id, filter), options);
+    return this.rows.findOne<T>(scoped(tenant_id, filter), options);
   }
 
   /** Returns one page of the documents that match, 50 by default, and how many match in all. */
@@ -81,12 +81,13 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   count(tenant_id: string, filter: Where<T>): Promise<number> {
-    return asRows(this).countDocuments(scoped(tenant_id, filter));
+    return this.rows.countDocuments(scoped(tenant_id, filter));
   }
 
   /** Inserts a document, which includes its tenant. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
-    await asRows(this).insertOne(doc as Row);
+    requireTenants([doc]);
+    await this.rows.insertOne(doc as Row);
     this.#grew([doc]);
     return doc;
   }
@@ -100,7 +101,7 @@ export class TenantCollection<T extends TenantDocument> {
       return await this.insert(doc);
     } catch (err) {
       const own = { _id: doc._id, tenant_id: doc.tenant_id };
-      const there = isDuplicateKey(err) && (await asRows(this).findOne<T>(own));
+      const there = isDuplicateKey(err) && (await this.rows.findOne<T>(own));
       if (there) return there;
       throw err;
     }
@@ -108,9 +109,10 @@ export class TenantCollection<T extends TenantDocument> {
 
   /** Inserts each document on its own; `refusedRows` extracts the refused ones from the error. */
   async insertMany(docs: T[]): Promise<void> {
+    requireTenants(docs);
     // Before refusals are known: a measurement corrects it.
     this.#grew(docs);
-    await asRows(this).insertMany(docs as Row[], { ordered: false });
+    await this.rows.insertMany(docs as Row[], { ordered: false });
   }
 
   /**
@@ -118,7 +120,9 @@ export class TenantCollection<T extends TenantDocument> {
    * written. Only on a store that `commitsTogether`. `refusedRows` extracts the refused ones from the error.
    */
   async insertManyWith(docs: T[], { collection, docs: documents, of }: Belonging): Promise<void> {
-    const native = asRows(this) as Collection<Row> & Partial<Pick<SqliteCollection, "insertManyWith">>;
+    const native = this.rows as Collection<Row> & Partial<Pick<SqliteCollection, "insertManyWith">>;
+    requireTenants(docs);
+    requireTenants(documents);
     if (!native.insertManyWith) throw new Error("this store cannot write to two collections in one commit");
     await native.insertManyWith(docs as Row[], {
       collection,
@@ -143,27 +147,27 @@ export class TenantCollection<T extends TenantDocument> {
     this.#replaced(tenant_id, update);
     const options = { returnDocument: "after" } as const;
     const changes = update as UpdateFilter<Row>;
-    return asRows(this).findOneAndUpdate(scoped(tenant_id, filter), changes, options) as Promise<T | null>;
+    return this.rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options) as Promise<T | null>;
   }
 
   /** Updates all that match; returns how many were changed. Large updates are split: see `#slices`. */
   async updateMany(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<number> {
     let changed = 0;
     for (const slice of await this.#slices(tenant_id, filter))
-      changed += (await asRows(this).updateMany(slice, update as UpdateFilter<Row>)).modifiedCount;
+      changed += (await this.rows.updateMany(slice, update as UpdateFilter<Row>)).modifiedCount;
     return changed;
   }
 
   /** Deletes one; returns whether it existed. */
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
-    return (await asRows(this).deleteOne(scoped(tenant_id, filter))).deletedCount === 1;
+    return (await this.rows.deleteOne(scoped(tenant_id, filter))).deletedCount === 1;
   }
 
   /** Deletes all that match; returns how many there were. Large deletes are split: see `#slices`. */
   async deleteMany(tenant_id: string, filter: Where<T>): Promise<number> {
     let removed = 0;
     for (const slice of await this.#slices(tenant_id, filter))
-      removed += (await asRows(this).deleteMany(slice)).deletedCount;
+      removed += (await this.rows.deleteMany(slice)).deletedCount;
     return removed;
   }
 
@@ -183,8 +187,9 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   /** Sends many writes in one round trip, in no order; each includes its tenant in its filter or document. */
-  bulk(writes: Write<T>[]) {
-    return asRows(this).bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
+  async bulk(writes: Write<T>[]) {
+    requireTenants(writes.flatMap((write) => Object.values(write).map(({ filter }) => filter)));
+    return this.rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
   }
 
   /**
@@ -217,8 +222,17 @@ export class TenantCollection<T extends TenantDocument> {
 /** Bytes above which an update may make its row grow. */
 const MUCH = 1024;
 
+/** Adds the tenant to a filter. Throws without one, and for a filter that names one itself. */
 function scoped(tenant_id: string, filter: object): Filter<Row> {
+  requireTenants([{ tenant_id }]);
+  if ("tenant_id" in filter) throw new Error("a filter must not name a tenant: it is a parameter");
   return { ...filter, tenant_id };
+}
+
+/** Throws unless each document, or filter of a bulk write, has its tenant. The types ask for it too. */
+function requireTenants(owned: readonly { tenant_id: string }[]): void {
+  for (const { tenant_id } of owned)
+    if (typeof tenant_id !== "string" || tenant_id === "") throw new Error("a query needs a tenant");
 }
 
 const DUPLICATE_KEY = 11000;

@@ -7,7 +7,6 @@ type Paths = { [path: `${string}.${string}`]: unknown };
 export type Where<T> = Paths & { [K in Exclude<keyof T, "tenant_id">]?: Condition<T[K]> } & {
   $and?: Where<T>[];
   $or?: Where<T>[];
-  $nor?: Where<T>[];
 };
 
 /** Converts a filter by the common fields of all `T`, for generic code. */
@@ -35,8 +34,6 @@ export type OwnedWhere<T> = Where<T> & { tenant_id: string };
 
 /** One write of a bulk. */
 export type Write<T> =
-  | { insertOne: { document: T } }
   | { updateOne: { filter: OwnedWhere<T>; update: Update<T>; upsert?: boolean } }
   | { updateMany: { filter: OwnedWhere<T>; update: Update<T> } }
-  | { deleteOne: { filter: OwnedWhere<T> } }
   | { deleteMany: { filter: OwnedWhere<T> } };

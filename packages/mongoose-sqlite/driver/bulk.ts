@@ -2,29 +2,14 @@ import { MongoInvalidArgumentError, ObjectId } from "mongodb";
 import { NotImplemented } from "../errors.ts";
 import { checkOptions, type Document } from "./options.ts";
 
-export type Bulk = { requests: object[]; insertedIds: { index: number; _id: unknown }[] };
-
-/** Returns the operations of `bulkWrite` in the writer's form. */
-export function toBulk(operations: Document[]): Bulk {
-  const insertedIds: Bulk["insertedIds"] = [];
-  const requests = operations.map((operation, index) => {
-    const [kind] = Object.keys(operation) as [string];
-    const convert = KINDS[kind];
-    if (!convert) throw new NotImplemented(`bulkWrite of ${kind}`);
-    const request = convert(operation[kind] as Document);
-    if ("document" in request) insertedIds.push({ index, _id: (request.document as Document)._id });
-    return request;
-  });
-  return { requests, insertedIds };
+/** Returns an operation of `bulkWrite` in the writer's form. */
+export function toBulkRequest(operation: Document): object {
+  const [[kind, given]] = Object.entries(operation) as [[string, Document]];
+  if (kind === "updateOne" || kind === "updateMany")
+    return { kind: "update", ...toUpdate(given, kind === "updateMany") };
+  if (kind === "deleteMany") return { kind: "delete", filter: checkOptions(given).filter };
+  throw new NotImplemented(`bulkWrite of ${kind}`);
 }
-
-const KINDS: Record<string, ((operation: Document) => object) | undefined> = {
-  insertOne: ({ document }) => ({ kind: "insert", document: withId(document as Document) }),
-  updateOne: (operation) => ({ kind: "update", ...toUpdate(operation, false) }),
-  updateMany: (operation) => ({ kind: "update", ...toUpdate(operation, true) }),
-  deleteOne: (operation) => ({ kind: "delete", filter: checkOptions(operation).filter, many: false }),
-  deleteMany: (operation) => ({ kind: "delete", filter: checkOptions(operation).filter, many: true }),
-};
 
 /** Returns an update in the writer's form; refuses, like MongoDB's driver, anything without operators. */
 export function toUpdate(operation: Document, many: boolean): object {

@@ -8,7 +8,7 @@ import { findLongText } from "../tables/out-of-line.ts";
 import type { Dependants } from "../threads/protocol.ts";
 import type { Threads } from "../threads/threads.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "../update/writes.ts";
-import { type Bulk, toBulk, toUpdate, withId } from "./bulk.ts";
+import { toBulkRequest, toUpdate, withId } from "./bulk.ts";
 import { Cursor, type CursorSettings, type Pages } from "./cursor.ts";
 import { bulkResult } from "./driver-errors.ts";
 import { checkOptions, type Document, type Options, refuseOthers, toSort } from "./options.ts";
@@ -78,9 +78,9 @@ export class SqliteCollection {
   async bulkWrite(operations: Document[], options?: Options): Promise<BulkWriteResult> {
     requireSome(operations, "operations");
     const ordered = checkOptions(options).ordered !== false;
-    const { requests, insertedIds } = toBulk(operations);
-    const outcome = await this.#write<BulkOutcome>({ op: "bulk", requests: encode(requests), ordered });
-    return bulkResult(outcome, insertedIds, ordered, operations);
+    const requests = encode(operations.map(toBulkRequest));
+    const outcome = await this.#write<BulkOutcome>({ op: "bulk", requests, ordered });
+    return bulkResult(outcome, ordered, operations);
   }
 
   updateOne(filter: Document, update: unknown, options?: Options): Promise<Document> {
@@ -218,6 +218,6 @@ function reportInserted(documents: Document[], ordered: boolean, errors: BulkErr
   if (!first) return;
   const inserted = ordered ? first.index : documents.length - errors.length;
   const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
-  const ids: Bulk["insertedIds"] = documents.map(({ _id }, index) => ({ index, _id }));
-  bulkResult(outcome, ids, ordered, documents);
+  const insertedIds = documents.map(({ _id }, index) => ({ index, _id }));
+  bulkResult(outcome, ordered, documents, insertedIds);
 }

@@ -23,9 +23,9 @@ function serverResponse(error: WireError): Record<string, unknown> {
 /** Returns the result of a bulk write, or the error that MongoDB's driver throws when parts of it failed. */
 export function bulkResult(
   outcome: BulkOutcome,
-  insertedIds: { index: number; _id: unknown }[],
   ordered: boolean,
   operations: unknown[],
+  insertedIds: { index: number; _id: unknown }[] = [],
 ): BulkWriteResult {
   const raw = {
     ok: 1,

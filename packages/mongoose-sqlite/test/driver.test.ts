@@ -97,7 +97,8 @@ test("the README lists the methods of a collection that are not refused", async 
   const methods = Object.entries(Object.getOwnPropertyDescriptors(SqliteCollection.prototype))
     .filter(([name, { value }]) => !own.includes(name) && value.name !== "refuse")
     .map(([name]) => name);
-  expect([...row.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(methods.sort());
+  const listed = row.replace(/`bulkWrite` of [^|]*?`deleteMany`,/, "`bulkWrite`,");
+  expect([...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(methods.sort());
 });
 
 test("the program of the README prints what it says", async () => {

@@ -23,10 +23,7 @@ export type UpdateResult = Updated & { upserted?: Raw };
 export type ModifyRequest = UpdateRequest & { after: boolean };
 type Insertion = Omit<WriteRequest & { op: "insert" }, "op">;
 /** The operations of a bulk write, in order. */
-export type BulkRequest =
-  | { kind: "insert"; document: RawObject }
-  | ({ kind: "update" } & UpdateRequest)
-  | { kind: "delete"; filter: RawObject; many: boolean };
+export type BulkRequest = ({ kind: "update" } & UpdateRequest) | { kind: "delete"; filter: RawObject };
 export type BulkError = WireError & { index: number };
 export type BulkOutcome = {
   inserted: number;
@@ -172,11 +169,8 @@ export class Writes {
   }
 
   #bulkOne(name: string, request: BulkRequest, index: number, outcome: BulkOutcome): void {
-    if (request.kind === "insert") {
-      this.#rows.insert(this.#schema.table(name), request.document);
-      outcome.inserted++;
-    } else if (request.kind === "delete") {
-      outcome.deleted += this.delete(name, request.filter, request.many);
+    if (request.kind === "delete") {
+      outcome.deleted += this.delete(name, request.filter, true);
     } else {
       const result = this.update(name, request);
       outcome.matched += result.matched;

@@ -37,6 +37,28 @@ export function modelTests(bench: Workbench): void {
       expect([...(await bench.store().collections()).keys()]).toContain("model_rows");
     });
 
+    test("refuse a query, a write and a document without a tenant, and a filter that names one", async () => {
+      const rows = bench.store().collection(declare("owned_rows"));
+      await bench.store().ready();
+      await rows.insert({ _id: "1", tenant_id: "a", name: "x" });
+      const nobody = undefined as unknown as string;
+      const other = { _id: "1", tenant_id: "b" };
+      for (const write of [
+        async () => rows.find(nobody, {}),
+        async () => rows.count("", {}),
+        async () => rows.update(nobody, { _id: "1" }, { $set: { name: "y" } }),
+        async () => rows.deleteMany(nobody, {}),
+        async () => rows.insert({ _id: "2", tenant_id: nobody }),
+        async () => rows.insertMany([{ _id: "2", tenant_id: "" }]),
+        async () => rows.bulk([{ deleteMany: { filter: { _id: "1" } as never } }]),
+        async () => rows.findOne("a", other as never),
+        async () => rows.delete("a", other as never),
+      ])
+        await expect(write()).rejects.toThrow(/tenant/);
+      expect(await rows.delete("b", { $or: [{ _id: "1" }, { tenant_id: "a" } as never] })).toBe(false);
+      expect(await rows.find("a", {})).toEqual([{ _id: "1", tenant_id: "a", name: "x" }]);
+    });
+
     test("are upserted, also by many at once", async () => {
       const rows = bench.store().collection(declare("upserted_rows"));
       await bench.store().ready();
@@ -159,7 +181,6 @@ export function modelTests(bench: Workbench): void {
           ]),
         ).rejects.toMatchObject({ code: 11000 });
         await rows.bulk([
-          { insertOne: { document: { _id: "5", tenant_id: "a", name: "b", text: "bulk" } } },
           {
             updateOne: {
               filter: { _id: "6", tenant_id: "a" },
@@ -167,12 +188,11 @@ export function modelTests(bench: Workbench): void {
               upsert: true,
             },
           },
-          { deleteOne: { filter: { _id: "1", tenant_id: "a" } } },
+          { deleteMany: { filter: { _id: "1", tenant_id: "a" } } },
         ]);
         const found = await rows.system.find({}, { sort: { _id: 1 }, projection: { text: 1 } }).toArray();
         expect(found).toEqual([
           { _id: "3", text: "third" },
-          { _id: "5", text: "bulk" },
           { _id: "6", text: "new" },
         ]);
       });
