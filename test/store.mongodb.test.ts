@@ -11,6 +11,7 @@ const STAND_IN_LACKS = [
   "keyPattern",
   "codes of refused updates",
   "insertedCount",
+  "ordered bulk writes stop at the first error",
   "_id first",
   "an unknown operator is refused by name",
   "$gt and $lt, each by any element",

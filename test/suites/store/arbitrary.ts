@@ -55,10 +55,9 @@ export function filters(portable: boolean): fc.Arbitrary<Record<string, unknown>
     list.map((operand) => ({ $in: operand })),
     list.map((operand) => ({ $nin: operand })),
     fc.boolean().map((operand) => ({ $exists: operand })),
-    fc.constantFrom("^a", "b$", "b", "^ab*").map((operand) => ({ $regex: operand })),
+    fc.constantFrom("^a", "b$", "^ab*", ...(portable ? [] : ["b"])).map((operand) => ({ $regex: operand })),
     ...(portable ? [] : [fc.tuple(comparable, comparable).map(([low, high]) => ({ $gte: low, $lt: high }))]),
-    // The stand-in also matches a document that is not in an array.
-    ...(portable ? [] : [range.map((operand) => ({ $elemMatch: { x: operand } }))]),
+    range.map((operand) => ({ $elemMatch: { x: operand } })),
   );
   const positive = fc.oneof(
     range,
