@@ -1,8 +1,11 @@
 import { type Call, callerId } from "../lib/access/caller.ts";
 import { type Access, agentAccess, isOrgAdmin, type Owned, personAccess } from "../lib/access/visibility.ts";
 
+/** A request, whatever its parameters. */
+export type RequestContext = Pick<Call, "call" | "meta">;
+
 /** Returns the caller's read access to scoped rows: an agent's from its token, a person's from their agents. */
-export async function callerAccess(ctx: Call): Promise<Access> {
+export async function callerAccess(ctx: RequestContext): Promise<Access> {
   const { caller } = ctx.meta;
   if (caller.kind === "agent") return agentAccess({ id: caller.agent_id, team_id: caller.team_id });
   const { tenant_id, user_id } = caller;
@@ -14,7 +17,7 @@ export async function callerAccess(ctx: Call): Promise<Access> {
 }
 
 /** As `callerAccess`, for rows that people own too: includes a person's own. */
-export async function ownerAccess(ctx: Call): Promise<Access> {
+export async function ownerAccess(ctx: RequestContext): Promise<Access> {
   const access = await callerAccess(ctx);
   return { ...access, agent_ids: [...new Set([...access.agent_ids, callerId(ctx.meta.caller)])] };
 }

@@ -146,7 +146,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/edge/idempotency/sweep.ts": "sweep of old keys",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
   "services/sense/ingest/first-ids.ts": "sweep of bodies whose day is over",
-  "services/remember/memories/changes.ts": "outbox of events",
+  "services/remember/memories/announce.ts": "outbox of events",
   "services/remember/memories/cites.ts": "citations that are to be published, or no longer count",
   "services/remember/memories/erasures.ts": "erasures that were cut off",
   "services/remember/memories/findings-outbox.ts": "memories that became institutional",

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { canonicalTags, tagsOfQuery } from "../../lib/contract/tags.ts";
 import { type CiteDoc, CiteModel } from "../../services/remember/memories/cites.model.ts";
-import { Cites } from "../../services/remember/memories/cites.ts";
+import { settleCites } from "../../services/remember/memories/cites.ts";
 import { type MemoryDoc, MemoryModel } from "../../services/remember/memories/memories.model.ts";
-import type { Parts } from "../../services/remember/memories/parts.ts";
+import { Memories } from "../../services/remember/memories/memories.ts";
+import { type NewMemory, newMemory } from "../../services/remember/memories/new-memory.ts";
 import { finishPending, purge } from "../../services/remember/memories/purge.ts";
-import { type NewMemory, newMemory } from "../../services/remember/memories/rows.ts";
 import { supersede } from "../../services/remember/memories/supersede.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
-import { settle } from "../support/settle.ts";
 
 describe("tags", () => {
   test.each([
@@ -49,19 +49,14 @@ describe("sweeps", () => {
   const DAY = 86_400_000;
   let directory: string;
   let store: Store;
-  let parts: Parts;
+  let memories: Memories;
   let clock: Date;
   const told: string[] = [];
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "afferent-memories-"));
     store = await openStore({ DATA_DIR: directory });
-    const changes = {
-      recordSuperseding: async () => {},
-      after: async (_: unknown, docs: MemoryDoc[]) => void told.push(...docs.map(({ _id }) => _id)),
-    };
-    const memories = store.collection(MemoryModel);
-    parts = { memories, now: () => clock, windowMs: 30 * DAY, changes: changes as never };
+    memories = withCites(store.collection(CiteModel));
     await store.ready();
   });
   afterAll(async () => {
@@ -69,17 +64,27 @@ describe("sweeps", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  const withCites = (cites: TenantCollection<CiteDoc>) =>
+    new Memories({
+      ...{ rows: store.collection(MemoryModel), cites, now: () => clock, windowMs: 30 * DAY },
+      ...{ log: console, nudge() {} },
+    });
+  const calls = {
+    call: async (action: string, { entries }: { entries: { id: string }[] }) => {
+      if (action === "search.put") told.push(...entries.map(({ id }) => id));
+    },
+  } as never;
   const start = new Date("2026-01-01T00:00:00Z");
   const onDay = (days: number) => new Date(start.getTime() + days * DAY);
 
   async function row(_id: string, given: Partial<NewMemory>, more: Partial<MemoryDoc> = {}) {
     const full = { title: "t", content: "c", type: "semantic", scope: "agent", ...given } as NewMemory;
     const owner = { tenant_id: "tn_1", agent_id: "ag_1", user_id: null, team_id: null };
-    const doc = newMemory(full, { _id, ...owner, subjects: [], citations: [], at: start }, parts.windowMs);
-    await parts.memories.insert({ ...doc, ...more });
+    const doc = newMemory(full, { _id, ...owner, subjects: [], citations: [], at: start }, memories.windowMs);
+    await memories.rows.insert({ ...doc, ...more });
   }
   const statuses = async () =>
-    Object.fromEntries((await parts.memories.find("tn_1", {})).map(({ _id, status }) => [_id, status]));
+    Object.fromEntries((await memories.rows.find("tn_1", {})).map(({ _id, status }) => [_id, status]));
 
   test("what was forgotten or has expired goes when its window has passed, everywhere first", async () => {
     await row("kept", {});
@@ -87,14 +92,15 @@ describe("sweeps", () => {
     await row("expired", { expires_at: onDay(10).toISOString() });
     await row("made expired", { expires_at: onDay(-400).toISOString() });
     const erased: string[] = [];
-    const erase = async (_: string, ids: string[]) => {
+    const call = async (action: string, { ids }: { ids: string[] }) => {
       expect(Object.keys(await statuses())).toEqual(expect.arrayContaining(ids));
-      erased.push(...ids);
+      if (action === "search.drop") erased.push(...ids);
+      return {};
     };
     const left: string[][] = [];
     for (const days of [29, 30, 39.9, 40]) {
       clock = onDay(days);
-      expect(await purge(parts, erase)).toBe(false);
+      expect(await purge(memories, { call } as never)).toBe(false);
       left.push(Object.keys(await statuses()).sort());
     }
     expect(left).toEqual([
@@ -107,8 +113,7 @@ describe("sweeps", () => {
   });
 
   test("of two nodes that count citations at once none writes fewer than the other has counted", async () => {
-    const cites = store.collection(CiteModel);
-    await store.ready();
+    const { cites } = memories;
     await row("cited", {});
     clock = onDay(1);
     const cite = (cited_by: string): Promise<CiteDoc> =>
@@ -116,11 +121,6 @@ describe("sweeps", () => {
         ...{ _id: `cited ${cited_by}`, tenant_id: "tn_1", memory_id: "cited", cited_by, owner_id: "ag_1" },
         ...{ own: false, originating_query_id: null, at: clock, announced: false, due_at: clock },
       });
-    const nodeWith = (collection: typeof cites) =>
-      new Cites({ ...parts, cites: collection }, () => ({ call: async () => {} }) as never, fail);
-    const fail = (err: unknown) => {
-      throw err;
-    };
     const counted = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const countSlowly = async (...given: Parameters<typeof cites.count>) => {
@@ -137,16 +137,15 @@ describe("sweeps", () => {
       },
     });
     await cite("ag_2");
-    const [first, second] = [nodeWith(slow), nodeWith(cites)];
-    first.start();
+    const first = settleCites(withCites(slow), calls);
     await counted.promise;
     await cite("ag_3");
-    second.start();
-    await settle(async () => !(await cites.exists("tn_1", { announced: false })));
+    await settleCites(memories, calls);
+    expect(await cites.exists("tn_1", { announced: false })).toBe(false);
     goOn.resolve();
-    await Promise.all([first.stop(), second.stop()]);
-    expect(await parts.memories.findOne("tn_1", { _id: "cited" })).toMatchObject({ rank_cites: 2 });
-    await parts.memories.delete("tn_1", { _id: "cited" });
+    await first;
+    expect(await memories.rows.findOne("tn_1", { _id: "cited" })).toMatchObject({ rank_cites: 2 });
+    await memories.rows.delete("tn_1", { _id: "cited" });
   });
 
   test("what was cut off while it replaced another is finished, or withdrawn when another came first", async () => {
@@ -156,10 +155,10 @@ describe("sweeps", () => {
     await row("its-winner", { supersedes_id: "half-done" });
     await row("too-late", { supersedes_id: "half-done" });
     clock = new Date(start.getTime() + 4_000);
-    await finishPending(parts, {} as never);
+    await finishPending(memories, calls);
     expect((await statuses()).new).toBe("pending");
     clock = onDay(1);
-    await finishPending(parts, {} as never);
+    await finishPending(memories, calls);
     const found = await statuses();
     expect(found).toMatchObject({
       old: "superseded",
@@ -168,7 +167,7 @@ describe("sweeps", () => {
       "its-winner": "active",
     });
     expect(found).not.toHaveProperty("too-late");
-    const replaced = await parts.memories.findOne("tn_1", { _id: "old" });
+    const replaced = await memories.rows.findOne("tn_1", { _id: "old" });
     expect(replaced?.superseded_by).toBe("new");
     expect(told).toEqual(expect.arrayContaining(["old", "new", "its-winner"]));
   });
@@ -178,9 +177,13 @@ describe("sweeps", () => {
     await row("winner", {});
     const caller = { kind: "agent", tenant_id: "tn_1", agent_id: "ag_1", team_id: null };
     const ask = (idempotency_seed?: string) =>
-      supersede(parts, { meta: { caller, idempotency_seed } } as never, "loser", "winner");
+      supersede(memories, {
+        ...(calls as object),
+        meta: { caller, idempotency_seed },
+        params: { id: "loser", superseded_by_id: "winner" },
+      } as never);
     const first = await ask("seed");
-    expect(first).toMatchObject({ status: "superseded", superseded_by: "winner" });
+    expect(first).toMatchObject({ memory_id: "loser", superseded_by: "winner" });
     expect(await ask("seed")).toEqual(first);
     await expect(ask("other")).rejects.toMatchObject({ type: "conflict" });
     await expect(ask()).rejects.toMatchObject({ type: "conflict" });

@@ -1,5 +1,5 @@
+import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Caller } from "./changes.ts";
 import type { CiteDoc } from "./cites.model.ts";
 
 /** Rows by kind. */
@@ -17,16 +17,12 @@ const ERASERS = [
   "handoffs.erase_memories",
 ];
 
-interface EraseParts {
-  cites: TenantCollection<CiteDoc>;
-}
-
 /**
  * Erases all data about memories but their rows, which are deleted last: an interrupted erasure finds its work by them.
  */
 export async function eraseEverywhere(
-  { cites }: EraseParts,
-  ctx: Pick<Caller, "call">,
+  cites: TenantCollection<CiteDoc>,
+  ctx: Pick<ServiceBroker, "call">,
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {
@@ -38,8 +34,8 @@ export async function eraseEverywhere(
 
 /** Counts what `eraseEverywhere` would erase. */
 export async function countEverywhere(
-  { cites }: EraseParts,
-  ctx: Pick<Caller, "call">,
+  cites: TenantCollection<CiteDoc>,
+  ctx: Pick<ServiceBroker, "call">,
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {

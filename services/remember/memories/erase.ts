@@ -1,45 +1,39 @@
 import { createHash } from "node:crypto";
-import type { ActionSchema } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 import { heavyRead } from "../../../mixins/heavy-reads.ts";
 import { backupsUntil } from "../../../mixins/scrub.ts";
-import { action } from "../../runtime.ts";
-import { eraseMemories } from "./erase.contract.ts";
+import type { eraseMemories } from "./erase.contract.ts";
 import type { Erasures } from "./erasures.ts";
 
 type Asked = ParamsOf<typeof eraseMemories>;
 
-/** @param erasures called on use: services are created before it is ready */
-export function eraseAction(
-  erasures: () => Erasures,
-  config: { BACKUP_RETENTION_DAYS: number },
-): ActionSchema {
-  return action(eraseMemories, async (ctx) => {
-    const { dry_run = false, agent_id, ids, subject } = ctx.params;
-    const { tenant_id } = ctx.meta.caller;
-    const target = { ...(agent_id && { agent_id }), ...(ids && { ids }), ...(subject && { subject }) };
-    const by = await namedBy(ctx);
-    if (dry_run) {
-      const erased = await heavyRead(ctx as Call, () => erasures().count(tenant_id, target));
-      return { dry_run, erased_at: null, erased, storage: null, backups_until: null, receipt: null };
-    }
-    await note(ctx, "memories.erase_begun", { by });
-    const row = await erasures().begin(tenant_id, target, by);
-    const done = await erasures().carryOut(row);
-    const { erased, memory_ids_sha256, storage } = done;
-    await note(ctx, "memories.erase", { by, erased, memory_ids_sha256 });
-    const told = {
-      ...{ erased_at: done.erased_at.toISOString(), erased, storage },
-      backups_until: backupsUntil(done.erased_at, config),
-    };
-    const claims = { tenant_id, by, memory_ids_sha256, ...told };
-    return { dry_run, ...told, receipt: await ctx.call("auth.sign_receipt", { claims }) };
-  });
+/** Erases memories, or counts what it would erase. */
+export async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS: number }, ctx: Call<Asked>) {
+  const { dry_run = false, agent_id, ids, subject } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  const target = { ...(agent_id && { agent_id }), ...(ids && { ids }), ...(subject && { subject }) };
+  const by = await namedBy(ctx);
+  if (dry_run) {
+    const erased = await heavyRead(ctx, () => erasures.count(ctx.broker, tenant_id, target));
+    return { dry_run, erased_at: null, erased, storage: null, backups_until: null, receipt: null };
+  }
+  await note(ctx, "memories.erase_begun", { by });
+  const row = await erasures.begin(tenant_id, target, by);
+  const done = await erasures.carryOut(ctx.broker, row);
+  const { erased, memory_ids_sha256, storage } = done;
+  await note(ctx, "memories.erase", { by, erased, memory_ids_sha256 });
+  const told = {
+    ...{ erased_at: done.erased_at.toISOString(), erased, storage },
+    backups_until: backupsUntil(done.erased_at, config),
+  };
+  const claims = { tenant_id, by, memory_ids_sha256, ...told };
+  return { dry_run, ...told, receipt: await ctx.call("auth.sign_receipt", { claims }) };
 }
 
-function note(ctx: Call, what: string, details: object): Promise<unknown> {
+function note(ctx: RequestContext, what: string, details: object): Promise<unknown> {
   const { tenant_id } = ctx.meta.caller;
   return ctx.call("audit.record", { tenant_id, action: what, resource_type: "memory", details });
 }

@@ -1,10 +1,10 @@
 import type { ActionSchema } from "moleculer";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import { idempotent } from "../../runtime.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import type { Parts } from "./parts.ts";
 
 /** Hands over memories that became institutional and need a position among the findings (findings/relay.ts). */
-export function findingsOutbox({ memories }: Parts): Record<string, ActionSchema> {
+export function findingsOutbox(memories: TenantCollection<MemoryDoc>): Record<string, ActionSchema> {
   return {
     /** Returns the oldest due memories, of one tenant or of all. */
     findings_due: idempotent<{ tenant_id?: string; limit: number }>(

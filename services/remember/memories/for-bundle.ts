@@ -1,7 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import type { SearchFind } from "../../../storage/search/entry.ts";
-import { idempotent } from "../../runtime.ts";
 import {
   type BundleCandidate,
   type BundleLeg,
@@ -11,7 +10,7 @@ import {
 import { recentShare } from "../search/recency.ts";
 import { latest } from "./list.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import type { Parts } from "./parts.ts";
+import type { Memories } from "./memories.ts";
 import { findRows, SPARE } from "./search.ts";
 
 /** The most important memories are chosen from this many of the latest. */
@@ -19,14 +18,16 @@ const LOOKED_AT = 100;
 const EXCERPT = 4000;
 
 /** Returns the memories for a bundle of the caller. */
-export function forBundleAction(parts: Parts) {
-  return idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
-    const { query } = ctx.params;
-    return query === null ? recent(parts, ctx) : fitting(parts, ctx, query);
-  });
+export function forBundle(memories: Memories, ctx: Call<BundleLeg>): Promise<BundleLegAnswer> {
+  const { query } = ctx.params;
+  return query === null ? findRecent(memories, ctx) : findMatching(memories, ctx, query);
 }
 
-async function fitting(parts: Parts, ctx: Call<BundleLeg>, query: string): Promise<BundleLegAnswer> {
+async function findMatching(
+  memories: Memories,
+  ctx: Call<BundleLeg>,
+  query: string,
+): Promise<BundleLegAnswer> {
   const { project_id, scope, since, until, limit } = ctx.params;
   const where = {
     ...(project_id !== undefined && { project_id }),
@@ -34,22 +35,22 @@ async function fitting(parts: Parts, ctx: Call<BundleLeg>, query: string): Promi
     ...(since && { since: Date.parse(since) }),
     ...(until && { until: Date.parse(until) }),
   };
-  const access = await callerAccess(ctx as Call);
+  const access = await callerAccess(ctx);
   const { tenant_id } = ctx.meta.caller;
   const find: SearchFind = { tenant_id, kind: "memory", query, access, where, limit, spare: SPARE };
-  const { found, hits } = await findRows(parts, ctx, find);
+  const { found, hits } = await findRows(memories, ctx, find);
   const items = hits.slice(0, limit).map(({ row, score, sources }) => toItem(row, score, sourceOf(sources)));
   return { items, degraded: found.degraded };
 }
 
-async function recent(parts: Parts, ctx: Call<BundleLeg>): Promise<BundleLegAnswer> {
+async function findRecent(memories: Memories, ctx: Call<BundleLeg>): Promise<BundleLegAnswer> {
   const { project_id, scope, since, until, limit } = ctx.params;
   const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
-  const now = parts.now();
+  const now = memories.now();
   const rows = await latest(
-    parts.memories,
+    memories.rows,
     ctx.meta.caller.tenant_id,
-    await callerAccess(ctx as Call),
+    await callerAccess(ctx),
     {
       ...(scope && { scope }),
       where: { ...(project_id !== undefined && { project_id }), ...((since || until) && { created_at }) },

@@ -1,16 +1,11 @@
-import type { ActionSchema } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { callerAccess } from "../../../mixins/access.ts";
+import { callerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { Where } from "../../../storage/query.ts";
-import { action } from "../../runtime.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import type { Parts } from "./parts.ts";
-import { isExpired } from "./rows.ts";
-import { memoryHealth } from "./usage.contract.ts";
+import type { Memories } from "./memories.ts";
 
 const STALE_DAYS = 90;
 const PAGE = 2_000;
@@ -35,29 +30,25 @@ type Looked = Pick<
 const PROJECTION = { type: 1, freshness_date: 1, accessed_at: 1, expires_at: 1, changed_at: 1 } as const;
 
 /** Reports the health of memories (spec: Memory health snapshot). */
-export function healthActions(parts: Parts): Record<string, ActionSchema> {
+export async function reportHealth(memories: Memories, ctx: RequestContext) {
+  const { tenant_id } = ctx.meta.caller;
+  const now = memories.now();
+  const ids = new Set<string>();
+  const counts = new Counts(now.getTime());
+  for await (const row of inForce(memories, tenant_id, await callerAccess(ctx), now)) {
+    ids.add(row._id);
+    counts.add(row);
+  }
+  const [linked, pairs, embed_gap_count] = await Promise.all([
+    countLinked(ctx, ids),
+    ctx.call<[string, string][], unknown>("merges.open_pairs", { tenant_id, limit: MOST_PAIRS }),
+    ctx.call<number, unknown>("search.embed_gap", { tenant_id, kind: "memory" }).catch(unknown),
+  ]);
   return {
-    health: action(memoryHealth, async (ctx) => {
-      const { tenant_id } = ctx.meta.caller;
-      const now = parts.now().getTime();
-      const memories = new Set<string>();
-      const counts = new Counts(now);
-      for await (const row of inForce(parts, tenant_id, await callerAccess(ctx as Call), now)) {
-        memories.add(row._id);
-        counts.add(row);
-      }
-      const [linked, pairs, embed_gap_count] = await Promise.all([
-        linkedOf(ctx as Call, memories),
-        ctx.call<[string, string][], unknown>("merges.open_pairs", { tenant_id, limit: MOST_PAIRS }),
-        ctx.call<number, unknown>("search.embed_gap", { tenant_id, kind: "memory" }).catch(unknown),
-      ]);
-      return {
-        duplicate_count: pairs.filter(([a, b]) => memories.has(a) && memories.has(b)).length,
-        orphan_count: memories.size - linked,
-        embed_gap_count,
-        ...counts.told,
-      };
-    }),
+    duplicate_count: pairs.filter(([a, b]) => ids.has(a) && ids.has(b)).length,
+    orphan_count: ids.size - linked,
+    embed_gap_count,
+    ...counts.told,
   };
 }
 
@@ -68,13 +59,13 @@ function unknown(err: unknown): null {
 }
 
 /** Yields the memories in force that the caller may read, the latest changed first. */
-async function* inForce({ memories }: Parts, tenant_id: string, access: Access, now: number) {
+async function* inForce(memories: Memories, tenant_id: string, access: Access, now: Date) {
   const options = { sort: { changed_at: -1, _id: -1 } as const, limit: PAGE, projection: PROJECTION };
   let last: Looked | undefined;
   for (let seen = 0; seen < MOST_MEMORIES; seen += PAGE) {
     const wanted = { status: "active" as const, $and: [visibleTo(access), before(last)] };
-    const rows: Looked[] = await memories.find(tenant_id, wanted, options);
-    for (const row of rows) if (!isExpired(row, now)) yield row;
+    const rows: Looked[] = await memories.rows.find(tenant_id, wanted, options);
+    for (const row of rows) if (!memories.isExpired(row, now)) yield row;
     if (rows.length < PAGE) return;
     last = rows.at(-1);
   }
@@ -88,7 +79,7 @@ function before(last: Looked | undefined): Where<MemoryDoc> {
 }
 
 /** Counts the memories that have a relationship. */
-async function linkedOf(ctx: Call, memories: ReadonlySet<string>): Promise<number> {
+async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): Promise<number> {
   const linked = new Set<string>();
   const { tenant_id } = ctx.meta.caller;
   let after = "";

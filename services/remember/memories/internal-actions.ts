@@ -1,13 +1,13 @@
 import type { ActionSchema } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
 import { idempotent } from "../../runtime.ts";
-import type { MemoryDoc } from "./memories.model.ts";
-import type { Parts } from "./parts.ts";
-import { inOneMessage, mayReadById, present, toEntry } from "./rows.ts";
-import { presentAll } from "./shown.ts";
+import { type Collapse, collapse } from "./collapse.ts";
+import { inOneMessage } from "./list.ts";
+import { type MemoryDoc, present, toEntry } from "./memories.model.ts";
+import type { Memories } from "./memories.ts";
+import { type Recall, recall } from "./search.ts";
 
 interface Asked {
   ids: string[];
@@ -16,18 +16,26 @@ interface Asked {
 }
 
 /** Actions for other domains. */
-export function internalActions({ memories, now }: Parts): Record<string, ActionSchema> {
+export function internalActions(memories: Memories): Record<string, ActionSchema> {
+  const { rows } = memories;
+
+  async function load(tenant_id: string, { ids, brief }: Asked): Promise<MemoryDoc[]> {
+    const filter = { _id: { $in: ids } };
+    if (!brief) return rows.find(tenant_id, filter);
+    const docs = await rows.find(tenant_id, filter, { projection: { content: 0, metadata: 0 } });
+    return docs.map((doc) => ({ ...doc, content: "", metadata: "{}" }));
+  }
+
   return {
     /** Whether the tenant has any. */
-    any: idempotent<{ tenant_id: string }>(({ params }) => memories.exists(params.tenant_id, {})),
+    any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
 
     /** Returns, in any order, the memories that `GET /memories/{id}` would show the caller. */
     readable: idempotent<Asked>(async (ctx) => {
       const { caller } = ctx.meta;
       const [access, docs] = await Promise.all([callerAccess(ctx), load(caller.tenant_id, ctx.params)]);
-      const at = now().getTime();
-      const readable = docs.filter((doc) => mayReadById(caller, access, doc, at));
-      return presentAll({ memories, now }, ctx as Call, readable, access);
+      const readable = docs.filter((doc) => memories.mayReadById(caller, access, doc));
+      return memories.presentAll(ctx, readable, access);
     }),
 
     /** Returns these memories without access checks and in any status: never show them as they are. */
@@ -38,20 +46,16 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
 
     /** Returns which of these exist, in any status. */
     existing: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
-      const rows = await memories.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
-      return rows.map(({ _id }) => _id);
+      const found = await rows.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
+      return found.map(({ _id }) => _id);
     }),
+
+    recall: idempotent<Recall>((ctx) => recall(memories, ctx)),
+    collapse: idempotent<Collapse>((ctx) => collapse(memories, ctx, ctx.params)),
 
     /** Serves search's catch-up: memories in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
-      entriesOf(inOneMessage(await changedAfter(memories, params)), toEntry),
+      entriesOf(inOneMessage(await changedAfter(rows, params)), toEntry),
     ),
   };
-
-  async function load(tenant_id: string, { ids, brief }: Asked): Promise<MemoryDoc[]> {
-    const filter = { _id: { $in: ids } };
-    if (!brief) return memories.find(tenant_id, filter);
-    const docs = await memories.find(tenant_id, filter, { projection: { content: 0, metadata: 0 } });
-    return docs.map((doc) => ({ ...doc, content: "", metadata: "{}" }));
-  }
 }

@@ -5,46 +5,50 @@ import { type Fault, invalidValue, ruleBroken } from "../../../lib/contract/faul
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Update } from "../../../storage/query.ts";
-import { changeOf } from "./changes.ts";
 import type { promoteMemory, updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { findManaged, notActive, type Parts } from "./parts.ts";
-import { dateOf, metadataText, purgeAt, subjectsIn } from "./rows.ts";
+import { changeOf, type Memories, notActive } from "./memories.ts";
+import { dateOf, metadataText, purgeAt, subjectsIn } from "./new-memory.ts";
 
 /**
  * Returns the update of a memory in its current state; null if nothing changes. May throw the fault that refuses it.
  */
 type Decide = (doc: MemoryDoc) => Update<MemoryDoc> | null;
 
+type Request = Pick<Call, "call" | "broadcast" | "meta">;
+
 /** Changes a memory that the caller manages, guarded by the version that the decision was based on. */
-function change(parts: Parts, ctx: Call, id: string, decide: Decide): Promise<MemoryDoc> {
+function change(memories: Memories, ctx: Request, id: string, decide: Decide): Promise<MemoryDoc> {
   const attempt = async () => {
-    const { doc } = await findManaged(parts, ctx, id);
+    const doc = await memories.findManaged(ctx, id);
     const update = decide(doc);
     if (!update) return doc;
     const { tenant_id, version, status } = doc;
-    const changed = await parts.memories.update(tenant_id, { _id: id, version, status }, update);
-    if (changed) await parts.changes.after(ctx, [changed]);
+    const changed = await memories.rows.update(tenant_id, { _id: id, version, status }, update);
+    if (changed) await memories.afterChange(ctx, [changed]);
     return changed;
   };
   return guardedWrite(attempt, "The memory is being changed by others; try again.", id);
 }
 
+async function changeAndShow(memories: Memories, ctx: Request, id: string, decide: Decide) {
+  return memories.presentOne(ctx, await change(memories, ctx, id, decide));
+}
+
 /** @throws Fault validation_error, not_found, forbidden, conflict */
-export async function update(parts: Parts, ctx: Call<ParamsOf<typeof updateMemory>>): Promise<MemoryDoc> {
+export async function update(memories: Memories, ctx: Call<ParamsOf<typeof updateMemory>>) {
   const { id, ...given } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
-  await findManaged(parts, ctx, id);
+  await memories.findManaged(ctx, id);
   if (given.project_id) await ctx.call("projects.require", { tenant_id, key: given.project_id });
-  return change(parts, ctx, id, (doc) => {
+  return changeAndShow(memories, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
     const $set = settingsOf(given, doc);
     if (Object.keys($set).length === 0) return null;
-    if (given.expires_at === undefined) return changeOf("updated", parts.now(), $set);
-    return withPurge(
-      changeOf("updated", parts.now(), $set),
-      purgeAt($set.expires_at ?? null, parts.now(), parts.windowMs),
-    );
+    const at = memories.now();
+    const updated = changeOf("updated", at, $set);
+    if ($set.expires_at === undefined) return updated;
+    return withPurge(updated, purgeAt($set.expires_at, at, memories.windowMs));
   });
 }
 
@@ -74,11 +78,11 @@ function subjectsOf({ metadata, subjects, source_subjects = [] }: MemoryDoc, giv
 }
 
 /** @throws Fault validation_error, business_rule_violation, not_found, forbidden, conflict */
-export async function promote(parts: Parts, ctx: Call<ParamsOf<typeof promoteMemory>>): Promise<MemoryDoc> {
+export async function promote(memories: Memories, ctx: Call<ParamsOf<typeof promoteMemory>>) {
   const { id, scope } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   const team_id = ctx.params.team_id ?? null;
-  await findManaged(parts, ctx, id);
+  await memories.findManaged(ctx, id);
   if (scope === "team" && !team_id) throw invalidValue("team_id", "Promoting to a team needs its team_id.");
   if (scope !== "team" && team_id) {
     throw invalidValue("team_id", `team_id goes with the scope team, not with ${scope}.`);
@@ -86,12 +90,12 @@ export async function promote(parts: Parts, ctx: Call<ParamsOf<typeof promoteMem
   if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
     throw invalidValue("team_id", `There is no team ${team_id}.`);
   }
-  return change(parts, ctx, id, (doc) => {
+  return changeAndShow(memories, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
     // The narrowest scope is never the target of a promotion.
     if (doc.scope === scope && doc.team_id === team_id && scope !== "agent") return null;
     if (MEMORY_SCOPES.indexOf(scope) <= MEMORY_SCOPES.indexOf(doc.scope)) throw narrows(doc, scope);
-    const at = parts.now();
+    const at = memories.now();
     const finding = {
       finding_due_at: at,
       finding_origin: "promoted",
@@ -107,33 +111,31 @@ function narrows({ scope, team_id }: MemoryDoc, wanted: string): Fault {
 }
 
 /** @throws Fault not_found, forbidden */
-export function forget(parts: Parts, ctx: Call<{ id: string }>): Promise<MemoryDoc> {
-  return change(parts, ctx, ctx.params.id, (doc) => {
+export async function forget(memories: Memories, ctx: Call<{ id: string }>) {
+  const { _id, invalid_at } = await change(memories, ctx, ctx.params.id, (doc) => {
     if (doc.status === "forgotten" || doc.status === "pending") return null;
-    const at = parts.now();
+    const at = memories.now();
     return changeOf("forgotten", at, {
       status: "forgotten",
       forgotten_from: doc.status,
       // A superseded memory keeps the time at which it was superseded.
       invalid_at: doc.invalid_at ?? at,
-      purge_at: new Date(at.getTime() + parts.windowMs),
+      purge_at: new Date(at.getTime() + memories.windowMs),
     });
   });
+  return { memory_id: _id, forgotten: true, invalid_at: (invalid_at as Date).toISOString() };
 }
 
 /** Restores the previous status: a superseded memory stays superseded. @throws Fault not_found, forbidden, conflict */
-export function restore(parts: Parts, ctx: Call<{ id: string }>): Promise<MemoryDoc> {
-  return change(parts, ctx, ctx.params.id, (doc) => {
+export function restore(memories: Memories, ctx: Call<{ id: string }>) {
+  return changeAndShow(memories, ctx, ctx.params.id, (doc) => {
     if (doc.status === "active") return null;
     if (doc.status !== "forgotten") throw notActive(doc);
     const status = doc.forgotten_from ?? "active";
     const invalid_at = status === "active" ? null : doc.invalid_at;
-    const restored = changeOf("restored", parts.now(), { status, invalid_at });
-    const { $unset } = restored;
-    return withPurge(
-      { ...restored, $unset: { ...$unset, forgotten_from: 1 } },
-      purgeAt(doc.expires_at, parts.now(), parts.windowMs),
-    );
+    const at = memories.now();
+    const restored = { ...changeOf("restored", at, { status, invalid_at }), $unset: { forgotten_from: 1 } };
+    return withPurge(restored, purgeAt(doc.expires_at, at, memories.windowMs));
   });
 }
 

@@ -1,7 +1,7 @@
-import type { Call } from "../../../lib/access/caller.ts";
 import { mayRead } from "../../../lib/access/visibility.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { findReadable, type Parts } from "./parts.ts";
+import type { Memories } from "./memories.ts";
 
 /** Limits the lineage to the nearest ancestors. */
 const MOST_ANCESTORS = 500;
@@ -10,8 +10,8 @@ const MOST_ANCESTORS = 500;
  * Returns a memory's lineage (spec: Lineage result): the memories merged into it, and into those, nearest first, and
  * the one it replaced. Names only readable memories.
  */
-export async function lineageOf(parts: Parts, ctx: Call, id: string) {
-  const { doc, access } = await findReadable(parts, ctx, id);
+export async function explainLineage(memories: Memories, ctx: RequestContext, id: string) {
+  const { doc, access } = await memories.findReadable(ctx, id);
   const { tenant_id } = doc;
   const merge_lineage: { loser_memory_id: string; winner_memory_id: string; origin: string }[] = [];
   const seen = new Set([id]);
@@ -20,7 +20,7 @@ export async function lineageOf(parts: Parts, ctx: Call, id: string) {
   while (winners.length > 0 && seen.size < MOST_ANCESTORS) {
     const sort = { invalid_at: -1 as const, _id: -1 as const };
     const limit = MOST_ANCESTORS;
-    const into = await parts.memories.find(tenant_id, { superseded_by: { $in: winners } }, { sort, limit });
+    const into = await memories.rows.find(tenant_id, { superseded_by: { $in: winners } }, { sort, limit });
     const readable = into.filter(
       (row) => row.status !== "forgotten" && mayRead(access, row) && !seen.has(row._id),
     );

@@ -1,16 +1,18 @@
+import type { Call } from "../../../lib/access/caller.ts";
 import type { Access, MemoryScope } from "../../../lib/access/visibility.ts";
+import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, type Order as OrderBy, toCursor } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { compareTexts } from "../../../lib/text/code-points.ts";
+import { callerAccess } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { type Clause, joined, lanesOf } from "./lanes.ts";
-import type { listMemories, MemorySort, MemoryStatus } from "./memories.contract.ts";
+import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { inOneMessage } from "./rows.ts";
-import { withText } from "./with-text.ts";
+import type { Memories } from "./memories.ts";
+import { type Clause, joined, partitionsOf, scanForText } from "./partitions.ts";
 
-type Params = ParamsOf<typeof listMemories>;
+type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */
 type Place = Pick<MemoryDoc, "_id" | MemorySort>;
 
@@ -18,24 +20,24 @@ type Order = OrderBy<MemorySort>;
 
 /**
  * Returns a page of readable memories with their total. Indexes hold the rows of the institution, each team and each
- * owner in order. The page is merged from these lanes, so that its cost does not depend on unreadable rows.
+ * owner in order. The page is merged from these partitions, so that its cost does not depend on unreadable rows.
  */
-export async function listPage(
-  memories: TenantCollection<MemoryDoc>,
-  tenant_id: string,
-  access: Access,
-  params: Params,
-  now: Date,
-) {
+export async function listMemories(memories: Memories, ctx: Call<Params>) {
+  const { tenant_id } = ctx.meta.caller;
+  const { params } = ctx;
+  const access = await callerAccess(ctx);
   const { offset = 0, limit = 50, sort: by = "created_at", order: direction = "desc", cursor } = params;
   const order: Order = { by, sign: direction === "asc" ? 1 : -1 };
   const after = cursor === undefined ? undefined : placeOf(cursor, by);
-  const asked = { memories, tenant_id, access, params, now, order, after, most: offset + limit + 1 };
+  const asked = {
+    ...{ memories: memories.rows, tenant_id, access, params, now: memories.now() },
+    ...{ order, after, most: offset + limit + 1 },
+  };
   const { places, count } = await (params.search ? placesWithText(asked) : placesInOrder(asked));
-  const rows = await load(memories, tenant_id, places.slice(offset, offset + limit));
+  const rows = await load(memories.rows, tenant_id, places.slice(offset, offset + limit));
   const last = places.length > offset + rows.length ? rows.at(-1) : undefined;
   return {
-    rows,
+    memories: await memories.presentAll(ctx, rows, access),
     total: count,
     next_cursor: last ? toCursor(by, { value: last[by], id: last._id }) : null,
   };
@@ -60,22 +62,22 @@ interface Places {
   count: number;
 }
 
-/** Merges lanes that an index returns in order. */
+/** Merges partitions that an index returns in order. */
 async function placesInOrder(asked: Asked): Promise<Places> {
   const { memories, tenant_id, params, order, after, most } = asked;
   const wanted = [statusOf(params), ...clausesOf(params, asked.now)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
   // A covered query: the index holds ids and order.
   const ids = { sort: { [order.by]: order.sign, _id: order.sign }, limit: most, projection: { _id: 1 } };
-  const inLane = async (lane: Clause): Promise<Places> => {
-    const clauses = [lane, ...wanted];
+  const inPartition = async (partition: Clause): Promise<Places> => {
+    const clauses = [partition, ...wanted];
     const [rows, count] = await Promise.all([
       memories.find(tenant_id, joined([...clauses, ...beyond]), ids),
       memories.count(tenant_id, joined(clauses)),
     ]);
     return { places: await memories.find(tenant_id, idsOf(rows), { projection: { [order.by]: 1 } }), count };
   };
-  const found = await Promise.all(lanesOf(asked.access, params.scope).map(inLane));
+  const found = await Promise.all(partitionsOf(asked.access, params.scope).map(inPartition));
   return {
     places: found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order)),
     count: found.reduce((sum, { count }) => sum + count, 0),
@@ -86,10 +88,10 @@ async function placesInOrder(asked: Asked): Promise<Places> {
 function placesWithText(asked: Asked): Promise<Places> {
   const { tenant_id, params, order, after, most } = asked;
   const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
-  const lanes = lanesOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
-  return withText<Place>(asked.memories, {
+  const partitions = partitionsOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
+  return scanForText<Place>(asked.memories, {
     ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
-    lanes: lanes.flatMap((lane) => statuses.map((status) => [lane, { status }])),
+    partitions: partitions.flatMap((each) => statuses.map((status) => [each, { status }])),
     wanted: clausesOf(params, asked.now),
     keep(found) {
       const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
@@ -109,8 +111,11 @@ export async function latest(
   const order: Order = { by: "created_at", sign: -1 };
   const sort = { created_at: -1, _id: -1 } as const;
   const found = await Promise.all(
-    lanesOf(access, scope).map((lane) =>
-      memories.find(tenant_id, joined([lane, statusOf({}), ...clausesOf({}, now), where]), { sort, limit }),
+    partitionsOf(access, scope).map((partition) =>
+      memories.find(tenant_id, joined([partition, statusOf({}), ...clausesOf({}, now), where]), {
+        sort,
+        limit,
+      }),
     ),
   );
   const merged = found.flat().sort((a, b) => compare(a, b, order));
@@ -161,4 +166,9 @@ function compare(a: Place, b: Place, { by, sign }: Order): number {
 function placeOf(cursor: string, by: MemorySort): Place {
   const { value, id } = fromCursor(cursor, by);
   return { _id: id, [by]: value } as unknown as Place;
+}
+
+/** Returns the first rows, limited to one message between nodes. */
+export function inOneMessage(docs: MemoryDoc[]): MemoryDoc[] {
+  return upToSize(docs, ({ title, content, metadata }) => title.length + content.length + metadata.length);
 }

@@ -12,6 +12,7 @@ import {
   subdocuments,
   tenantSchema,
 } from "../../../storage/model.ts";
+import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
@@ -23,9 +24,6 @@ export type MemoryChange =
   | "restored"
   | "superseded"
   | "merged";
-
-/** An unpublished event, stored in the row that it is about and written with the change. */
-export type Announcement = NonNullable<MemoryDoc["announce"]>[number];
 
 /** The position in a document that a memory comes from, as of its creation (spec: Citation). */
 export interface StoredCitation {
@@ -138,3 +136,63 @@ schema.index({ finding_due_at: 1 }, { sparse: true });
 schema.index({ purge_at: 1 }, { sparse: true });
 
 export const MemoryModel: Model<MemoryDoc> = { name: "memories", schema };
+
+/** Formats a memory for callers. */
+export function present(doc: MemoryDoc) {
+  return {
+    id: doc._id,
+    tenant_id: doc.tenant_id,
+    agent_id: doc.agent_id,
+    user_id: doc.user_id,
+    scope: doc.scope,
+    team_id: doc.team_id,
+    type: doc.type,
+    status: doc.status,
+    title: doc.title,
+    content: doc.content,
+    confidence: doc.confidence,
+    importance: doc.importance,
+    metadata: JSON.parse(doc.metadata) as Record<string, unknown>,
+    source_type: doc.source_type,
+    source_id: doc.source_id,
+    source_url: doc.source_url,
+    source_event_id: doc.source_event_id,
+    freshness_date: doc.freshness_date?.toISOString() ?? null,
+    expires_at: doc.expires_at?.toISOString() ?? null,
+    project_id: doc.project_id,
+    tags: doc.tags,
+    supersedes_id: doc.supersedes_id,
+    invalid_at: doc.invalid_at?.toISOString() ?? null,
+    superseded_by: doc.superseded_by,
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+    accessed_at: doc.accessed_at.toISOString(),
+  };
+}
+
+/** Converts a memory to a search entry. */
+export function toEntry(doc: MemoryDoc): SearchEntry {
+  const { source_type, source_id } = doc;
+  return {
+    kind: "memory",
+    id: doc._id,
+    version: doc.version,
+    removed: doc.status !== "active" && doc.status !== "superseded",
+    title: doc.title,
+    text: doc.content,
+    scope: doc.scope,
+    agent_id: doc.agent_id,
+    team_id: doc.team_id,
+    type: doc.type,
+    project_id: doc.project_id,
+    tags: doc.tags,
+    confidence: doc.confidence,
+    importance: doc.importance,
+    created_at: doc.created_at.getTime(),
+    date: doc.freshness_date?.getTime() ?? null,
+    expires_at: doc.expires_at?.getTime() ?? null,
+    superseded: doc.status === "superseded",
+    cites: doc.rank_cites,
+    thread: source_type && source_id ? `${source_type}:${source_id}` : null,
+  };
+}

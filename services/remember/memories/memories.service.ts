@@ -1,138 +1,90 @@
-import type { ServiceBroker } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
-import { isFault } from "../../../lib/contract/faults.ts";
-import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
-import { Type } from "../../../lib/contract/type.ts";
-import { compileCheck } from "../../../lib/contract/validator.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { callerAccess } from "../../../mixins/access.ts";
-import { Loop, working } from "../../../mixins/loop.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
-import { Changes } from "./changes.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import type { BundleLeg } from "../bundles/bundle-leg.ts";
+import { announceChanges } from "./announce.ts";
 import { CiteModel } from "./cites.model.ts";
-import { Cites } from "./cites.ts";
-import { collapseActions } from "./collapse.ts";
-import { createMany, createOne } from "./create.ts";
-import { eraseAction } from "./erase.ts";
-import { eraseEverywhere } from "./erase-everywhere.ts";
+import { cite, settleCites } from "./cites.ts";
+import { createMemories, createMemory } from "./create.ts";
+import { eraseMemories } from "./erase.contract.ts";
+import { erase } from "./erase.ts";
 import { MemoryErasureModel } from "./erasures.model.ts";
 import { Erasures } from "./erasures.ts";
 import { findingsOutbox } from "./findings-outbox.ts";
-import { forBundleAction } from "./for-bundle.ts";
-import { healthActions } from "./health.ts";
+import { forBundle } from "./for-bundle.ts";
+import { reportHealth } from "./health.ts";
 import { internalActions } from "./internal-actions.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
-import { lineageOf } from "./lineage.ts";
-import { listPage } from "./list.ts";
+import { explainLineage } from "./lineage.ts";
+import { listMemories } from "./list.ts";
 import * as contract from "./memories.contract.ts";
-import { type MemoryDoc, MemoryModel } from "./memories.model.ts";
-import { findReadable } from "./parts.ts";
+import { MemoryModel } from "./memories.model.ts";
+import { Memories } from "./memories.ts";
 import { finishPending, purge } from "./purge.ts";
-import { recallAction } from "./recall.ts";
-import { type NewMemory, present } from "./rows.ts";
 import { searchMemories } from "./search.contract.ts";
-import { search } from "./search.ts";
-import { Searches } from "./searches.ts";
-import { presentAll, presentOne } from "./shown.ts";
+import { FirstSearches, search } from "./search.ts";
 import { supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
-import { type UsageParts, usageActions, usageOf } from "./usage.ts";
+import * as usage from "./usage.contract.ts";
+import { activityOf, citationsOf, getMemory } from "./usage.ts";
 
+const ANNOUNCE_MS = 1000;
 const SWEEP_MS = 60_000;
+const CITE_MS = 5_000;
 /** Interval for finishing interrupted replacements: until then the new memory, and perhaps the old one, is hidden. */
 const FINISH_MS = 5_000;
+const FAILED = "memories: a sweep failed and is tried again";
 
-export const memoriesService: ServiceFactory = ({ store, config }) => {
-  const memories = store.collection(MemoryModel);
-  const now = () => new Date(store.now());
-  let broker: ServiceBroker;
-  let purges: Loop;
-  let finishing: Loop;
-  let resuming: Loop;
-  let erasures: Erasures;
-  let touches: Touches;
-  const searches = new Searches();
-  let cites: Cites;
-  const parts: UsageParts = {
-    memories,
-    cites: store.collection(CiteModel),
-    now,
+export const memoriesService: ServiceFactory = ({ store, config, log }) => {
+  const rows = store.collection(MemoryModel);
+  const announcing = new ServiceLoop(
+    (broker) => announceChanges(rows, broker),
+    ANNOUNCE_MS,
+    "memories: events wait to be published",
+  );
+  const memories = new Memories({
+    ...{ rows, cites: store.collection(CiteModel), now: () => new Date(store.now()), log },
     windowMs: config.MEMORY_REVERSIBILITY_DAYS * DAY_MS,
-    changes: new Changes(memories, () => broker),
-  };
+    nudge: () => announcing.nudge(),
+  });
+  const erasures = new Erasures(memories, store.collection(MemoryErasureModel), store);
+  const touches = new Touches(rows, (err) => log.warn({ err }, FAILED));
+  const firstSearches = new FirstSearches();
+  const citing = new ServiceLoop((broker) => settleCites(memories, broker), CITE_MS, FAILED);
+  const purging = new ServiceLoop((broker) => purge(memories, broker), SWEEP_MS, FAILED);
+  const finishing = new ServiceLoop((broker) => finishPending(memories, broker), FINISH_MS, FAILED);
+  const erasing = new ServiceLoop((broker) => erasures.resume(broker), SWEEP_MS, FAILED);
 
   return {
     name: "memories",
-    mixins: [working(() => [parts.changes, purges, finishing, cites, resuming])],
+    mixins: [announcing, citing, purging, finishing, erasing].map(({ mixin }) => mixin),
     actions: {
-      create: action(contract.createMemory, async (ctx) => present(await createOne(parts, ctx, ctx.params))),
+      create: action(contract.createMemory, (ctx) => createMemory(memories, ctx)),
+      create_batch: action(contract.createMemories, (ctx) => createMemories(memories, ctx)),
+      list: action(contract.listMemories, (ctx) => listMemories(memories, ctx)),
 
-      create_batch: action(contract.createMemories, async (ctx) => {
-        const given = ctx.params.memories.map(checkNew);
-        const results = await createMany(parts, ctx as Call, given);
-        return { results: results.map(toResult) };
-      }),
-
-      list: action(contract.listMemories, async (ctx) => {
-        const { tenant_id } = ctx.meta.caller;
-        const access = await callerAccess(ctx);
-        const { rows, ...page } = await listPage(memories, tenant_id, access, ctx.params, now());
-        return { memories: await presentAll(parts, ctx as Call, rows, access), ...page };
-      }),
-
-      get: action(contract.getMemory, async (ctx) => {
-        const { doc } = await findReadable(parts, ctx, ctx.params.id);
-        touches.note([doc], store.now());
-        return { ...(await presentOne(parts, ctx, doc)), usage: await usageOf(parts, ctx, doc) };
-      }),
-
-      update: action(contract.updateMemory, async (ctx) => presentOne(parts, ctx, await update(parts, ctx))),
-      promote: action(contract.promoteMemory, async (ctx) =>
-        presentOne(parts, ctx, await promote(parts, ctx)),
-      ),
-      restore: action(contract.restoreMemory, async (ctx) =>
-        presentOne(parts, ctx, await restore(parts, ctx)),
-      ),
-
-      forget: action(contract.forgetMemory, async (ctx) => {
-        const { _id, invalid_at } = await forget(parts, ctx);
-        return { memory_id: _id, forgotten: true, invalid_at: (invalid_at as Date).toISOString() };
-      }),
-
-      supersede: action(contract.supersedeMemory, async (ctx) => {
-        const { id, superseded_by_id } = ctx.params;
-        const { superseded_by, invalid_at } = await supersede(parts, ctx, id, superseded_by_id);
-        return { memory_id: id, superseded_by, invalid_at: (invalid_at as Date).toISOString() };
-      }),
-
+      get: action(contract.getMemory, (ctx) => getMemory(memories, ctx, touches)),
+      update: action(contract.updateMemory, (ctx) => update(memories, ctx)),
+      promote: action(contract.promoteMemory, (ctx) => promote(memories, ctx)),
+      forget: action(contract.forgetMemory, (ctx) => forget(memories, ctx)),
+      restore: action(contract.restoreMemory, (ctx) => restore(memories, ctx)),
+      supersede: action(contract.supersedeMemory, (ctx) => supersede(memories, ctx)),
+      lineage: action(contract.explainLineage, (ctx) => explainLineage(memories, ctx, ctx.params.id)),
       search: action(searchMemories, async (ctx) => {
-        const found = await search(parts, ctx, touches);
-        await searches.note(ctx as Call);
+        const found = await search(memories, ctx, touches);
+        await firstSearches.report(ctx);
         return found;
       }),
-      lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
-
-      recall: recallAction(parts),
-      for_bundle: forBundleAction(parts),
-      ...internalActions(parts),
-      ...collapseActions(parts),
-      ...usageActions(parts, () => cites),
-      ...healthActions(parts),
-      ...findingsOutbox(parts),
-      erase: eraseAction(() => erasures, config),
-    },
-
-    created() {
-      broker = this.broker as ServiceBroker;
-      const report = (err: unknown) => broker.logger.warn("memories: a sweep failed and is tried again", err);
-      touches = new Touches(memories, report);
-      cites = new Cites(parts, () => broker, report);
-      const eraseAll = (tenant_id: string, ids: string[]) => eraseEverywhere(parts, broker, tenant_id, ids);
-      purges = new Loop(() => purge(parts, eraseAll), SWEEP_MS, report);
-      const rows = store.collection(MemoryErasureModel);
-      erasures = new Erasures({ ...parts, erasures: rows, store, broker: () => broker });
-      resuming = new Loop(() => erasures.resume(), SWEEP_MS, report);
-      finishing = new Loop(() => finishPending(parts, broker), FINISH_MS, report);
+      cite: action(usage.citeMemory, async (ctx) => {
+        if (await cite(memories, ctx)) citing.nudge();
+      }),
+      citations: action(usage.listCitations, (ctx) => citationsOf(memories, ctx)),
+      activity: action(usage.agentActivity, (ctx) => activityOf(memories, ctx)),
+      health: action(usage.memoryHealth, (ctx) => reportHealth(memories, ctx)),
+      erase: action(eraseMemories, (ctx) => erase(erasures, config, ctx)),
+      for_bundle: idempotent<BundleLeg>((ctx) => forBundle(memories, ctx)),
+      ...internalActions(memories),
+      ...findingsOutbox(rows),
     },
 
     async started() {
@@ -142,19 +94,3 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
     stopped: () => touches.flush(store.now()),
   };
 };
-
-const NewMemoryBody = Type.Object(contract.newMemoryFields);
-const checkOne = compileCheck(NewMemoryBody);
-const checkKeys = compileKeyCheck(NewMemoryBody);
-
-/** Returns a memory of a batch, or its validation error. */
-function checkNew(given: unknown): NewMemory | Error {
-  return checkKeys(given) ?? checkOne(given) ?? (given as NewMemory);
-}
-
-/** Returns the batch's result for one memory. */
-function toResult(made: MemoryDoc | Error) {
-  if (!(made instanceof Error)) return { status: 201, memory: present(made) };
-  if (!isFault(made)) throw made;
-  return { status: made.code, error: { code: made.type, message: made.message, details: made.data ?? {} } };
-}

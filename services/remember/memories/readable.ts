@@ -1,5 +1,13 @@
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { callerId } from "../../../lib/access/caller.ts";
+import {
+  agentAccess,
+  isAtLeastAsVisible,
+  mayRead,
+  type Owned,
+  type Scoped,
+} from "../../../lib/access/visibility.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 
 /** A memory as `memories.readable` returns it to other domains. */
 export interface ReadableMemory {
@@ -28,7 +36,7 @@ interface Options {
 
 /** Returns the memories that the caller may read by id, keyed by id. */
 export async function readableMemories(
-  ctx: Call,
+  ctx: RequestContext,
   ids: Iterable<string>,
   { brief = false }: Options = {},
 ): Promise<Map<string, ReadableMemory>> {
@@ -45,7 +53,7 @@ export async function readableMemories(
 
 /** Returns only those in force or superseded: forgotten and expired memories are on no path. */
 export async function standingMemories(
-  ctx: Call,
+  ctx: RequestContext,
   ids: Iterable<string>,
   now: number,
   options?: Options,
@@ -56,14 +64,14 @@ export async function standingMemories(
 }
 
 /** Returns a memory that the caller may read by id. @throws Fault not_found */
-export async function requireReadable(ctx: Call, id: string): Promise<ReadableMemory> {
+export async function requireReadable(ctx: RequestContext, id: string): Promise<ReadableMemory> {
   const memory = (await readableMemories(ctx, [id])).get(id);
   if (!memory) throw notFound("memory", id);
   return memory;
 }
 
 /** Returns which memories were deleted: copies of them must not be kept. */
-export async function deletedMemories(ctx: Call, ids: readonly string[]): Promise<string[]> {
+export async function deletedMemories(ctx: RequestContext, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const { tenant_id } = ctx.meta.caller;
   const existing = new Set(await ctx.call<string[], unknown>("memories.existing", { tenant_id, ids }));
@@ -71,7 +79,7 @@ export async function deletedMemories(ctx: Call, ids: readonly string[]): Promis
 }
 
 /** Whether the caller owns the memory. */
-export function isOwn({ meta: { caller } }: Call, { agent_id, user_id }: ReadableMemory): boolean {
+export function isOwn({ meta: { caller } }: RequestContext, { agent_id, user_id }: ReadableMemory): boolean {
   return (caller.kind === "agent" ? agent_id : user_id) === callerId(caller);
 }
 
@@ -81,4 +89,19 @@ export function isStanding(
   now: number,
 ): boolean {
   return status !== "forgotten" && (expires_at === null || Date.parse(expires_at) > now);
+}
+
+/** Whether all readers of a memory, including its owner, can read its successor. */
+export async function isReadByAllReaders(
+  ctx: Pick<RequestContext, "call">,
+  { tenant_id, ...memory }: Scoped & { tenant_id: string },
+  successor: Scoped,
+): Promise<boolean> {
+  if (!isAtLeastAsVisible(successor, memory)) return false;
+  const { agent_id } = memory;
+  if (agent_id === null || agent_id === successor.agent_id || successor.scope === "institutional")
+    return true;
+  const asked = { tenant_id, agent_ids: [agent_id] };
+  const [owner] = await ctx.call<Owned[], unknown>("agents.get_many", asked);
+  return !owner || mayRead(agentAccess(owner), successor);
 }

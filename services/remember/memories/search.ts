@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { type Access, mayRead } from "../../../lib/access/visibility.ts";
+import { agentAccess, mayRead, type Owned } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { newUuid } from "../../../lib/ids.ts";
@@ -11,11 +11,8 @@ import type {
   SearchPlan,
   SearchWhere,
 } from "../../../storage/search/entry.ts";
-import type { MemoryDoc } from "./memories.model.ts";
-import type { Parts } from "./parts.ts";
-import { isExpired } from "./rows.ts";
+import type { Memories } from "./memories.ts";
 import type { searchMemories } from "./search.contract.ts";
-import { presentAll } from "./shown.ts";
 import type { Touches } from "./touches.ts";
 
 type Asked = ParamsOf<typeof searchMemories>;
@@ -24,28 +21,28 @@ type Asked = ParamsOf<typeof searchMemories>;
 export const SPARE = 10;
 
 /** Searches what the caller may read. Checks the index's hits against the rows. */
-export async function search({ memories, now }: Rows, ctx: Call<Asked>, touches: Touches) {
+export async function search(memories: Memories, ctx: Call<Asked>, touches: Touches) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
   if (ctx.params.project_id) await ctx.call("projects.require", { tenant_id, key: ctx.params.project_id });
-  const access = await callerAccess(ctx as Call);
+  const access = await callerAccess(ctx);
   const find: SearchFind = {
     ...{ tenant_id, kind: "memory", query, access, where: whereOf(ctx.params), include_superseded },
     ...{ limit, spare: SPARE, explain },
     ...(min_score !== undefined && { min_score }),
     ...(explain && expect !== undefined && { expect }),
   };
-  const { found, hits } = await findRows({ memories, now }, ctx, find);
+  const { found, hits } = await findRows(memories, ctx, find);
   const given = hits.slice(0, limit);
   const rows = given.map(({ row }) => row);
-  const shown = await presentAll({ memories, now }, ctx as Call, rows, access);
+  const shown = await memories.presentAll(ctx, rows, access);
   const results = given.map(({ row, score, sources }, i) => ({
     memory: shown[i],
     score,
     sources,
     superseded: row.status === "superseded",
   }));
-  touches.note(rows, now().getTime());
+  touches.note(rows, memories.now().getTime());
   return {
     results,
     total_candidates: found.total_candidates,
@@ -58,25 +55,50 @@ export async function search({ memories, now }: Rows, ctx: Call<Asked>, touches:
   };
 }
 
-type Rows = Pick<Parts, "memories" | "now">;
+export interface Recall {
+  tenant_id: string;
+  agent_id: string;
+  query: string;
+  limit: number;
+  /** Whether to include the content. */
+  content: boolean;
+}
+
+/** Recalls memories for a query on behalf of an agent, limited to what that agent may read. */
+export async function recall(memories: Memories, ctx: Pick<Call<Recall>, "call" | "params">) {
+  const { tenant_id, agent_id, query, limit, content } = ctx.params;
+  const [agent] = await ctx.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] });
+  if (!agent) return { memories: [], degraded: [] };
+  const access = agentAccess(agent);
+  const { found, hits } = await findRows(memories, ctx, {
+    ...{ tenant_id, kind: "memory", query, access, limit, spare: SPARE },
+  });
+  const recalled = hits.slice(0, limit).map(({ row, score }) => ({
+    ...{ id: row._id, title: row.title, score },
+    ...(content && { content: row.content }),
+  }));
+  return { memories: recalled, degraded: found.degraded };
+}
 
 /** Queries the index and returns the hits' rows that the caller may find. */
-export async function findRows(rows: Rows, ctx: Pick<Call, "call">, find: SearchFind) {
+export async function findRows(memories: Memories, ctx: Pick<Call, "call">, find: SearchFind) {
   const found = await ctx.call<SearchFound, SearchFind>("search.find", find);
-  const hits = await goodRows(rows, find, found.hits.slice(0, find.limit));
+  const hits = await goodRows(memories, find, found.hits.slice(0, find.limit));
   const spare = found.hits.slice(find.limit);
   // Usually all of the first hits qualify, so that no others need to be read.
   if (hits.length < Math.min(find.limit, found.hits.length))
-    hits.push(...(await goodRows(rows, find, spare)));
+    hits.push(...(await goodRows(memories, find, spare)));
   return { found, hits };
 }
 
-async function goodRows({ memories, now }: Rows, find: SearchFind, hits: SearchHit[]) {
+async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[]) {
   if (hits.length === 0) return [];
-  const { tenant_id, access, include_superseded = false } = find;
-  const rows = await memories.find(tenant_id, { _id: { $in: hits.map(({ id }) => id) } });
-  const at = now().getTime();
-  const good = rows.filter((row) => isToBeFound(row, access, include_superseded, at));
+  const { tenant_id, access, include_superseded: superseded = false } = find;
+  const rows = await memories.rows.find(tenant_id, { _id: { $in: hits.map(({ id }) => id) } });
+  const good = rows.filter((row) => {
+    const inForce = row.status === "active" || (superseded && row.status === "superseded");
+    return inForce && !memories.isExpired(row) && mayRead(access, row);
+  });
   const byId = new Map(good.map((row) => [row._id, row]));
   return hits.flatMap(({ id, score, sources }) => {
     const row = byId.get(id);
@@ -93,12 +115,25 @@ function whereOf({ scope, memory_types, project_id, tags }: Asked): SearchWhere 
   };
 }
 
-function isToBeFound(row: MemoryDoc, access: Access, superseded: boolean, at: number): boolean {
-  const inForce = row.status === "active" || (superseded && row.status === "superseded");
-  return inForce && !isExpired(row, at) && mayRead(access, row);
-}
-
 function presentPlan({ legs, funnel, results, expect }: SearchPlan) {
   const named = results.map(({ id, ...rest }) => ({ memory_id: id, ...rest }));
   return { legs, funnel, results: named, ...(expect && { expect }) };
+}
+
+/** Reports a tenant's first search on this node to onboarding: no row of a memory shows it. */
+export class FirstSearches {
+  readonly #reported = new Set<string>();
+
+  async report(ctx: Pick<Call, "call" | "meta" | "broker">): Promise<void> {
+    const { tenant_id } = ctx.meta.caller;
+    if (this.#reported.has(tenant_id)) return;
+    this.#reported.add(tenant_id);
+    try {
+      await ctx.call("onboarding.searched", { tenant_id });
+    } catch (err) {
+      // The search succeeds anyway: the next one reports it.
+      this.#reported.delete(tenant_id);
+      ctx.broker.logger.debug("memories: a search could not be noted", err);
+    }
+  }
 }

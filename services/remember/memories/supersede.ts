@@ -1,53 +1,12 @@
+import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
-import { coveredBy } from "../../../lib/access/visibility.ts";
-import { type Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
-import { changeOf } from "./changes.ts";
+import { coveredBy, type Scoped } from "../../../lib/access/visibility.ts";
+import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
+import { recordSuperseding } from "./announce.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { findReadable, notActive, type Parts } from "./parts.ts";
-import { isExpired } from "./rows.ts";
-import { lessVisible, requireReplaceable } from "./successor.ts";
-
-type Replaced = { doc: MemoryDoc } | { refused: MemoryDoc | null };
-
-/**
- * Supersedes an active memory by another that is at least as visible. Checks this again, as it may have changed.
- * Repeating it with the same successor changes nothing.
- */
-export async function replace(
-  { memories, now }: Parts,
-  successor: MemoryDoc,
-  id: string,
-  seed?: string,
-): Promise<Replaced> {
-  const at = now();
-  const { tenant_id, _id: superseded_by } = successor;
-  const state = {
-    ...{ status: "superseded" as const, superseded_by, invalid_at: at },
-    ...(seed !== undefined && { superseded_seed: seed }),
-  };
-  const doc = await memories.update(
-    tenant_id,
-    { _id: id, status: "active", ...coveredBy(successor) },
-    changeOf("superseded", at, state),
-  );
-  if (doc) return { doc };
-  const there = await memories.findOne(tenant_id, { _id: id });
-  const done = there?.status === "superseded" && there.superseded_by === superseded_by;
-  return done ? { doc: there } : { refused: there };
-}
-
-/** Returns the fault that explains why a memory was not replaced. */
-export function notReplaced(there: MemoryDoc, successor: MemoryDoc): Fault {
-  return there.status === "active" ? lessVisible(there, successor) : notActive(there);
-}
-
-/** Activates a memory that was waiting for its predecessor to be superseded. */
-export async function activate({ memories, now }: Parts, { tenant_id, _id }: MemoryDoc): Promise<MemoryDoc> {
-  const { $set, ...rest } = changeOf("created", now(), { status: "active" });
-  const update = { ...rest, $set, $unset: { pending_at: 1 as const } };
-  const doc = await memories.update(tenant_id, { _id, status: "pending" }, update);
-  return doc ?? ((await memories.findOne(tenant_id, { _id })) as MemoryDoc);
-}
+import { type Calls, changeOf, type Found, type Memories, mayManage, notActive } from "./memories.ts";
+import { isReadByAllReaders } from "./readable.ts";
 
 /**
  * Replaces one memory by another existing one (spec: States, Memory).
@@ -55,12 +14,23 @@ export async function activate({ memories, now }: Parts, { tenant_id, _id }: Mem
  * @throws Fault not_found if either is not visible, forbidden, conflict if either is not active,
  * business_rule_violation if the other is less visible
  */
-export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: string): Promise<MemoryDoc> {
+export async function supersede(memories: Memories, ctx: Call<{ id: string; superseded_by_id: string }>) {
+  const { id, superseded_by_id } = ctx.params;
+  const { superseded_by, invalid_at } = await supersedeBy(memories, ctx, id, superseded_by_id);
+  return { memory_id: id, superseded_by, invalid_at: (invalid_at as Date).toISOString() };
+}
+
+async function supersedeBy(
+  memories: Memories,
+  ctx: Pick<Call, "call" | "broadcast" | "meta">,
+  id: string,
+  winner_id: string,
+): Promise<MemoryDoc> {
   if (id === winner_id) throw invalidValue("superseded_by_id", "A memory cannot replace itself.");
   // Sequential: if both are missing, the error always names the one in the path.
-  const found = await findReadable(parts, ctx, id);
+  const found = await memories.findReadable(ctx, id);
   const { doc: loser } = found;
-  const { doc: winner } = await findReadable(parts, ctx, winner_id);
+  const { doc: winner } = await memories.findReadable(ctx, winner_id);
   const seed = ctx.meta.idempotency_seed;
   // An earlier try of this request did it.
   if (seed !== undefined && loser.superseded_seed === seed && loser.status === "superseded") return loser;
@@ -68,28 +38,107 @@ export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: 
   if (winner.status !== "active") throw notActive(winner);
   if (loser.status !== "active") throw notActive(loser);
   // An expired successor would leave neither visible.
-  if (isExpired(winner, parts.now().getTime())) throw notFound("memory", winner_id);
-  const replaced = await replace(parts, winner, id, seed);
-  if ("refused" in replaced)
-    throw replaced.refused ? notReplaced(replaced.refused, winner) : notFound("memory", id);
-  await requireWinner(parts, replaced.doc, winner);
-  await parts.changes.after(ctx, [replaced.doc]);
-  await parts.changes.recordSuperseding(ctx, replaced.doc);
-  return replaced.doc;
+  if (memories.isExpired(winner)) throw notFound("memory", winner_id);
+  const replaced = await replace(memories, winner, id, seed);
+  if (replaced instanceof Fault) throw replaced;
+  await requireWinner(memories, replaced, winner);
+  await memories.afterChange(ctx, [replaced]);
+  await noteSuperseding(memories, ctx, replaced);
+  return replaced;
+}
+
+/**
+ * Activates a memory that waits for its predecessor to be superseded, and supersedes that; deletes the memory and
+ * returns the fault if this is refused. May run twice.
+ */
+export async function completeReplacement(
+  memories: Memories,
+  ctx: Calls,
+  doc: MemoryDoc,
+): Promise<MemoryDoc | Fault> {
+  const { _id, tenant_id } = doc;
+  const own = { _id, status: "pending" as const };
+  const replaced = await replace(memories, doc, doc.supersedes_id as string);
+  if (replaced instanceof Fault) {
+    await memories.rows.delete(tenant_id, own);
+    return replaced;
+  }
+  const update = changeOf("created", memories.now(), { status: "active" });
+  const active =
+    (await memories.rows.update(tenant_id, own, { ...update, $unset: { pending_at: 1 } })) ??
+    ((await memories.rows.findOne(tenant_id, { _id })) as MemoryDoc);
+  await memories.afterChange(ctx, [active, replaced]);
+  await noteSuperseding(memories, ctx, replaced);
+  return active;
+}
+
+/**
+ * Supersedes an active memory by another that is at least as visible. Checks this again, as it may have changed.
+ * Repeating it with the same successor changes nothing. Returns the fault that refuses it.
+ */
+async function replace(
+  { rows, now }: Memories,
+  successor: MemoryDoc,
+  id: string,
+  seed?: string,
+): Promise<MemoryDoc | Fault> {
+  const at = now();
+  const { tenant_id, _id: superseded_by } = successor;
+  const state = {
+    ...{ status: "superseded" as const, superseded_by, invalid_at: at },
+    ...(seed !== undefined && { superseded_seed: seed }),
+  };
+  const active = { _id: id, status: "active" as const, ...coveredBy(successor) };
+  const doc = await rows.update(tenant_id, active, changeOf("superseded", at, state));
+  const there = doc ?? (await rows.findOne(tenant_id, { _id: id }));
+  if (!there) return notFound("memory", id);
+  if (there.status === "superseded" && there.superseded_by === superseded_by) return there;
+  return there.status === "active" ? lessVisible(there, successor) : notActive(there);
 }
 
 /**
  * Restores the loser unless the winner is still in force: of two memories that replace each other the later request
  * sees it, so no memory is lost in a cycle.
  */
-async function requireWinner({ memories, now }: Parts, loser: MemoryDoc, winner: MemoryDoc): Promise<void> {
+async function requireWinner({ rows, now }: Memories, loser: MemoryDoc, winner: MemoryDoc): Promise<void> {
   const { tenant_id } = loser;
-  const current = await memories.findOne(tenant_id, { _id: winner._id });
+  const current = await rows.findOne(tenant_id, { _id: winner._id });
   if (current?.status === "active") return;
-  await memories.update(
+  await rows.update(
     tenant_id,
     { _id: loser._id, status: "superseded", superseded_by: winner._id, version: loser.version },
     changeOf("restored", now(), { status: "active", superseded_by: null, invalid_at: null }),
   );
   throw notActive(current ?? winner);
+}
+
+/** Records the relationship at once; the loop that announces changes repeats it at the latest. */
+function noteSuperseding({ log }: Memories, ctx: Pick<ServiceBroker, "call">, doc: MemoryDoc): Promise<void> {
+  return recordSuperseding(ctx, doc).catch((err) =>
+    log.warn({ err }, "memories: a replacement will be noted as a relationship later"),
+  );
+}
+
+/**
+ * Refuses a successor that would hide other users' memories.
+ *
+ * @throws Fault forbidden unless the caller owns the memory or is an org admin; business_rule_violation if a reader of
+ * the memory could not read its successor
+ */
+export async function requireReplaceable(ctx: RequestContext, { doc, access }: Found, successor: Scoped) {
+  if (!mayManage(ctx.meta.caller, access, doc)) {
+    throw new Fault("forbidden", "Only its owner or an org admin may replace a memory.");
+  }
+  if (!(await isReadByAllReaders(ctx, doc, successor))) throw lessVisible(doc, successor);
+}
+
+function lessVisible(doc: Scoped, successor: Scoped): Fault {
+  const message =
+    `A successor must be at least as visible as the memory it replaces: ${shown(successor)} does not cover ` +
+    `${shown(doc)}. Promote the successor first.`;
+  return ruleBroken("scope_only_widens", message);
+}
+
+function shown({ scope, team_id }: Scoped): string {
+  return scope === "team" ? `scope team (${team_id})` : `scope ${scope}`;
 }

@@ -1,4 +1,4 @@
-import type { Context } from "moleculer";
+import type { RequestContext } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
@@ -20,7 +20,7 @@ const PROJECTION = { confidence: 1, agent_id: 1, user_id: 1, superseded_by: 1 } 
  */
 export async function trustOf(
   memories: TenantCollection<MemoryDoc>,
-  ctx: Context,
+  ctx: RequestContext,
   doc: MemoryDoc,
 ): Promise<number> {
   const { tenant_id } = doc;

@@ -1,65 +1,66 @@
-import type { ActionSchema } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import { action } from "../../runtime.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 import type { CiteDoc } from "./cites.model.ts";
-import { CITE_MS, type Cites } from "./cites.ts";
+import { CITE_MS } from "./cites.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { findReadable, type Parts } from "./parts.ts";
+import type { Memories } from "./memories.ts";
+import type { Touches } from "./touches.ts";
 import { trustOf } from "./trust.ts";
-import { agentActivity, citeMemory, listCitations } from "./usage.contract.ts";
+import type { agentActivity } from "./usage.contract.ts";
 
-export interface UsageParts extends Parts {
-  cites: TenantCollection<CiteDoc>;
+/** Returns a memory by id, with its usage. */
+export async function getMemory(memories: Memories, ctx: Call<{ id: string }>, touches: Touches) {
+  const { doc } = await memories.findReadable(ctx, ctx.params.id);
+  touches.note([doc], memories.now().getTime());
+  return { ...(await memories.presentOne(ctx, doc)), usage: await usageOf(memories, ctx, doc) };
 }
 
 /** Returns a memory's usage and trust. */
-export async function usageOf({ cites, memories, now }: UsageParts, ctx: Call, doc: MemoryDoc) {
+async function usageOf({ rows, cites, now }: Memories, ctx: RequestContext, doc: MemoryDoc) {
   const { tenant_id, _id } = doc;
   const since = new Date(now().getTime() - CITE_MS);
   const [cite_count_30d, [last], trust] = await Promise.all([
     cites.count(tenant_id, { memory_id: _id, at: { $gt: since } }),
     cites.find(tenant_id, { memory_id: _id }, { sort: { at: -1 }, limit: 1, projection: { at: 1 } }),
-    trustOf(memories, ctx, doc),
+    trustOf(rows, ctx, doc),
   ]);
   // A citation's row is deleted when it no longer counts; the memory keeps the time of the last one.
   const last_cited_at = last?.at ?? doc.last_cited_at;
   return { cite_count_30d, last_cited_at: last_cited_at?.toISOString() ?? null, trust };
 }
 
-/** Actions about the use of memories. */
-export function usageActions(parts: UsageParts, cites: () => Cites): Record<string, ActionSchema> {
+/** Returns the citations that a memory comes from. */
+export async function citationsOf(memories: Memories, ctx: Call<{ id: string }>) {
+  const { doc } = await memories.findReadable(ctx, ctx.params.id);
+  const citations = await visibleCitations(ctx, doc);
+  return { citations, total: citations.length };
+}
+
+/** Returns what an agent cited within 30 days, and how often others cited its memories. */
+export async function activityOf(
+  { rows: memories, cites, now }: Memories,
+  ctx: Call<ParamsOf<typeof agentActivity>>,
+) {
+  const { agent_id, offset = 0, limit = 50 } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  // Throws if the caller may not read the agent.
+  await ctx.call("agents.get", { agent_id });
+  const at = { $gt: new Date(now().getTime() - CITE_MS) };
+  const made = { cited_by: agent_id, at };
+  const [rows, total, received, memory_count] = await Promise.all([
+    cites.find(tenant_id, made, { sort: { at: -1 }, skip: offset, limit }),
+    cites.count(tenant_id, made),
+    cites.find(tenant_id, { owner_id: agent_id, own: false, at }, { projection: { memory_id: 1 } }),
+    memories.count(tenant_id, { agent_id, status: "active" }),
+  ]);
   return {
-    cite: action(citeMemory, (ctx) => cites().cite(ctx)),
-
-    citations: action(listCitations, async (ctx) => {
-      const { doc } = await findReadable(parts, ctx, ctx.params.id);
-      const citations = await citationsOf(ctx, doc);
-      return { citations, total: citations.length };
-    }),
-
-    activity: action(agentActivity, async (ctx) => {
-      const { agent_id, offset = 0, limit = 50 } = ctx.params;
-      const { tenant_id } = ctx.meta.caller;
-      // Throws if the caller may not read the agent.
-      await ctx.call("agents.get", { agent_id });
-      const at = { $gt: new Date(parts.now().getTime() - CITE_MS) };
-      const made = { cited_by: agent_id, at };
-      const [rows, total, received, memory_count] = await Promise.all([
-        parts.cites.find(tenant_id, made, { sort: { at: -1 }, skip: offset, limit }),
-        parts.cites.count(tenant_id, made),
-        parts.cites.find(tenant_id, { owner_id: agent_id, own: false, at }, { projection: { memory_id: 1 } }),
-        parts.memories.count(tenant_id, { agent_id, status: "active" }),
-      ]);
-      return {
-        agent_id,
-        memory_count,
-        memory_count_with_usefulness_gt_zero: new Set(received.map((row) => row.memory_id)).size,
-        cite_count_30d: received.length,
-        activity: rows.map(presentActivity),
-        total,
-      };
-    }),
+    agent_id,
+    memory_count,
+    memory_count_with_usefulness_gt_zero: new Set(received.map((row) => row.memory_id)).size,
+    cite_count_30d: received.length,
+    activity: rows.map(presentActivity),
+    total,
   };
 }
 
@@ -74,7 +75,7 @@ interface Freshness {
 }
 
 /** Omits documents that the caller may not see: even a snippet would reveal too much. */
-async function citationsOf(ctx: Call, { tenant_id, citations }: MemoryDoc) {
+async function visibleCitations(ctx: RequestContext, { tenant_id, citations }: MemoryDoc) {
   if (citations.length === 0) return [];
   const document_ids = [...new Set(citations.map((each) => each.document_id))];
   const [visible, freshness] = await Promise.all([

@@ -3,8 +3,7 @@ import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn } from "../../../mixins/loop.ts";
 import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
-import type { ReadableMemory } from "../memories/readable.ts";
-import { isReadByAllReaders } from "../memories/readers.ts";
+import { isReadByAllReaders, type ReadableMemory } from "../memories/readable.ts";
 import { type MergeDoc, openPairOf } from "./merges.model.ts";
 import { requireActive } from "./propose.ts";
 

@@ -1,10 +1,6 @@
 import type { Static, TObject } from "typebox";
-import type { Caller } from "../../../lib/access/caller.ts";
-import { type Access, isOrgAdmin, mayRead } from "../../../lib/access/visibility.ts";
-import { upToSize } from "../../../lib/broker/message-size.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
-import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { newMemoryFields } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
@@ -102,95 +98,4 @@ export function purgeAt(expires_at: Date | null, now: Date, windowMs: number): D
 /** Parses a timestamp; null if absent. */
 export function dateOf(text: string | null | undefined): Date | null {
   return text ? new Date(text) : null;
-}
-
-/** Formats a memory for callers. */
-export function present(doc: MemoryDoc) {
-  return {
-    id: doc._id,
-    tenant_id: doc.tenant_id,
-    agent_id: doc.agent_id,
-    user_id: doc.user_id,
-    scope: doc.scope,
-    team_id: doc.team_id,
-    type: doc.type,
-    status: doc.status,
-    title: doc.title,
-    content: doc.content,
-    confidence: doc.confidence,
-    importance: doc.importance,
-    metadata: JSON.parse(doc.metadata) as Record<string, unknown>,
-    source_type: doc.source_type,
-    source_id: doc.source_id,
-    source_url: doc.source_url,
-    source_event_id: doc.source_event_id,
-    freshness_date: doc.freshness_date?.toISOString() ?? null,
-    expires_at: doc.expires_at?.toISOString() ?? null,
-    project_id: doc.project_id,
-    tags: doc.tags,
-    supersedes_id: doc.supersedes_id,
-    invalid_at: doc.invalid_at?.toISOString() ?? null,
-    superseded_by: doc.superseded_by,
-    created_at: doc.created_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
-    accessed_at: doc.accessed_at.toISOString(),
-  };
-}
-
-/** Converts a memory to a search entry. */
-export function toEntry(doc: MemoryDoc): SearchEntry {
-  const { source_type, source_id } = doc;
-  return {
-    kind: "memory",
-    id: doc._id,
-    version: doc.version,
-    removed: doc.status !== "active" && doc.status !== "superseded",
-    title: doc.title,
-    text: doc.content,
-    scope: doc.scope,
-    agent_id: doc.agent_id,
-    team_id: doc.team_id,
-    type: doc.type,
-    project_id: doc.project_id,
-    tags: doc.tags,
-    confidence: doc.confidence,
-    importance: doc.importance,
-    created_at: doc.created_at.getTime(),
-    date: doc.freshness_date?.getTime() ?? null,
-    expires_at: doc.expires_at?.getTime() ?? null,
-    superseded: doc.status === "superseded",
-    cites: doc.rank_cites,
-    thread: source_type && source_id ? `${source_type}:${source_id}` : null,
-  };
-}
-
-/** Returns the first rows, limited to one message between nodes. */
-export function inOneMessage(docs: MemoryDoc[]): MemoryDoc[] {
-  return upToSize(docs, ({ title, content, metadata }) => title.length + content.length + metadata.length);
-}
-
-/** Whether a memory has expired by a time in milliseconds. */
-export function isExpired({ expires_at }: Pick<MemoryDoc, "expires_at">, now: number): boolean {
-  return expires_at !== null && expires_at.getTime() <= now;
-}
-
-/**
- * Whether the caller may change it: the agent that owns it, the person who wrote it or owns that agent, or an org admin
- * who may read it (api: Memories).
- */
-export function mayManage(caller: Caller, access: Access, doc: MemoryDoc): boolean {
-  if (!mayRead(access, doc)) return false;
-  if (caller.kind === "agent") return doc.agent_id === caller.agent_id;
-  if (isOrgAdmin(caller) || doc.user_id === caller.user_id) return true;
-  return doc.agent_id !== null && access.agent_ids.includes(doc.agent_id);
-}
-
-/**
- * Whether a caller may read it by id: anyone with access if in force or superseded, otherwise only those who may manage
- * it.
- */
-export function mayReadById(caller: Caller, access: Access, doc: MemoryDoc, now: number): boolean {
-  if (doc.status === "pending") return false;
-  const withdrawn = doc.status === "forgotten" || isExpired(doc, now);
-  return withdrawn ? mayManage(caller, access, doc) : mayRead(access, doc);
 }

@@ -1,0 +1,63 @@
+import type { ServiceBroker } from "moleculer";
+import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
+import { tenantsInTurn } from "../../../mixins/loop.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+
+const BATCH = 200;
+const BRIEF = {
+  ...{ tenant_id: 1, scope: 1, agent_id: 1, team_id: 1, type: 1, status: 1, superseded_by: 1, version: 1 },
+  ...{ announce: 1, announce_at: 1 },
+} as const;
+
+/**
+ * Publishes the events in the rows' outboxes. An event's id is the announcement's, so a repetition adds nothing.
+ *
+ * @returns whether there may be more
+ */
+export function announceChanges(
+  memories: TenantCollection<MemoryDoc>,
+  broker: ServiceBroker,
+): Promise<boolean> {
+  const options = { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF } as const;
+  const find = (others: object) =>
+    memories.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray();
+  return tenantsInTurn<MemoryDoc>(find, BATCH, async (tenant_id, rows) => {
+    // Repeated here in case the process that superseded it was interrupted.
+    const superseded = rows.filter(
+      ({ superseded_by, announce }) => superseded_by && announce?.some(({ what }) => what === "superseded"),
+    );
+    await Promise.all(superseded.map((row) => recordSuperseding(broker, row)));
+    await broker.call("events.emit_taken", { tenant_id, emissions: rows.flatMap(emissionsOf) });
+    const done = rows.map(({ _id, version }) => ({
+      updateOne: {
+        // A row that changed meanwhile has more to publish: all of it is published again.
+        filter: { _id, tenant_id, version },
+        update: { $unset: { announce: 1, announce_at: 1 } },
+      },
+    }));
+    await memories.bulk(done);
+  });
+}
+
+/** Records that a memory's successor supersedes it (spec: States, Memory). */
+export async function recordSuperseding(
+  ctx: Pick<ServiceBroker, "call">,
+  { tenant_id, _id, superseded_by }: MemoryDoc,
+): Promise<void> {
+  const edge = { source_memory_id: superseded_by, target_memory_id: _id, relationship_type: "SUPERSEDES" };
+  await ctx.call("relationships.record_provenance", { tenant_id, edges: [edge] });
+}
+
+/** Returns the events in a row's outbox. */
+function emissionsOf(row: MemoryDoc) {
+  const { _id, scope, agent_id, team_id, type, status, superseded_by } = row;
+  const state = { memory_id: _id, type, scope, team_id, agent_id, status, superseded_by };
+  return (row.announce ?? []).map(({ id, what, at }) => ({
+    type: `service.memory.${what}` satisfies PlatformEventType,
+    subject: _id,
+    data: { ...state, at: at.toISOString() },
+    dedupe: `memory ${_id} ${id}`,
+    audience: { scope, agent_id, team_id },
+  }));
+}

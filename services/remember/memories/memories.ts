@@ -1,0 +1,163 @@
+import type { ServiceBroker } from "moleculer";
+import type { Caller } from "../../../lib/access/caller.ts";
+import { type Access, isOrgAdmin, mayRead } from "../../../lib/access/visibility.ts";
+import { pagesBySize } from "../../../lib/broker/message-size.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { callerAccess, type RequestContext } from "../../../mixins/access.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Update } from "../../../storage/query.ts";
+import type { SearchPut } from "../../../storage/search/entry.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { CiteDoc } from "./cites.model.ts";
+import { type MemoryChange, type MemoryDoc, present, toEntry } from "./memories.model.ts";
+
+/** Keeps calls between nodes well below the NATS payload limit. */
+const PUT_CHARACTERS = 400_000;
+/** Short, because search must not delay writes: it catches up later if it does not answer. */
+const PUT_TIMEOUT_MS = 2_000;
+/** The fields that decide who may read a memory. */
+const READERS = { scope: 1, agent_id: 1, user_id: 1, team_id: 1, status: 1, expires_at: 1 } as const;
+
+/** Calls other services: a request's context, or the broker outside of requests. */
+export type Calls = Pick<ServiceBroker, "call" | "broadcast">;
+
+/** A memory and the reader's access. */
+export interface Found {
+  doc: MemoryDoc;
+  access: Access;
+}
+
+interface Dependencies {
+  rows: TenantCollection<MemoryDoc>;
+  cites: TenantCollection<CiteDoc>;
+  /** The store's clock. */
+  now(): Date;
+  /** How long a forgotten memory can be restored, in milliseconds. */
+  windowMs: number;
+  log: Pick<Runtime["log"], "warn">;
+  /** Wakes the loop that publishes changes. */
+  nudge(): void;
+}
+
+/** The rows of memories, read and shown by the caller's access, and what follows from a change of them. */
+export class Memories {
+  readonly rows: Dependencies["rows"];
+  readonly cites: Dependencies["cites"];
+  readonly now: () => Date;
+  readonly windowMs: number;
+  readonly log: Dependencies["log"];
+  readonly #nudge: () => void;
+
+  constructor({ rows, cites, now, windowMs, log, nudge }: Dependencies) {
+    this.rows = rows;
+    this.cites = cites;
+    this.now = now;
+    this.windowMs = windowMs;
+    this.log = log;
+    this.#nudge = nudge;
+  }
+
+  /** Returns a memory by id. @throws Fault not_found if the caller may not read one. */
+  async findReadable(ctx: RequestContext, id: string, access = callerAccess(ctx)): Promise<Found> {
+    const { caller } = ctx.meta;
+    const [known, doc] = await Promise.all([access, this.rows.findOne(caller.tenant_id, { _id: id })]);
+    if (!doc || !this.mayReadById(caller, known, doc)) throw notFound("memory", id);
+    return { doc, access: known };
+  }
+
+  /** Returns a memory that the caller may change. @throws Fault not_found, forbidden. */
+  async findManaged(ctx: RequestContext, id: string): Promise<MemoryDoc> {
+    const { doc, access } = await this.findReadable(ctx, id);
+    if (mayManage(ctx.meta.caller, access, doc)) return doc;
+    throw new Fault("forbidden", "Only its owner or an org admin may change or forget a memory.");
+  }
+
+  /**
+   * Whether a caller may read it by id: anyone with access if in force or superseded, otherwise only those who may
+   * manage it.
+   */
+  mayReadById(caller: Caller, access: Access, doc: MemoryDoc): boolean {
+    if (doc.status === "pending") return false;
+    const withdrawn = doc.status === "forgotten" || this.isExpired(doc);
+    return withdrawn ? mayManage(caller, access, doc) : mayRead(access, doc);
+  }
+
+  isExpired({ expires_at }: Pick<MemoryDoc, "expires_at">, now = this.now()): boolean {
+    return expires_at !== null && expires_at <= now;
+  }
+
+  /** Formats memories for the caller, without the ids of unreadable predecessors and successors. */
+  async presentAll(ctx: RequestContext, docs: MemoryDoc[], known?: Access) {
+    const linked = docs.flatMap(({ superseded_by, supersedes_id }) => [superseded_by, supersedes_id]);
+    const ids = [...new Set(linked)].filter((id) => id !== null);
+    if (ids.length === 0) return docs.map(present);
+    const { caller } = ctx.meta;
+    const [access, rows] = await Promise.all([
+      known ?? callerAccess(ctx),
+      this.rows.find(caller.tenant_id, { _id: { $in: ids } }, { projection: READERS }),
+    ]);
+    const readable = rows.filter((row) => this.mayReadById(caller, access, row));
+    const shown = new Set(readable.map(({ _id }) => _id));
+    const shownId = (id: string | null) => (id !== null && shown.has(id) ? id : null);
+    return docs.map((doc) => ({
+      ...present(doc),
+      supersedes_id: shownId(doc.supersedes_id),
+      superseded_by: shownId(doc.superseded_by),
+    }));
+  }
+
+  /** Formats one memory for the caller. */
+  async presentOne(ctx: RequestContext, doc: MemoryDoc) {
+    const [shown] = await this.presentAll(ctx, [doc]);
+    return shown as ReturnType<typeof present>;
+  }
+
+  /** Applies what follows from a written change. Resolves when search has indexed the rows, all of one tenant. */
+  async afterChange(ctx: Calls, docs: MemoryDoc[]): Promise<void> {
+    const [first] = docs;
+    if (!first) return;
+    const { tenant_id } = first;
+    this.#nudge();
+    if (docs.some((doc) => doc.finding_due_at)) await ctx.broadcast("findings.due", { tenant_id });
+    const pages = [
+      ...pagesBySize(docs, ({ content, title }) => content.length + title.length + 1000, PUT_CHARACTERS),
+    ];
+    await Promise.all(
+      pages.map(async (page) => {
+        const put: SearchPut = { tenant_id, entries: page.map(toEntry) };
+        await ctx
+          .call("search.put", put, { timeout: PUT_TIMEOUT_MS })
+          .catch((err) => this.log.warn({ err }, "memories: search will learn of a change later"));
+      }),
+    );
+  }
+}
+
+/**
+ * Whether the caller may change it: the agent that owns it, the person who wrote it or owns that agent, or an org admin
+ * who may read it (api: Memories).
+ */
+export function mayManage(caller: Caller, access: Access, doc: MemoryDoc): boolean {
+  if (!mayRead(access, doc)) return false;
+  if (caller.kind === "agent") return doc.agent_id === caller.agent_id;
+  if (isOrgAdmin(caller) || doc.user_id === caller.user_id) return true;
+  return doc.agent_id !== null && access.agent_ids.includes(doc.agent_id);
+}
+
+/** Returns the update of a change, to be merged with the fields it sets: raises the version and queues the event. */
+export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> = {}): Update<MemoryDoc> {
+  return {
+    $set: { ...$set, updated_at: at, changed_at: at, announce_at: at },
+    $inc: { version: 1 },
+    $push: { announce: { id: newUuid(), what, at } },
+  };
+}
+
+/** The fault for operations that require an active memory. */
+export function notActive({ _id, status }: MemoryDoc): Fault {
+  return new Fault("conflict", `Memory ${_id} is ${status}, not active.`, {
+    existing_resource_id: _id,
+    status,
+  });
+}
