@@ -152,7 +152,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/remember/memories/findings-outbox.ts": "memories that became institutional",
   "services/remember/memories/purge.ts": "sweep of what was forgotten long ago; of writes that were cut off",
   "services/work/runs/relay.ts": "outbox of what happened in runs",
-  "services/work/runs/runs.service.ts": "sweep of steps that become stale",
+  "services/work/runs/stale-check.ts": "sweep of steps that become stale",
   "services/remember/search/catch-up.ts": "notes of what was erased while a node was away",
   "services/remember/merges/settle.ts": "outbox of memories to merge",
   "services/identity/tenants/erasure.ts": "sweep of tenants to erase",

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { isFault } from "../../lib/contract/faults.ts";
-import { type Change, isDone, type RunState, waitingOn } from "../../services/work/runs/draft.ts";
 import { attemptsOn, openAttempts } from "../../services/work/runs/facts.ts";
 import { retrospectiveOf } from "../../services/work/runs/history.ts";
 import { accept, decline, offer } from "../../services/work/runs/offer-transitions.ts";
+import { type Change, isDone, type RunState, waitingOn } from "../../services/work/runs/run-state.ts";
 import type { PlacedFact, Run, StepDef, StepProgress } from "../../services/work/runs/runs.model.ts";
 import { MOST_CHANGES, MOST_NOTES, MOST_OFFERS } from "../../services/work/runs/shapes.contract.ts";
 import {

@@ -6,17 +6,23 @@ import { pointedIds } from "../templates/pointer.ts";
 import { checkSteps } from "../templates/step-graph.ts";
 import { stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import { factsAfter, slotOf } from "./outbox.ts";
 import { actorOf, initiatorOf, requirePeople } from "./people.ts";
-import type { createRun } from "./runs.contract.ts";
+import { presentRun } from "./present.ts";
+import { factsAfter, slotOf } from "./run-document.ts";
+import type { RunStore } from "./run-store.ts";
+import type { createRun as operation } from "./runs.contract.ts";
 import type { Run, StepDef } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 import { begin, withModes } from "./transitions.ts";
 
-type Given = ParamsOf<typeof createRun>;
+type Given = ParamsOf<typeof operation>;
 
 /** Creates a run with its first facts. @throws Fault validation_error, not_found (the template) */
-export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
+export async function createRun(store: RunStore, ctx: Call<Given>) {
+  return presentRun(await store.insert(await newRun(ctx, new Date(store.now()))));
+}
+
+async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const { goal, project_id = null, template_id = null } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   if (project_id !== null) await ctx.call("projects.require", { tenant_id, key: project_id });

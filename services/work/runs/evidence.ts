@@ -10,11 +10,6 @@ export interface Content {
   mime_type: string;
 }
 
-interface Parts {
-  artifacts: TenantCollection<RunArtifactDoc>;
-  blobs: Blobs;
-}
-
 type Owner = Pick<Run, "_id" | "tenant_id">;
 
 /**
@@ -23,7 +18,8 @@ type Owner = Pick<Run, "_id" | "tenant_id">;
  * @throws Fault validation_error for an unknown artifact, validation_failed for invalid base64
  */
 export async function keepContents(
-  { artifacts, blobs }: Parts,
+  artifacts: TenantCollection<RunArtifactDoc>,
+  blobs: Blobs,
   { _id: run_id, tenant_id }: Owner,
   contents: readonly Content[],
 ): Promise<Snapshot[]> {

@@ -1,6 +1,5 @@
-import { isDone } from "./draft.ts";
 import { wordsOn } from "./facts.ts";
-import { completionsOf } from "./position.ts";
+import { completionsOf, isDone } from "./run-state.ts";
 import type { PlacedFact, Run, RunArtifactDoc, StepProgress } from "./runs.model.ts";
 
 /** Maximum length of an address shown in place of a name, same as a name's. */

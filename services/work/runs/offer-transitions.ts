@@ -10,7 +10,7 @@ import {
   type RunState,
   successors,
   waitingOn,
-} from "./draft.ts";
+} from "./run-state.ts";
 import type { Offer, StepDef, StepProgress } from "./runs.model.ts";
 import { MOST_NOTES, MOST_OFFERS } from "./shapes.contract.ts";
 

@@ -7,15 +7,13 @@ import {
   actorFields,
   MOST_NOTES,
   MOST_OFFERS,
+  OFFER_STATUSES,
   path,
   reader,
   ShownStep,
   Text,
   writer,
 } from "./shapes.contract.ts";
-
-const OFFER_STATUSES = ["open", "accepted", "declined"] as const;
-export type OfferStatus = (typeof OFFER_STATUSES)[number];
 
 const Offer = Type.Object(
   {

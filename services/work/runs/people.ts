@@ -1,8 +1,9 @@
-import type { Call, Caller } from "../../../lib/access/caller.ts";
+import type { Caller } from "../../../lib/access/caller.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import type { UserState } from "../../identity/users/users.contract.ts";
-import type { Actor } from "./runs.model.ts";
+import type { Actor, Offer } from "./runs.model.ts";
 
 export function actorOf(caller: Caller): Actor {
   return caller.kind === "agent"
@@ -11,7 +12,7 @@ export function actorOf(caller: Caller): Actor {
 }
 
 /** Returns the calling person, or the owner of the calling agent; null without one. */
-export async function personOf(ctx: Call): Promise<string | null> {
+export async function personOf(ctx: RequestContext): Promise<string | null> {
   const { caller } = ctx.meta;
   return caller.kind === "user"
     ? caller.user_id
@@ -19,7 +20,7 @@ export async function personOf(ctx: Call): Promise<string | null> {
 }
 
 /** Returns id and name of the caller. */
-export async function initiatorOf(ctx: Call): Promise<{ id: string; display_name: string }> {
+export async function initiatorOf(ctx: RequestContext): Promise<{ id: string; display_name: string }> {
   const { caller } = ctx.meta;
   if (caller.kind === "agent") {
     const agent = await agentOf(ctx, caller.agent_id);
@@ -31,7 +32,7 @@ export async function initiatorOf(ctx: Call): Promise<{ id: string; display_name
 
 /** @throws Fault validation_error if one of them is no person of the tenant */
 export async function requirePeople(
-  ctx: Call,
+  ctx: RequestContext,
   people: readonly { field: string; user_id: string }[],
 ): Promise<void> {
   const { tenant_id } = ctx.meta.caller;
@@ -41,11 +42,42 @@ export async function requirePeople(
   }
 }
 
-async function agentOf(ctx: Call, agent_id: string): Promise<AgentState | undefined> {
+async function agentOf(ctx: RequestContext, agent_id: string): Promise<AgentState | undefined> {
   const { tenant_id } = ctx.meta.caller;
   const [agent] = await ctx.call<AgentState[], object>("agents.get_many", {
     tenant_id,
     agent_ids: [agent_id],
   });
   return agent;
+}
+
+/** The handoff or bundle that a caller names. */
+interface Named {
+  handoff_id: string | null;
+  bundle_id?: string | null;
+}
+
+/**
+ * Refuses a handoff or a bundle that is not the calling agent's: people have none. An accepter may name a handoff that
+ * was offered in the run.
+ *
+ * @throws Fault validation_error
+ */
+export async function requireOwnWork(
+  ctx: RequestContext,
+  { handoff_id, bundle_id = null }: Named,
+  offers: readonly Offer[] = [],
+): Promise<void> {
+  const asAgent = async (action: string, params: object) =>
+    ctx.meta.caller.kind === "agent" && (await ctx.call<boolean, object>(action, params));
+  const isOffered = offers.some((offer) => offer.handoff_id === handoff_id);
+  if (handoff_id !== null && !isOffered && !(await asAgent("handoffs.is_own", { id: handoff_id })))
+    throw noSuch("handoff", handoff_id);
+  if (bundle_id !== null && !(await asAgent("bundles.hold", { id: bundle_id, by: "attempt" })))
+    throw noSuch("bundle", bundle_id);
+}
+
+function noSuch(kind: string, value: string) {
+  const field = `${kind}_id`;
+  return invalidValue(field, `${field}: the caller has no ${kind} ${value}.`, { value });
 }

@@ -1,5 +1,5 @@
-import { doneKeys, isDone, waitingOn } from "./draft.ts";
 import { openAttempts, wordsOn } from "./facts.ts";
+import { completionsOf, doneKeys, isDone, waitingOn } from "./run-state.ts";
 import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { stalenessAt } from "./staleness.ts";
 
@@ -81,14 +81,4 @@ function lastCompleted({ steps, progress }: At["run"]) {
   if (!last) return null;
   const { actor_kind, actor_id, at, handoff_offer_id } = last.completion;
   return { step_key: last.step.step_key, actor_kind, actor_id, at: iso(at), handoff_offer_id };
-}
-
-/** Returns the completed steps in order of completion. */
-export function completionsOf({ steps, progress }: Pick<Run, "steps" | "progress">) {
-  return steps
-    .flatMap((step, i) => {
-      const completion = progress[i]?.completion;
-      return completion ? [{ step, completion }] : [];
-    })
-    .sort((a, b) => a.completion.order - b.completion.order);
 }

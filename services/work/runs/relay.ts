@@ -1,46 +1,37 @@
 import type { ServiceBroker } from "moleculer";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
 import { snapshotWrites } from "./evidence.ts";
-import type { KeptRuns } from "./kept-runs.ts";
-import { transitionsIn } from "./outbox.ts";
-import type { Fact, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
+import { transitionsIn } from "./run-document.ts";
+import type { RunStore } from "./run-store.ts";
+import type { Fact, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
 /** Small: changes of these runs wait meanwhile. */
 const BATCH = 25;
 /** Facts this old were left by a node that crashed or could not relay them. */
 const LEFT_MS = 2000;
 
-interface Parts {
-  broker: ServiceBroker;
-  kept: KeptRuns;
-  runs: TenantCollection<RunDoc>;
-  facts: TenantCollection<RunFactsDoc>;
-  artifacts: TenantCollection<RunArtifactDoc>;
-}
-
 type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox">;
 
 /** Relays facts of runs changed on this node. @returns whether there may be more */
-export async function relayChanged(parts: Parts): Promise<boolean> {
-  const runs = parts.kept.takeUnrelayed(BATCH);
+export async function relayChanged(store: RunStore, broker: ServiceBroker): Promise<boolean> {
+  const runs = store.recent.takeUnrelayed(BATCH);
   const full = runs.filter(({ outbox }) => Object.keys(outbox).length);
-  if (full.length) await relay(parts, full);
+  if (full.length) await relay(store, broker, full);
   return runs.length > 0;
 }
 
 /** Relays facts that other nodes left. @returns whether there may be more */
-export async function relayLeft(parts: Parts, now: number): Promise<boolean> {
+export async function relayLeft(store: RunStore, broker: ServiceBroker): Promise<boolean> {
   const options = {
     sort: { relay_at: 1 },
     limit: BATCH,
     projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1 },
   } as const;
-  const runs = (await parts.runs.system
-    .find({ relay_at: { $lte: new Date(now - LEFT_MS) } }, options)
+  const runs = (await store.runs.system
+    .find({ relay_at: { $lte: new Date(store.now() - LEFT_MS) } }, options)
     .toArray()) as Waiting[];
-  if (runs.length) await relay(parts, runs);
+  if (runs.length) await relay(store, broker, runs);
   return runs.length === BATCH;
 }
 
@@ -48,7 +39,7 @@ export async function relayLeft(parts: Parts, now: number): Promise<boolean> {
  * Moves facts from runs to their own collection, and publishes them as `service.run.*`. Ids of rows and events derive
  * from run, version and index, so a repetition after a crash adds nothing.
  */
-async function relay(parts: Parts, runs: Waiting[]): Promise<void> {
+async function relay(store: RunStore, broker: ServiceBroker, runs: Waiting[]): Promise<void> {
   const rows = runs.flatMap(factRows);
   const snapshots = runs.flatMap((run) =>
     snapshotWrites(
@@ -57,11 +48,11 @@ async function relay(parts: Parts, runs: Waiting[]): Promise<void> {
     ),
   );
   await Promise.all([
-    ...(rows.length ? [parts.facts.insertMissing(rows)] : []),
-    ...(snapshots.length ? [parts.artifacts.bulk(snapshots)] : []),
-    publish(parts.broker, runs),
+    ...(rows.length ? [store.facts.insertMissing(rows)] : []),
+    ...(snapshots.length ? [store.artifacts.bulk(snapshots)] : []),
+    publish(broker, runs),
   ]);
-  await clear(parts, runs);
+  await clear(store, runs);
 }
 
 function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
@@ -74,12 +65,12 @@ function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
 }
 
 /** Removes only relayed facts: newer ones keep the run waiting. */
-async function clear({ runs, kept }: Parts, relayed: Waiting[]): Promise<void> {
-  const hasMoved = ({ _id, version }: Waiting) => (kept.get(_id)?.version ?? version) > version;
+async function clear({ runs, recent }: RunStore, relayed: Waiting[]): Promise<void> {
+  const hasMoved = ({ _id, version }: Waiting) => (recent.get(_id)?.version ?? version) > version;
   const moved = relayed.filter(hasMoved);
   const still = relayed.filter((run) => !hasMoved(run));
   const { matchedCount } = await runs.bulk([...still.map(emptying), ...moved.map(lightening)]);
-  for (const run of relayed) kept.relayed(run);
+  for (const run of relayed) recent.relayed(run);
   // Some changed since.
   if (matchedCount < relayed.length) await runs.bulk(still.map(lightening));
 }

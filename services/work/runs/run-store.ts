@@ -3,19 +3,30 @@ import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Change } from "./draft.ts";
-import type { KeptRuns } from "./kept-runs.ts";
-import { factsAfter, placed, slotOf, transitionsIn } from "./outbox.ts";
-import { changedRun, updateOf, withPeople } from "./run-write.ts";
-import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
+import type { RecentRuns } from "./recent-runs.ts";
+import {
+  charactersOf,
+  factsAfter,
+  opened,
+  placed,
+  slotOf,
+  transitionsIn,
+  updateOf,
+  withPeople,
+} from "./run-document.ts";
+import type { Change } from "./run-state.ts";
+import type { PlacedFact, Run, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
 const READ_FIRST = 5;
 
-interface Parts {
+interface Dependencies {
   runs: TenantCollection<RunDoc>;
   facts: TenantCollection<RunFactsDoc>;
-  kept: KeptRuns;
+  artifacts: TenantCollection<RunArtifactDoc>;
+  recent: RecentRuns;
+  /** The store's clock. */
+  now(): number;
 }
 
 type Transition = (run: Run) => Change;
@@ -43,20 +54,24 @@ export interface Changed {
  * consistency.
  */
 export class RunStore {
-  readonly #runs: TenantCollection<RunDoc>;
-  readonly #facts: TenantCollection<RunFactsDoc>;
+  readonly runs: TenantCollection<RunDoc>;
+  readonly facts: TenantCollection<RunFactsDoc>;
+  readonly artifacts: TenantCollection<RunArtifactDoc>;
+  readonly recent: RecentRuns;
+  readonly now: () => number;
   readonly #mailboxes = new Actors(() => new Mailbox());
-  readonly #kept: KeptRuns;
 
-  constructor({ runs, facts, kept }: Parts) {
-    this.#runs = runs;
-    this.#facts = facts;
-    this.#kept = kept;
+  constructor({ runs, facts, artifacts, recent, now }: Dependencies) {
+    this.runs = runs;
+    this.facts = facts;
+    this.artifacts = artifacts;
+    this.recent = recent;
+    this.now = now;
   }
 
   /** Returns a run as stored now. @throws Fault not_found */
   async get(tenant_id: string, run_id: string): Promise<Run> {
-    const doc = await this.#runs.findOne(tenant_id, { _id: run_id });
+    const doc = await this.runs.findOne(tenant_id, { _id: run_id });
     if (!doc) throw notFound("run", run_id);
     return opened(doc);
   }
@@ -74,7 +89,7 @@ export class RunStore {
     // Starts small: most long runs would be read without use.
     for (let next = READ_FIRST; page.size < limit; next *= 8) {
       const most = Math.min(next, limit - page.size);
-      const found = await this.#runs.find(tenant_id, filter, { ...options, skip: at, limit: most });
+      const found = await this.runs.find(tenant_id, filter, { ...options, skip: at, limit: most });
       at += found.length;
       for (const doc of found) page.set(doc._id, doc);
       const fit = upToSize([...page.values()], charactersOf);
@@ -88,7 +103,7 @@ export class RunStore {
    */
   async factsOf(run: Run): Promise<PlacedFact[]> {
     const filter = { run_id: run._id };
-    const stored = await this.#facts.find(run.tenant_id, filter, { sort: { version: 1 } });
+    const stored = await this.facts.find(run.tenant_id, filter, { sort: { version: 1 } });
     const last = stored.at(-1)?.version ?? 0;
     const newer = transitionsIn(run.outbox).filter(({ version }) => version > last);
     return [...stored, ...newer].flatMap(placed);
@@ -96,9 +111,9 @@ export class RunStore {
 
   async insert({ steps, ...run }: Omit<Run, "plan">): Promise<Run> {
     const doc = { ...run, plan: JSON.stringify(steps) };
-    const stored = await this.#runs.insertOnce(doc);
+    const stored = await this.runs.insertOnce(doc);
     if (stored !== doc) return opened(stored);
-    this.#kept.keep({ ...doc, steps });
+    this.recent.keep({ ...doc, steps });
     return { ...doc, steps };
   }
 
@@ -110,27 +125,13 @@ export class RunStore {
     attached: boolean,
   ): Promise<Run | null> {
     const exemplar_ids = exemplar_id;
-    const doc = await this.#runs.update(
+    const doc = await this.runs.update(
       tenant_id,
       { _id: run_id },
       // Conflicts with transitions from a state before this change.
       { ...(attached ? { $addToSet: { exemplar_ids } } : { $pull: { exemplar_ids } }), $inc: { version: 1 } },
     );
     return doc && opened(doc);
-  }
-
-  /** Schedules the next check for stale steps of a run without unreported ones. */
-  async checkLater(tenant_id: string, run_id: string): Promise<void> {
-    const run = await this.get(tenant_id, run_id);
-    const stale_check_at = nextStaleCheck(run);
-    const version = run.version + 1;
-    await this.#runs.updateMany(
-      tenant_id,
-      { _id: run_id, version: run.version },
-      stale_check_at
-        ? { $set: { version, stale_check_at } }
-        : { $set: { version }, $unset: { stale_check_at: 1 } },
-    );
   }
 
   /**
@@ -152,7 +153,7 @@ export class RunStore {
     transition: Transition,
     { also = {}, once }: Options,
   ): Promise<Changed> {
-    const kept = once ? undefined : this.#kept.get(run_id);
+    const kept = once ? undefined : this.recent.get(run_id);
     const quick = kept?.tenant_id === tenant_id ? provisional(kept, transition) : null;
     const done = kept && quick && (await this.#apply(kept, quick, also));
     if (done) return done;
@@ -178,32 +179,33 @@ export class RunStore {
     const after = changedRun(run, change, also);
     const facts = factsAfter(change);
     const update = updateOf(run, after, also, facts);
-    const written = await this.#runs.updateMany(tenant_id, { _id, version }, update);
-    const kept = this.#kept.get(_id);
-    this.#kept.forget(_id);
+    const written = await this.runs.updateMany(tenant_id, { _id, version }, update);
+    const kept = this.recent.get(_id);
+    this.recent.forget(_id);
     if (written === 0) return null;
     // Some facts of this version may have been relayed meanwhile.
     const known = kept?.version === version ? kept.outbox : run.outbox;
-    this.#kept.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: facts } });
+    this.recent.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: facts } });
     return { before: run, run: after, facts: placed({ version: after.version, facts }) };
   }
 }
 
-/** Estimates the size of a run as shown. */
-function charactersOf({
-  plan,
-  progress,
-  goal,
-  success_criteria,
-  ambiguity_notes,
-  close_note,
-}: RunDoc): number {
-  const told = JSON.stringify([goal, success_criteria, ambiguity_notes, close_note]);
-  return plan.length + progress.length * 100 + told.length;
+/** Returns the run after a change with facts, without its outbox. @param also further fields to set */
+function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
+  const { status, progress, offers, facts, noted = run.noted ?? 0 } = change;
+  const steps = withPeople(run.steps, progress);
+  const next = nextStaleCheck({ status, progress, steps });
+  const at = facts[0]?.at as Date;
+  return {
+    ...{ ...run, ...also, steps, status, progress, offers: [...offers], noted },
+    ...{ stale_check_at: checkAt(run.stale_check_at, next, at), version: run.version + 1, updated_at: at },
+  };
 }
 
-function opened(doc: RunDoc): Run {
-  return { ...doc, steps: withPeople(JSON.parse(doc.plan), doc.progress) };
+/** Returns when to check for stale steps: by the time the next one becomes stale, or earlier if that saves a write. */
+function checkAt(before: Date | undefined, next: Date | null, now: Date): Date | undefined {
+  const isEarly = before && before > now && (next === null || before <= next);
+  return isEarly ? before : (next ?? undefined);
 }
 
 /** Applies a transition to a possibly outdated run; returns null if only the newest state can decide. */

@@ -11,8 +11,7 @@ import {
   tenantSchema,
 } from "../../../storage/model.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import type { OfferStatus } from "./offers.contract.ts";
-import type { AmbiguityNote, Outcome, RunStatus, StepStatus } from "./shapes.contract.ts";
+import type { AmbiguityNote, OfferStatus, Outcome, RunStatus, StepStatus } from "./shapes.contract.ts";
 
 export interface Actor {
   actor_kind: "agent" | "user";

@@ -14,6 +14,9 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const OUTCOMES = ["achieved", "partially_achieved", "abandoned"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
+export const OFFER_STATUSES = ["open", "accepted", "declined"] as const;
+export type OfferStatus = (typeof OFFER_STATUSES)[number];
+
 export const reader = { by: "any", scope: "memory:read" } as const;
 export const writer = { by: "any", scope: "memory:write" } as const;
 export const path = { run_id: Uuid("run") };

@@ -1,8 +1,13 @@
-import type { RunState } from "./draft.ts";
 import type { StepDef, StepProgress } from "./runs.model.ts";
+import type { RunStatus } from "./shapes.contract.ts";
 
 /** A step in progress without activity for this long is stale (api: Processes). */
 const QUIET_MS = 24 * 60 * 60_000;
+
+interface Steps {
+  steps: readonly StepDef[];
+  progress: readonly StepProgress[];
+}
 
 interface Staleness {
   since: Date;
@@ -40,7 +45,7 @@ const told = ({ stale_told }: StepProgress, { since }: Staleness) =>
   stale_told?.getTime() === since.getTime();
 
 /** Returns stale steps that were not reported: each one's index, and since when it is stale. */
-export function untoldStale({ steps, progress }: Pick<RunState, "steps" | "progress">, now: number) {
+export function untoldStale({ steps, progress }: Steps, now: number) {
   return steps.flatMap((step, index) => {
     const at = progress[index] as StepProgress;
     const stale = stalenessAt(step, at, now);
@@ -49,11 +54,7 @@ export function untoldStale({ steps, progress }: Pick<RunState, "steps" | "progr
 }
 
 /** Returns when the next unreported step becomes stale; null if none can. */
-export function nextStaleCheck({
-  status,
-  steps,
-  progress,
-}: Pick<RunState, "status" | "steps" | "progress">): Date | null {
+export function nextStaleCheck({ status, steps, progress }: Steps & { status: RunStatus }): Date | null {
   if (status === "closed") return null;
   const times = steps.flatMap((step, i) => {
     const at = progress[i] as StepProgress;

@@ -1,5 +1,5 @@
-import { doneKeys, isDone, waitingOn } from "./draft.ts";
 import { wordsOn } from "./facts.ts";
+import { doneKeys, isDone, waitingOn } from "./run-state.ts";
 import type { PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 
 const SHOWN = 300;

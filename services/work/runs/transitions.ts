@@ -13,7 +13,7 @@ import {
   type RunState,
   successors,
   waitingOn,
-} from "./draft.ts";
+} from "./run-state.ts";
 import type { Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import type { Outcome } from "./shapes.contract.ts";
 import { untoldStale } from "./staleness.ts";

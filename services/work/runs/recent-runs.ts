@@ -4,19 +4,27 @@ const MOST_RUNS = 500;
 /** Maximum total of their plans, in characters. */
 const MOST_TEXT = 8_388_608;
 
+/** How long facts are gathered before relaying: a busy run is then written once for many. */
+const GATHER_MS = 50;
+
 /**
  * Caches the runs that were changed last on this node in their latest state, each with all that its outbox may hold.
  */
-export class KeptRuns {
+export class RecentRuns {
   /** In the order of their last change. */
   readonly #runs = new Map<string, Run>();
   readonly #unrelayed = new Set<string>();
-  readonly #changed: () => void;
+  readonly #relay: () => void;
+  #gathering: NodeJS.Timeout | undefined;
   #text = 0;
 
-  /** @param changed called when there are facts to relay */
-  constructor(changed: () => void) {
-    this.#changed = changed;
+  /** @param relay called soon after a change that has facts to relay */
+  constructor(relay: () => void) {
+    this.#relay = relay;
+  }
+
+  stop(): void {
+    clearTimeout(this.#gathering);
   }
 
   get(run_id: string): Run | undefined {
@@ -28,7 +36,10 @@ export class KeptRuns {
     this.forget(run._id);
     this.#runs.set(run._id, run);
     this.#unrelayed.add(run._id);
-    this.#changed();
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.#relay();
+    }, GATHER_MS).unref();
     this.#text += run.plan.length;
     for (const [oldest] of this.#runs) {
       if (this.#runs.size <= MOST_RUNS && this.#text <= MOST_TEXT) return;

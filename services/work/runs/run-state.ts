@@ -213,3 +213,13 @@ export function isDone({ status }: StepProgress): boolean {
 export function successors({ steps }: Pick<RunState, "steps">, step_key: string): [number, StepDef][] {
   return [...steps.entries()].filter(([, { depends_on }]) => depends_on.includes(step_key));
 }
+
+/** Returns the completed steps in order of completion. */
+export function completionsOf({ steps, progress }: Pick<RunState, "steps" | "progress">) {
+  return steps
+    .flatMap((step, i) => {
+      const completion = progress[i]?.completion;
+      return completion ? [{ step, completion }] : [];
+    })
+    .sort((a, b) => a.completion.order - b.completion.order);
+}

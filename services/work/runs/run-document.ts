@@ -1,18 +1,9 @@
-import type { Change } from "./draft.ts";
-import { slotOf } from "./outbox.ts";
-import type { Fact, Run, StepDef, StepProgress } from "./runs.model.ts";
-import { nextStaleCheck } from "./staleness.ts";
+import type { Fact, Outbox, PlacedFact, Run, RunDoc, StepDef, StepProgress } from "./runs.model.ts";
+import type { RunStatus } from "./shapes.contract.ts";
 
-/** Returns the run after a change with facts, without its outbox. @param also further fields to set */
-export function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
-  const { status, progress, offers, facts, noted = run.noted ?? 0 } = change;
-  const steps = withPeople(run.steps, progress);
-  const next = nextStaleCheck({ status, progress, steps });
-  const at = facts[0]?.at as Date;
-  return {
-    ...{ ...run, ...also, steps, status, progress, offers: [...offers], noted },
-    ...{ stale_check_at: checkAt(run.stale_check_at, next, at), version: run.version + 1, updated_at: at },
-  };
+/** Returns a stored run with its steps. */
+export function opened(doc: RunDoc): Run {
+  return { ...doc, steps: withPeople(JSON.parse(doc.plan), doc.progress) };
 }
 
 /** Returns the original steps with their current assignees. */
@@ -23,10 +14,11 @@ export function withPeople(steps: StepDef[], progress: readonly StepProgress[]):
   });
 }
 
-/** Returns when to check for stale steps: by the time the next one becomes stale, or earlier if that saves a write. */
-function checkAt(before: Date | undefined, next: Date | null, now: Date): Date | undefined {
-  const isEarly = before && before > now && (next === null || before <= next);
-  return isEarly ? before : (next ?? undefined);
+/** Estimates the size of a run as shown. */
+export function charactersOf(run: RunDoc): number {
+  const { goal, success_criteria, ambiguity_notes, close_note } = run;
+  const told = JSON.stringify([goal, success_criteria, ambiguity_notes, close_note]);
+  return run.plan.length + run.progress.length * 100 + told.length;
 }
 
 /** Returns the update from one state of a run to another. Sets only changed fields, because each index costs. */
@@ -51,4 +43,28 @@ function changedSteps(before: readonly StepProgress[], after: readonly StepProgr
   const changed: Record<string, StepProgress> = {};
   for (const [i, each] of after.entries()) if (each !== before[i]) changed[`progress.${i}`] = each;
   return changed;
+}
+
+/** Returns the outbox key of a version's facts; no store takes it for an array index. */
+export function slotOf(version: number): string {
+  return `v${version}`;
+}
+
+/** Returns the facts of a change with the run's status after it, which may differ when they are relayed. */
+export function factsAfter({ facts, status }: { facts: Fact[]; status: RunStatus }): Fact[] {
+  return facts.map((fact) => ({ ...fact, run_status: status }));
+}
+
+/** Returns an outbox's content in order. */
+export function transitionsIn(outbox: Outbox): { version: number; facts: Fact[] }[] {
+  const transitions = Object.entries(outbox).map(([slot, facts]) => ({
+    version: Number(slot.slice(1)),
+    facts,
+  }));
+  return transitions.sort((a, b) => a.version - b.version);
+}
+
+/** Adds the version to each fact of a transition. */
+export function placed({ version, facts }: { version: number; facts: Fact[] }): PlacedFact[] {
+  return facts.map((fact) => ({ ...fact, version }));
 }

@@ -1,0 +1,17 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { actorOf } from "./people.ts";
+import { presentRun } from "./present.ts";
+import type { RunStore } from "./run-store.ts";
+import type { closeRun as operation } from "./runs.contract.ts";
+import { close } from "./transitions.ts";
+
+export async function closeRun(store: RunStore, ctx: Call<ParamsOf<typeof operation>>) {
+  const { run_id, outcome, note = null } = ctx.params;
+  const { caller } = ctx.meta;
+  const given = { actor: actorOf(caller), at: new Date(store.now()), outcome, note };
+  const closed_by_user_id = caller.kind === "user" ? caller.user_id : null;
+  const also = { outcome, close_note: note, closed_by_user_id, closed_at: given.at };
+  const { run } = await store.change(caller.tenant_id, run_id, (state) => close(state, given), { also });
+  return presentRun(run);
+}

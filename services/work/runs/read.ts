@@ -1,0 +1,66 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { attemptsOn } from "./facts.ts";
+import { historyOf, retrospectiveOf } from "./history.ts";
+import { personOf } from "./people.ts";
+import { positionOf, standing } from "./position.ts";
+import { presentRun, stepAt } from "./present.ts";
+import type { RunStore } from "./run-store.ts";
+import { MOST_LISTED, type listRuns as operation } from "./runs.contract.ts";
+import { statusDocumentOf } from "./status-document.ts";
+
+type Asked = Call<{ run_id: string }>;
+
+export async function listRuns(store: RunStore, { params, meta }: Call<ParamsOf<typeof operation>>) {
+  const { status, project_id, offset = 0, limit = MOST_LISTED } = params;
+  const { tenant_id } = meta.caller;
+  const filter = {
+    ...(status && { status }),
+    ...(project_id !== undefined && { project_id: project_id || null }),
+  };
+  const [page, total] = await Promise.all([
+    store.list(tenant_id, filter, { skip: offset, limit }),
+    store.runs.count(tenant_id, filter),
+  ]);
+  meta.$responseHeaders = { "X-Total-Count": String(total) };
+  return page.map(presentRun);
+}
+
+export async function getRun(store: RunStore, ctx: Asked) {
+  const { run, facts } = await load(store, ctx);
+  const steps = run.steps.map((step, i) => ({ ...stepAt(run, i), attempts: attemptsOn(step, facts) }));
+  return { ...presentRun(run), steps };
+}
+
+export async function getPosition(store: RunStore, ctx: Asked) {
+  const [{ run, facts }, person] = await Promise.all([load(store, ctx), personOf(ctx)]);
+  return { run: presentRun(run), ...positionOf(standing(run, facts, store.now()), person) };
+}
+
+export async function getRetrospective(store: RunStore, ctx: Asked) {
+  const { run, facts } = await load(store, ctx);
+  if (run.status === "closed") return { items: retrospectiveOf(run, facts) };
+  const message = "The retrospective is there once the run is closed.";
+  throw new Fault("conflict", message, { existing_resource_id: run._id });
+}
+
+export async function getHistory(store: RunStore, { params: { run_id }, meta }: Asked) {
+  const { tenant_id } = meta.caller;
+  const run = await store.get(tenant_id, run_id);
+  const [facts, artifacts] = await Promise.all([
+    store.factsOf(run),
+    store.artifacts.find(tenant_id, { run_id }, { sort: { created_at: 1, _id: 1 } }),
+  ]);
+  return { items: historyOf(run, facts, artifacts) };
+}
+
+export async function getStatusDocument(store: RunStore, ctx: Asked) {
+  const { run, facts } = await load(store, ctx);
+  return statusDocumentOf(run, facts);
+}
+
+async function load(store: RunStore, { params, meta }: Asked) {
+  const run = await store.get(meta.caller.tenant_id, params.run_id);
+  return { run, facts: await store.factsOf(run) };
+}
