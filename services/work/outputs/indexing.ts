@@ -4,9 +4,8 @@ import { passagesOf } from "../../../lib/text/passages.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
-import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
-import type { Parts } from "./parts.ts";
-import { toChunk, toEntry } from "./rows.ts";
+import { type ChunkDoc, type OutputDoc, toChunk, toEntry } from "./outputs.model.ts";
+import type { Outputs } from "./outputs.ts";
 
 type Queued = QueuedRow<OutputDoc>;
 
@@ -24,12 +23,12 @@ const AT_ONCE = 131_072;
  * the row alone and may run twice; its last write checks the lease, so that a concurrent change restarts it.
  */
 export class Indexing {
-  readonly #parts: Parts;
+  readonly #outputs: Outputs;
   readonly #queue: Queue<OutputDoc>;
   readonly #broker: ServiceBroker;
 
-  constructor(parts: Parts, queue: Queue<OutputDoc>, broker: ServiceBroker) {
-    this.#parts = parts;
+  constructor(outputs: Outputs, queue: Queue<OutputDoc>, broker: ServiceBroker) {
+    this.#outputs = outputs;
     this.#queue = queue;
     this.#broker = broker;
   }
@@ -44,8 +43,8 @@ export class Indexing {
   /** Processes a row that was just written under a lease; long texts are left to the loop. */
   async settle(doc: OutputDoc): Promise<void> {
     if (doc.byte_size <= AT_ONCE) return this.#hold(doc as Queued);
-    await this.#queue.release(doc as Queued, this.#parts.now());
-    this.#parts.nudge();
+    await this.#queue.release(doc as Queued, this.#outputs.now());
+    this.#outputs.nudge();
   }
 
   #hold(row: Queued): Promise<void> {
@@ -55,13 +54,13 @@ export class Indexing {
       async (held, err) => {
         this.#broker.logger.warn({ err, output_id: held._id }, "outputs: search is brought up to it later");
         const attempts = held.attempts + 1;
-        await this.#queue.release(held, this.#parts.now() + backOff(attempts) * 1000, { attempts });
+        await this.#queue.release(held, this.#outputs.now() + backOff(attempts) * 1000, { attempts });
       },
     );
   }
 
   async #follow(doc: Queued): Promise<void> {
-    const { outputs } = this.#parts;
+    const { rows } = this.#outputs;
     const { tenant_id, _id } = doc;
     if (doc.deleted_at) return this.#remove(doc);
     await this.#leaveCircle(doc);
@@ -70,32 +69,32 @@ export class Indexing {
     }
     await this.#release(doc, doc.supersedes_ids);
     if (!(await this.#put(doc))) return;
-    const done = await outputs.update(
+    const done = await rows.update(
       tenant_id,
       { _id, queue: doc.queue },
       { $unset: { queue: 1 }, $set: { attempts: 0 } },
     );
     // Changed meanwhile: a newer text may have been indexed before this one.
     if (!done)
-      await outputs.update(tenant_id, { _id }, { $set: { queue: place(tenant_id, this.#parts.now()) } });
+      await rows.update(tenant_id, { _id }, { $set: { queue: place(tenant_id, this.#outputs.now()) } });
   }
 
   /** Indexes all of a text, and drops surplus chunks of an earlier version; returns false if the lease was lost. */
   async #put(doc: Queued): Promise<boolean> {
-    const { outputs, chunks, now } = this.#parts;
+    const { rows, chunks, now } = this.#outputs;
     const { tenant_id, _id, version } = doc;
     const changed_at = new Date(now());
     let count = 0;
     for await (const texts of this.#pagesOf(doc)) {
-      if (!(await outputs.findOne(tenant_id, { _id, queue: doc.queue }))) return false;
-      const rows = texts.map((text) => toChunk(doc, text, count++, changed_at));
+      if (!(await rows.findOne(tenant_id, { _id, queue: doc.queue }))) return false;
+      const made = texts.map((text) => toChunk(doc, text, count++, changed_at));
       await chunks.upsert(
-        rows.map(({ _id: id, tenant_id: _, output_id, ...$set }) => ({
+        made.map(({ _id: id, tenant_id: _, output_id, ...$set }) => ({
           filter: { _id: id, tenant_id, output_id },
           update: { $set },
         })),
       );
-      const put: SearchPut = { tenant_id, entries: rows.map(toEntry) };
+      const put: SearchPut = { tenant_id, entries: made.map(toEntry) };
       await this.#broker.call("search.put", put);
     }
     await this.#drop(tenant_id, { output_id: _id, version: { $lt: version } });
@@ -105,7 +104,7 @@ export class Indexing {
   async *#pagesOf(doc: OutputDoc): AsyncGenerator<string[]> {
     const page: string[] = [];
     let paged = false;
-    const stream = await this.#parts.blobs.stream(doc.tenant_id, doc.hash);
+    const stream = await this.#outputs.blobs.stream(doc.tenant_id, doc.hash);
     for await (const text of windows(stream)) {
       for (const [start, end] of passagesOf(text)) page.push(text.slice(start, end));
       for (; page.length >= PAGE; paged = true) yield page.splice(0, PAGE);
@@ -117,27 +116,30 @@ export class Indexing {
 
   async #drop(tenant_id: string, filter: Where<ChunkDoc>): Promise<void> {
     for (;;) {
-      const rows = await this.#parts.chunks.find(tenant_id, filter, { limit: PAGE, projection: { _id: 1 } });
-      if (rows.length === 0) return;
-      const ids = rows.map(({ _id }: Pick<ChunkDoc, "_id">) => _id);
+      const found = await this.#outputs.chunks.find(tenant_id, filter, {
+        limit: PAGE,
+        projection: { _id: 1 },
+      });
+      if (found.length === 0) return;
+      const ids = found.map(({ _id }: Pick<ChunkDoc, "_id">) => _id);
       const drop: SearchDrop = { tenant_id, kind: "output", ids };
       await this.#broker.call("search.drop", drop);
-      await this.#parts.chunks.deleteMany(tenant_id, { _id: { $in: ids } });
+      await this.#outputs.chunks.deleteMany(tenant_id, { _id: { $in: ids } });
     }
   }
 
   async #remove({ tenant_id, _id }: Queued): Promise<void> {
-    const { outputs, versions } = this.#parts;
+    const { rows, versions } = this.#outputs;
     await this.#drop(tenant_id, { output_id: _id });
     await versions.deleteMany(tenant_id, { output_id: _id });
     await this.#release({ tenant_id, _id });
-    await outputs.delete(tenant_id, { _id });
+    await rows.delete(tenant_id, { _id });
   }
 
   /** Restores the outputs that it superseded, except those that it still supersedes. */
   async #release({ tenant_id, _id }: Pick<OutputDoc, "tenant_id" | "_id">, still: readonly string[] = []) {
     const options = { projection: { _id: 1 } } as const;
-    for (const { _id: id } of await this.#parts.outputs.find(tenant_id, { superseded_by: _id }, options)) {
+    for (const { _id: id } of await this.#outputs.rows.find(tenant_id, { superseded_by: _id }, options)) {
       if (still.includes(id)) continue;
       await this.#change(tenant_id, { _id: id, superseded_by: _id }, { superseded_by: null });
     }
@@ -148,29 +150,29 @@ export class Indexing {
    * The one that was saved later decides.
    */
   async #leaveCircle({ tenant_id, _id, superseded_by, supersedes_ids, saved_at }: OutputDoc): Promise<void> {
-    const { outputs } = this.#parts;
+    const { rows } = this.#outputs;
     const met = new Set<string>();
     for (let above = superseded_by; above !== null && !met.has(above); ) {
       met.add(above);
       if (supersedes_ids.includes(above)) {
         const earlier = { _id: superseded_by as string, saved_at: { $lte: saved_at } };
-        const left = await outputs.update(tenant_id, earlier, { $pull: { supersedes_ids: _id } });
+        const left = await rows.update(tenant_id, earlier, { $pull: { supersedes_ids: _id } });
         if (left) await this.#change(tenant_id, { _id, superseded_by }, { superseded_by: null });
         return;
       }
-      above = (await outputs.findOne(tenant_id, { _id: above }))?.superseded_by ?? null;
+      above = (await rows.findOne(tenant_id, { _id: above }))?.superseded_by ?? null;
     }
   }
 
   /** Changes another output, and queues it for search. */
   async #change(tenant_id: string, filter: Partial<OutputDoc>, $set: Partial<OutputDoc>): Promise<void> {
-    const queue = place(tenant_id, this.#parts.now());
-    const changed = await this.#parts.outputs.update(
+    const queue = place(tenant_id, this.#outputs.now());
+    const changed = await this.#outputs.rows.update(
       tenant_id,
       { ...filter, deleted_at: null },
       { $set: { ...$set, queue }, $inc: { version: 1 } },
     );
-    if (changed) this.#parts.nudge();
+    if (changed) this.#outputs.nudge();
   }
 }
 

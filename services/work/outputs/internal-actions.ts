@@ -12,31 +12,30 @@ import {
 } from "../../remember/bundles/bundle-leg.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
-import type { OutputDoc } from "./outputs.model.ts";
-import type { Parts } from "./parts.ts";
-import { toEntry } from "./rows.ts";
+import { type OutputDoc, toEntry } from "./outputs.model.ts";
+import type { Outputs } from "./outputs.ts";
 import { findOutputs, passagesOf } from "./search.ts";
 
 /** Actions for other domains. */
-export function internalActions(parts: Parts): Record<string, ActionSchema> {
-  const { outputs, versions, chunks } = parts;
+export function internalActions(outputs: Outputs): Record<string, ActionSchema> {
+  const { rows, versions, chunks } = outputs;
   return {
     /** Returns readable outputs: the best matches of a query, or the latest. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
       const { query, limit, project_id } = ctx.params;
       const { hits, degraded }: { hits: Found[]; degraded: string[] } =
         query === null
-          ? { hits: await latest(parts, ctx), degraded: [] }
-          : await findOutputs(parts, ctx as Call, { query, limit, project_id, ...timesOf(ctx.params) });
+          ? { hits: await latest(outputs, ctx), degraded: [] }
+          : await findOutputs(outputs, ctx, { query, limit, project_id, ...timesOf(ctx.params) });
       const given = hits.slice(0, limit);
-      const texts = await passagesOf(parts, ctx.meta.caller.tenant_id, given);
+      const texts = await passagesOf(outputs, ctx.meta.caller.tenant_id, given);
       return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
     }),
 
     blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
       const [filter, projection] = [{ hash: { $in: params.hashes } }, { projection: { hash: 1 } }];
       const [current, earlier] = await Promise.all([
-        outputs.find(params.tenant_id, filter, projection),
+        rows.find(params.tenant_id, filter, projection),
         versions.find(params.tenant_id, filter, projection),
       ]);
       return [...new Set([...current, ...earlier].map(({ hash }) => hash))];
@@ -49,7 +48,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
   };
 }
 
-async function latest({ outputs, now }: Parts, ctx: Call<BundleLeg>): Promise<Found[]> {
+async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Found[]> {
   const { tenant_id } = ctx.meta.caller;
   const { since, until, project_id, limit } = ctx.params;
   const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
@@ -57,10 +56,10 @@ async function latest({ outputs, now }: Parts, ctx: Call<BundleLeg>): Promise<Fo
     ...{ deleted_at: null, superseded_by: null },
     ...(project_id !== undefined && { project_id }),
     ...((since || until) && { created_at }),
-    ...visibleTo(await ownerAccess(ctx as Call)),
+    ...visibleTo(await ownerAccess(ctx)),
   };
   const sort = { created_at: -1, _id: -1 } as const;
-  const found = await outputs.find(tenant_id, filter, { sort, limit });
+  const found = await rows.find(tenant_id, filter, { sort, limit });
   const at = now();
   return found.map((doc) => ({
     ...doc,

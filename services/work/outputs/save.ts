@@ -4,20 +4,20 @@ import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts"
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
+import { account } from "../../../mixins/audited.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
 import { slugsFor, titleOf } from "./naming.ts";
-import type { saveOutput } from "./outputs.contract.ts";
-import type { Edition, OutputDoc } from "./outputs.model.ts";
-import { beginningOf, findReadable, type Parts, readableIds } from "./parts.ts";
-import { toVersion } from "./rows.ts";
+import type { saveOutput as operation } from "./outputs.contract.ts";
+import { type Edition, type OutputDoc, presentWhole, toVersion } from "./outputs.model.ts";
+import { beginningOf, findReadable, type Outputs, readableIds } from "./outputs.ts";
 
-type Given = ParamsOf<typeof saveOutput>;
+type Given = ParamsOf<typeof operation>;
 type Saving = Call<Given>;
 
 /** Saves an output, or a new version of one. @throws Fault validation_failed, validation_error, not_found, … */
-export async function save(parts: Parts, ctx: Saving, maxSize: number): Promise<OutputDoc> {
+export async function saveOutput(outputs: Outputs, ctx: Saving, maxSize: number) {
   const { output_id, change_note, body } = ctx.params;
   requireSize(body, maxSize);
   if (change_note !== undefined && output_id === undefined) {
@@ -26,7 +26,10 @@ export async function save(parts: Parts, ctx: Saving, maxSize: number): Promise<
       "change_note goes with output_id: there is no version before this one.",
     );
   }
-  return output_id === undefined ? create(parts, ctx) : saveVersion(parts, ctx, output_id);
+  const doc =
+    output_id === undefined ? await create(outputs, ctx) : await saveVersion(outputs, ctx, output_id);
+  account(ctx, { version_num: doc.version_num });
+  return presentWhole(doc, doc);
 }
 
 function requireSize({ size }: BlobReference, maxSize: number): void {
@@ -39,66 +42,66 @@ function requireSize({ size }: BlobReference, maxSize: number): void {
   throw new Fault("payload_too_large", message, { actual_size: size, max_size: maxSize });
 }
 
-async function create(parts: Parts, ctx: Saving): Promise<OutputDoc> {
+async function create(outputs: Outputs, ctx: Saving): Promise<OutputDoc> {
   const { caller, idempotency_seed } = ctx.meta;
   const { scope = "agent", title } = ctx.params;
-  const access = await ownerAccess(ctx as Call);
+  const access = await ownerAccess(ctx);
   const team_id = await teamOf(ctx, access);
-  const edition = await editionOf(parts, ctx, title ?? null);
+  const edition = await editionOf(outputs, ctx, title ?? null);
   const row: OutputDoc = {
     ...UNFILED,
-    ...(await filed(parts, ctx, access)),
+    ...(await filed(outputs, ctx, access)),
     ...{ _id: newUuid(idempotency_seed), tenant_id: caller.tenant_id, ...edition, version_num: 1 },
     ...{ slug: "", is_titled: title !== undefined, title_key: keyOf(edition.title) },
     ...{ scope, agent_id: callerId(caller), team_id, tags: [], superseded_by: null },
     ...{ created_at: edition.saved_at, updated_at: edition.saved_at, version: 1, deleted_at: null },
-    ...begun(parts, caller.tenant_id),
+    ...begun(outputs, caller.tenant_id),
   };
-  const doc = await insert(parts, row);
-  await parts.settle(doc);
+  const doc = await insert(outputs, row);
+  await outputs.settle(doc);
   return doc;
 }
 
 /** Inserts under the first free slug; a repetition returns the existing row. */
-async function insert({ outputs }: Parts, row: OutputDoc): Promise<OutputDoc> {
+async function insert({ rows }: Outputs, row: OutputDoc): Promise<OutputDoc> {
   for (const slug of slugsFor(row.title, row._id)) {
-    const made = await outputs.insertOnce({ ...row, slug }).catch(nullIfTaken);
+    const made = await rows.insertOnce({ ...row, slug }).catch(nullIfTaken);
     if (made) return made;
   }
   throw new Fault("conflict", "There are too many outputs of this title: give it another.");
 }
 
-async function saveVersion(parts: Parts, ctx: Saving, named: string): Promise<OutputDoc> {
+async function saveVersion(outputs: Outputs, ctx: Saving, named: string): Promise<OutputDoc> {
   const { tenant_id } = ctx.meta.caller;
-  const first = await findReadable(parts, ctx as Call, named);
+  const first = await findReadable(outputs, ctx, named);
   requireSamePlace(ctx.params, first);
-  const access = await ownerAccess(ctx as Call);
+  const access = await ownerAccess(ctx);
   const [edition, place] = await Promise.all([
-    editionOf(parts, ctx, ctx.params.title ?? null),
-    filed(parts, ctx, access, first._id),
+    editionOf(outputs, ctx, ctx.params.title ?? null),
+    filed(outputs, ctx, access, first._id),
   ]);
   return guardedWrite(async () => {
-    const doc = await findReadable(parts, ctx as Call, first._id);
-    if (await isSaved(parts, doc, edition.version_id)) return doc;
+    const doc = await findReadable(outputs, ctx, first._id);
+    if (await isSaved(outputs, doc, edition.version_id)) return doc;
     // Writes the former version's row first, so that its text is never lost.
-    await parts.versions.insertOnce(toVersion(doc));
+    await outputs.versions.insertOnce(toVersion(doc));
     const title = ctx.params.title === undefined && doc.is_titled ? doc.title : edition.title;
     // Sets only given fields: concurrent saves do not revert each other's.
     const $set = {
       ...place,
       ...{ ...edition, title, title_key: keyOf(title), version_num: doc.version_num + 1 },
       ...{ is_titled: doc.is_titled || ctx.params.title !== undefined, updated_at: edition.saved_at },
-      ...begun(parts, tenant_id),
+      ...begun(outputs, tenant_id),
     };
     const guard = { _id: doc._id, version_num: doc.version_num, deleted_at: null };
-    const saved = await parts.outputs.update(tenant_id, guard, { $set, $inc: { version: 1 } });
-    if (saved) await parts.settle(saved);
+    const saved = await outputs.rows.update(tenant_id, guard, { $set, $inc: { version: 1 } });
+    if (saved) await outputs.settle(saved);
     return saved;
   }, "Too many new versions at once: send it again.");
 }
 
 /** Whether an interrupted try of this request has saved its version already. */
-async function isSaved({ versions }: Parts, doc: OutputDoc, version_id: string): Promise<boolean> {
+async function isSaved({ versions }: Outputs, doc: OutputDoc, version_id: string): Promise<boolean> {
   if (doc.version_id === version_id) return true;
   return (await versions.findOne(doc.tenant_id, { _id: version_id })) !== null;
 }
@@ -114,12 +117,12 @@ function requireSamePlace({ scope, team_id }: Given, doc: OutputDoc): void {
 }
 
 /** Returns the lease under which the writer of a row updates search; another node takes over if it crashes. */
-function begun({ now }: Parts, tenant_id: string) {
+function begun({ now }: Outputs, tenant_id: string) {
   return { queue: place(tenant_id, now() + LEASE_MS), attempts: 0 };
 }
 
 async function editionOf(
-  { blobs, now }: Parts,
+  { blobs, now }: Outputs,
   { params: { body, change_note }, meta: { caller, idempotency_seed } }: Saving,
   title: string | null,
 ): Promise<Omit<Edition, "version_num">> {
@@ -153,13 +156,18 @@ const UNFILED: Filed = {
 };
 
 /** Returns the given fields other than the text. @throws Fault validation_error */
-async function filed(parts: Parts, ctx: Saving, access: Access, own_id?: string): Promise<Partial<Filed>> {
+async function filed(
+  outputs: Outputs,
+  ctx: Saving,
+  access: Access,
+  own_id?: string,
+): Promise<Partial<Filed>> {
   const { tenant_id } = ctx.meta.caller;
   const { project_id, process_run_id, source_type, metadata } = ctx.params;
   const linked = async (field: "derived_from_ids" | "references_ids" | "supersedes_ids") => {
     const given = ctx.params[field]?.flatMap((each) => each.split(",")).map((each) => each.trim());
     if (!given) return {};
-    const ids = await readableIds(parts, tenant_id, access, given);
+    const ids = await readableIds(outputs, tenant_id, access, given);
     return { [field]: ids.filter((id) => id !== own_id) };
   };
   const [derived_from, references, supersedes] = await Promise.all([

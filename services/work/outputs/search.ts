@@ -1,12 +1,11 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { type Access, type MemoryScope, mayRead } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
-import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
-import type { Parts } from "./parts.ts";
+import { type ChunkDoc, type OutputDoc, present } from "./outputs.model.ts";
+import type { Outputs } from "./outputs.ts";
 import { ranked } from "./ranking.ts";
-import { present } from "./rows.ts";
 import type { searchOutputs } from "./search.contract.ts";
 
 /** Maximum hits of all legs of a search. */
@@ -31,13 +30,13 @@ export interface Wanted {
 }
 
 /** Handles `POST /outputs/search`. */
-export async function search(parts: Parts, ctx: Call<ParamsOf<typeof searchOutputs>>) {
+export async function search(outputs: Outputs, ctx: Call<ParamsOf<typeof searchOutputs>>) {
   const { tenant_id } = ctx.meta.caller;
   const { limit = 10, project_id } = ctx.params;
   if (project_id) await ctx.call("projects.require", { tenant_id, key: project_id });
-  const { hits, degraded } = await findOutputs(parts, ctx as Call, { ...ctx.params, limit });
+  const { hits, degraded } = await findOutputs(outputs, ctx, { ...ctx.params, limit });
   const given = hits.slice(0, limit);
-  const passages = await passagesOf(parts, tenant_id, given);
+  const passages = await passagesOf(outputs, tenant_id, given);
   return {
     results: given.map((hit) => ({
       kind: "output" as const,
@@ -54,7 +53,7 @@ export async function search(parts: Parts, ctx: Call<ParamsOf<typeof searchOutpu
 }
 
 /** Returns matching outputs, best first, each once. Checks the index's hits against the rows. */
-export async function findOutputs(parts: Parts, ctx: Call, wanted: Wanted) {
+export async function findOutputs(outputs: Outputs, ctx: RequestContext, wanted: Wanted) {
   const { tenant_id } = ctx.meta.caller;
   const access = await ownerAccess(ctx);
   const archived = wanted.include_archived
@@ -72,7 +71,7 @@ export async function findOutputs(parts: Parts, ctx: Call, wanted: Wanted) {
     degraded = found.degraded;
     const best = bestOf(found);
     for (const id of best.keys()) seen.add(id);
-    for (const doc of await parts.outputs.find(tenant_id, { _id: { $in: [...best.keys()] } })) {
+    for (const doc of await outputs.rows.find(tenant_id, { _id: { $in: [...best.keys()] } })) {
       if (isToBeFound(doc, access, wanted, archived))
         hits.set(doc._id, { ...doc, ...(best.get(doc._id) as Best) });
     }
@@ -85,7 +84,12 @@ export async function findOutputs(parts: Parts, ctx: Call, wanted: Wanted) {
 /** A leg of the index returns fewer hits only if there are no more. */
 const ENOUGH = 50;
 
-function ask(wanted: Wanted, access: Access, tenant_id: string, except: NonNullable<SearchWhere["except"]>) {
+function ask(
+  wanted: Wanted,
+  access: Access,
+  tenant_id: string,
+  except: NonNullable<SearchWhere["except"]>,
+): SearchFind {
   const { query, scope, project_id, min_score, include_superseded = false, since, until } = wanted;
   const where: SearchWhere = {
     except,
@@ -94,16 +98,10 @@ function ask(wanted: Wanted, access: Access, tenant_id: string, except: NonNulla
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
   };
-  const asked: SearchFind = {
-    tenant_id,
-    kind: "output",
-    query,
-    access,
-    where,
-    include_superseded,
-    limit: MOST_HITS,
+  return {
+    ...{ tenant_id, kind: "output", query, access, where, include_superseded, limit: MOST_HITS },
+    ...(min_score !== undefined && { min_score }),
   };
-  return { ...asked, ...(min_score !== undefined && { min_score }) };
 }
 
 interface Best {
@@ -133,7 +131,7 @@ function isToBeFound(doc: OutputDoc, access: Access, wanted: Wanted, archived: r
 
 /** Returns the texts of the chunks that were found. */
 export async function passagesOf(
-  { chunks }: Parts,
+  { chunks }: Outputs,
   tenant_id: string,
   hits: readonly Pick<Best, "chunk_id">[],
 ) {

@@ -1,18 +1,18 @@
-import type { Call } from "../../../lib/access/caller.ts";
 import { type Access, mayRead, visibleTo } from "../../../lib/access/visibility.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isUuid } from "./naming.ts";
 import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.ts";
 
-/** Dependencies of the service's actions. */
-export interface Parts {
-  outputs: TenantCollection<OutputDoc>;
+/** The rows and blobs of outputs. */
+export interface Outputs {
+  rows: TenantCollection<OutputDoc>;
   versions: TenantCollection<VersionDoc>;
   chunks: TenantCollection<ChunkDoc>;
   blobs: Blobs;
+  /** The store's clock. */
   now(): number;
   /** Updates search for a row that was just written: at once if its text is short. */
   settle(doc: OutputDoc): Promise<void>;
@@ -21,11 +21,15 @@ export interface Parts {
 }
 
 /** Returns an output by id or slug, if the caller may read it. @throws Fault not_found */
-export async function findReadable({ outputs }: Parts, ctx: Call, named: string): Promise<OutputDoc> {
+export async function findReadable(
+  { rows }: Outputs,
+  ctx: RequestContext,
+  named: string,
+): Promise<OutputDoc> {
   const filter = isUuid(named) ? { _id: named.toLowerCase() } : { slug: named };
   const [access, doc] = await Promise.all([
     ownerAccess(ctx),
-    outputs.findOne(ctx.meta.caller.tenant_id, filter),
+    rows.findOne(ctx.meta.caller.tenant_id, filter),
   ]);
   if (!doc || doc.deleted_at || !mayRead(access, doc)) throw notFound("output", named);
   return doc;
@@ -33,7 +37,7 @@ export async function findReadable({ outputs }: Parts, ctx: Call, named: string)
 
 /** Returns the ids of readable outputs among these ids and slugs. */
 export async function readableIds(
-  { outputs }: Parts,
+  { rows }: Outputs,
   tenant_id: string,
   access: Access,
   named: readonly string[],
@@ -42,13 +46,13 @@ export async function readableIds(
   const ids = named.filter(isUuid).map((id) => id.toLowerCase());
   const slugs = named.filter((each) => !isUuid(each));
   const filter = { deleted_at: null, $and: [{ $or: [{ _id: { $in: ids } }, { slug: { $in: slugs } }] }] };
-  const found = await outputs.find(tenant_id, { ...filter, ...visibleTo(access) });
+  const found = await rows.find(tenant_id, { ...filter, ...visibleTo(access) });
   const byName = new Map(found.flatMap(({ _id, slug }) => [[_id, _id] as const, [slug, _id] as const]));
   return [...new Set(named.flatMap((each) => byName.get(isUuid(each) ? each.toLowerCase() : each) ?? []))];
 }
 
 /** Returns a version by number or id. @throws Fault not_found */
-export async function findVersion({ versions }: Parts, doc: OutputDoc, named: string): Promise<Edition> {
+export async function findVersion({ versions }: Outputs, doc: OutputDoc, named: string): Promise<Edition> {
   const wanted = isUuid(named) ? { _id: named.toLowerCase() } : { version_num: Number(named) };
   if (wanted._id === doc.version_id || wanted.version_num === doc.version_num) return doc;
   const found = await versions.findOne(doc.tenant_id, { output_id: doc._id, ...wanted });

@@ -1,0 +1,125 @@
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { attachment, safeFilename } from "../../../lib/http/attachment.ts";
+import { derivedId, newId } from "../../../lib/ids.ts";
+import type { Share } from "../../../lib/queue/fair-queue.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
+import { account } from "../../../mixins/audited.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
+import type { Runtime } from "../../runtime.ts";
+import { EXPORT_TYPES, type emailOutput, type exportOutput } from "./files.contract.ts";
+import { MailBudget } from "./mail-budget.ts";
+import { sendMail } from "./mailer.ts";
+import { MailBudgetModel } from "./mails.model.ts";
+import type { ExportFormat } from "./outputs.contract.ts";
+import type { OutputDoc } from "./outputs.model.ts";
+import { findReadable, type Outputs } from "./outputs.ts";
+import { render } from "./render/render.ts";
+
+/** Rendered and mailed texts are held in memory whole. */
+const MOST_BYTES = 4_194_304;
+
+/** Mails are held in memory until the server accepts them. */
+const mailing = resourceQueue("mail", {
+  ...{ capacity: 8, perTenant: 4, perCaller: 2, maxWaiting: 32, patienceMs: 8000 },
+});
+
+/** Delivers outputs as files and by e-mail. */
+export class OutputFiles {
+  readonly #outputs: Outputs;
+  readonly #config: Runtime["config"];
+  readonly #budget: MailBudget;
+
+  constructor(outputs: Outputs, { config, store }: Runtime) {
+    this.#outputs = outputs;
+    this.#config = config;
+    this.#budget = new MailBudget(store.collection(MailBudgetModel), config.OUTBOUND_EMAILS_PER_HOUR);
+  }
+
+  async export(ctx: Call<ParamsOf<typeof exportOutput>>) {
+    const { output_id, format = "md" } = ctx.params;
+    const doc = await findReadable(this.#outputs, ctx, output_id);
+    this.#requireFormat(doc, format);
+    ctx.meta.$responseType = EXPORT_TYPES[format];
+    ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
+    if (format === "md") return { hash: doc.hash, size: doc.byte_size };
+    // Kept for an hour like any new blob: it may exceed a message between nodes.
+    return this.#outputs.blobs.put(doc.tenant_id, await this.#render(ctx, doc, format));
+  }
+
+  async email(ctx: Call<ParamsOf<typeof emailOutput>>) {
+    const { to, attach_format: format, subject } = ctx.params;
+    const { caller, idempotency_seed } = ctx.meta;
+    const { OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = this.#config;
+    const doc = await findReadable(this.#outputs, ctx, ctx.params.output_id);
+    if (!OUTBOUND_EMAIL) throw notFound("email of output", doc._id);
+    this.#requireFormat(doc, format);
+    if (!SMTP_URL || !SMTP_FROM) {
+      const message = "Mail is not configured here: the operator sets SMTP_URL and SMTP_FROM.";
+      throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
+    }
+    requireLength(doc, "an e-mail");
+    await mailing.run(shareOf(ctx), 1, async () => {
+      const text = async (as: "md" | "html") => (await this.#render(ctx, doc, as)).toString("utf8");
+      const mail = {
+        ...{
+          to,
+          subject: subject ?? doc.title.replace(/\s+/g, " "),
+          text: await text("md"),
+          html: await text("html"),
+        },
+        attachments: format ? [await this.#attachment(ctx, doc, format)] : [],
+        messageId: messageId(SMTP_FROM, idempotency_seed && `${callerId(caller)} ${idempotency_seed}`),
+      };
+      await this.#budget.take(caller.tenant_id, this.#outputs.now());
+      await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
+    });
+    account(ctx, { to, version_num: doc.version_num, attach_format: format ?? null });
+    return { status: "sent" as const, to };
+  }
+
+  async #attachment(ctx: RequestContext, doc: OutputDoc, format: ExportFormat) {
+    const content = await this.#render(ctx, doc, format);
+    return { filename: filenameOf(doc, format), content, contentType: EXPORT_TYPES[format] };
+  }
+
+  async #render(ctx: RequestContext, doc: OutputDoc, format: ExportFormat): Promise<Buffer> {
+    const { tenant_id, hash, title, saved_at: at } = doc;
+    requireLength(doc, format);
+    const bytes = await this.#outputs.blobs.get(tenant_id, hash);
+    if (format === "md") return bytes;
+    const markdown = bytes.toString("utf8");
+    return Buffer.from(
+      await render({ markdown, title, at, format, fonts: this.#config.EXPORT_FONTS }, shareOf(ctx)),
+    );
+  }
+
+  #requireFormat(doc: OutputDoc, format: ExportFormat | undefined): void {
+    if ((format === "pdf" || format === "docx") && !this.#config.OUTPUT_EXPORT)
+      throw notFound(`${format} of output`, doc._id);
+  }
+}
+
+function shareOf({ meta: { caller } }: RequestContext): Share {
+  return { tenant_id: caller.tenant_id, caller: callerId(caller) };
+}
+
+/** Replaces slashes: a title is not a path. */
+function filenameOf({ title }: OutputDoc, format: ExportFormat): string {
+  const beginning = title.slice(0, 100).replace(/[\ud800-\udbff]$/, "");
+  return `${safeFilename(beginning.replace(/[/\\]/g, "_"))}.${format}`;
+}
+
+/** @param what the format, for the error message */
+function requireLength({ byte_size }: OutputDoc, what: string): void {
+  if (byte_size <= MOST_BYTES) return;
+  const message = `A text of ${byte_size} bytes is too long for ${what}: at most ${MOST_BYTES}.`;
+  throw ruleBroken("export_too_long", message);
+}
+
+/** Returns an id in the sender's domain. */
+function messageId(from: string, seed: string | undefined): string {
+  const domain = /@([^\s>]+)/.exec(from)?.[1] ?? "localhost";
+  return `<${seed ? derivedId("evt", seed) : newId("evt")}@${domain}>`;
+}
