@@ -1,6 +1,10 @@
+import type { ServiceBroker } from "moleculer";
 import { writeInPieces } from "../../../mixins/bulk-writes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { SearchDrop } from "../../../storage/search/entry.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+
+const PAGE = 200;
 
 /** Writes chunks of documents, and lets erasures wait for pending writes. */
 export class ChunkWrites {
@@ -34,4 +38,24 @@ export class ChunkWrites {
     for (const id of document_ids) this.#erased.add(id);
     await Promise.all(document_ids.map((id) => this.#writing.get(id)));
   }
+}
+
+/** Removes a document's chunks from search, then their rows. @returns how many vectors they had */
+export async function dropChunks(
+  chunks: TenantCollection<ChunkDoc>,
+  caller: Pick<ServiceBroker, "call">,
+  tenant_id: string,
+  document_id: string,
+): Promise<number> {
+  let vectors = 0;
+  for (let from = 0; ; from += PAGE) {
+    const range = { $gte: from, $lt: from + PAGE };
+    const options = { projection: { chunk_index: 1 } } as const;
+    const page = await chunks.find(tenant_id, { document_id, chunk_index: range }, options);
+    if (page.length === 0) break;
+    const drop: SearchDrop = { tenant_id, kind: "chunk", ids: page.map(({ _id }) => _id) };
+    vectors += (await caller.call<{ vectors: number }, SearchDrop>("search.drop", drop)).vectors;
+  }
+  await chunks.deleteMany(tenant_id, { document_id });
+  return vectors;
 }

@@ -1,5 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { newUuid } from "../../../lib/ids.ts";
 import {
   array,
   boolean,
@@ -12,6 +13,9 @@ import {
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
+import type { SearchEntry } from "../../../storage/search/entry.ts";
+import { labelsOf } from "./audience.ts";
+import type { Piece } from "./chunks.ts";
 import type { Audience, DocumentStatus, Sensitivity } from "./documents.contract.ts";
 
 /** A source of documents: each agent and person has one. */
@@ -103,3 +107,88 @@ chunks.index({ changed_at: 1, _id: 1 });
 export const SourceModel: Model<SourceDoc> = { name: "document_sources", schema: sources };
 export const DocumentModel: Model<DocumentDoc> = { name: "documents", schema: documents };
 export const ChunkModel: Model<ChunkDoc> = { name: "document_chunks", schema: chunks };
+
+/** Creates the rows of a document's chunks, always with the same ids. */
+export function toChunks(doc: DocumentDoc, pieces: readonly Piece[], now: Date): ChunkDoc[] {
+  const { _id, tenant_id, scope, agent_id, team_id, source_id, filename } = doc;
+  const shared = { tenant_id, scope, agent_id, team_id, document_id: _id, source_id, filename };
+  const state = {
+    labels: labelsOf(doc.audience),
+    searched: true,
+    version: 1,
+    created_at: now,
+    changed_at: now,
+  };
+  return pieces.map((piece) => ({
+    _id: newUuid(`${_id}/${piece.chunk_index}`),
+    ...shared,
+    ...piece,
+    ...state,
+  }));
+}
+
+export function toEntry(chunk: ChunkDoc): SearchEntry {
+  const { _id, version, scope, agent_id, team_id } = chunk;
+  return {
+    kind: "chunk",
+    id: _id,
+    version,
+    removed: !chunk.searched,
+    title: chunk.filename,
+    text: chunk.text,
+    scope,
+    agent_id,
+    team_id,
+    type: chunk.source_id,
+    project_id: null,
+    tags: [],
+    confidence: 1,
+    importance: 0.5,
+    created_at: chunk.created_at.getTime(),
+    date: null,
+    expires_at: null,
+    superseded: false,
+    cites: 0,
+    // A chunk is self-contained and overlaps with the next: context is for the turns of a conversation.
+    thread: null,
+    audience: chunk.labels,
+  };
+}
+
+export function present(doc: DocumentDoc) {
+  const byAgent = doc.agent_id.startsWith("ag_");
+  return {
+    document_id: doc._id,
+    filename: doc.filename,
+    mime_type: doc.mime_type,
+    status: doc.status,
+    error: doc.error,
+    byte_size: doc.byte_size,
+    chunk_count: doc.chunk_count,
+    sensitivity: doc.sensitivity,
+    audience: doc.audience,
+    subject: doc.subject ?? null,
+    version_num: doc.version_num,
+    superseded_by: doc.superseded_by,
+    agent_id: byAgent ? doc.agent_id : null,
+    user_id: byAgent ? null : doc.agent_id,
+    team_id: doc.team_id,
+    created_at: doc.created_at.toISOString(),
+    ingested_at: doc.ingested_at?.toISOString() ?? null,
+    ingestion_source_id: doc.source_id,
+    ingestion_source_name: doc.source_name,
+  };
+}
+
+export function presentChunk(chunk: ChunkDoc) {
+  return {
+    chunk_id: chunk._id,
+    document_id: chunk.document_id,
+    page_number: chunk.page_number,
+    char_offset: chunk.char_offset,
+    char_length: chunk.char_length,
+    chunk_index: chunk.chunk_index,
+    text: chunk.text,
+    created_at: chunk.created_at.toISOString(),
+  };
+}

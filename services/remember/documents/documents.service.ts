@@ -1,98 +1,50 @@
-import type { ServiceBroker } from "moleculer";
-import { type Call, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { Queue } from "../../../mixins/queue.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./documents.contract.ts";
 import { ChunkModel, DocumentModel, SourceModel } from "./documents.model.ts";
-import { emptied, GONE } from "./erase.ts";
+import type { Documents } from "./documents.ts";
+import { deleteDocument, type EraseSubject, eraseSubject } from "./erase.ts";
 import { Ingest } from "./ingest.ts";
 import { internalActions } from "./internal-actions.ts";
-import { listPage } from "./list.ts";
-import { findReadable, isReadable, type Parts } from "./parts.ts";
-import { present, presentChunk } from "./rows.ts";
-import { searchActions } from "./search.ts";
-import { upload } from "./upload.ts";
+import { getDocument, listChunks, listDocuments } from "./read.ts";
+import { searchDocuments } from "./search.ts";
+import { uploadDocument } from "./upload.ts";
 
 /** Interval for finding work that other nodes left, and retries. */
 const LOOK_MS = 2000;
 
 export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
+  const { DOCUMENT_MAX_BYTES, DOCUMENT_PARSE_SECONDS: seconds } = config;
   let ingest: Ingest;
   const loop = new ServiceLoop(() => ingest.work(), LOOK_MS, "documents: the queue cannot be read");
-  const documents = store.collection(DocumentModel);
-  const chunks = store.collection(ChunkModel);
-  const parts: Parts = {
+  const documents: Documents = {
     sources: store.collection(SourceModel),
-    documents,
-    chunks,
+    rows: store.collection(DocumentModel),
+    chunks: store.collection(ChunkModel),
     now: store.now,
     nudge: () => loop.nudge(),
     leave: (document_ids) => ingest.leave(document_ids),
   };
-  const queue = new Queue(documents, store.now);
-
-  /** Hides the document at once; ingestion removes its chunks in the next step (ingest.ts). */
-  async function remove(ctx: Call<{ document_id: string; source_id: string }>): Promise<boolean> {
-    const { caller } = ctx.meta;
-    const { document_id, source_id } = ctx.params;
-    const doc = await documents.findOne(caller.tenant_id, { _id: document_id, source_id });
-    const access = await ownerAccess(ctx as Call);
-    if (!doc || doc.status === "deleted" || !(isReadable(access, doc) || isAdmin(caller))) return false;
-    if (!isAdmin(caller) && !access.agent_ids.includes(doc.agent_id)) {
-      throw new Fault("forbidden", "Only who uploaded a document or an admin may delete it.");
-    }
-    const filter = { _id: document_id, status: { $ne: "deleted" as const } };
-    const $set = emptied(doc, store.now());
-    const removed = await documents.update(caller.tenant_id, filter, {
-      $set,
-      $unset: { ...GONE, subject: 1 },
-    });
-    parts.nudge();
-    return removed !== null;
-  }
+  const queue = new Queue(documents.rows, store.now);
 
   return {
     name: "documents",
     mixins: [loop.mixin],
     actions: {
-      upload: action(contract.uploadDocument, async (ctx) => {
-        const { doc, isNew } = await upload(parts, ctx, config.DOCUMENT_MAX_BYTES);
-        if (!isNew) ctx.meta.$statusCode = 200;
-        return { accepted: true, document_id: doc._id, status: doc.status };
-      }),
-
-      list: action(contract.listDocuments, (ctx) => listPage(parts, ctx)),
-
-      get: action(contract.getDocument, async (ctx) =>
-        present(await findReadable(parts, ctx as Call, ctx.params.document_id)),
-      ),
-
-      list_chunks: action(contract.listChunks, async (ctx) => {
-        const { tenant_id } = ctx.meta.caller;
-        const { document_id, source_id, offset = 0, limit = 20 } = ctx.params;
-        const { chunk_count } = await findReadable(parts, ctx as Call, document_id, source_id);
-        const range = { $gte: offset, $lt: offset + limit };
-        const sort = { chunk_index: 1 } as const;
-        const rows = await chunks.find(tenant_id, { document_id, chunk_index: range }, { sort });
-        return { chunks: rows.map(presentChunk), total: chunk_count };
-      }),
-
-      delete: action(contract.deleteDocument, async (ctx) => {
-        const { document_id } = ctx.params;
-        if (await remove(ctx)) return { deleted: true, document_id };
-        return { deleted: false, error_code: "not_found" };
-      }),
-
-      ...searchActions(parts),
-      ...internalActions(parts),
+      upload: action(contract.uploadDocument, (ctx) => uploadDocument(documents, ctx, DOCUMENT_MAX_BYTES)),
+      list: action(contract.listDocuments, (ctx) => listDocuments(documents, ctx)),
+      get: action(contract.getDocument, (ctx) => getDocument(documents, ctx)),
+      list_chunks: action(contract.listChunks, (ctx) => listChunks(documents, ctx)),
+      delete: action(contract.deleteDocument, (ctx) => deleteDocument(documents, ctx)),
+      search: action(contract.searchDocuments, (ctx) => searchDocuments(documents, ctx)),
+      /** Erases, or counts, documents about a subject, with their chunks. */
+      erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(documents, ctx)),
+      ...internalActions(documents),
     },
 
     created() {
-      const broker = this.broker as ServiceBroker;
-      ingest = new Ingest({ parts, queue, blobs, broker, seconds: config.DOCUMENT_PARSE_SECONDS });
+      ingest = new Ingest({ documents, queue, blobs, broker: this.broker, seconds });
     },
 
     async started() {

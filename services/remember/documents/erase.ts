@@ -1,13 +1,13 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
 import { writings } from "../../../lib/text/subject.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
 import { onEveryNode } from "../../../mixins/every-node.ts";
 import { place } from "../../../mixins/queue.ts";
-import type { SearchDrop } from "../../../storage/search/entry.ts";
+import { audienceOf } from "./audience.ts";
+import { dropChunks } from "./chunk-writes.ts";
 import type { DocumentDoc } from "./documents.model.ts";
-import type { Parts } from "./parts.ts";
-import { audienceOf } from "./rows.ts";
-
-const PAGE = 200;
+import { type Documents, isReadable } from "./documents.ts";
 
 export interface EraseSubject {
   tenant_id: string;
@@ -23,10 +23,10 @@ interface Erased {
 }
 
 /** Fields that must be removed from a deleted document, including its name. */
-export const GONE = { live_key: 1, version_key: 1 } as const;
+const GONE = { live_key: 1, version_key: 1 } as const;
 
 /** Returns the emptied row of a document that is hidden; the queue does the rest. */
-export function emptied(
+function emptied(
   { tenant_id, agent_id }: Pick<DocumentDoc, "tenant_id" | "agent_id">,
   now: number,
 ): Partial<DocumentDoc> {
@@ -36,17 +36,37 @@ export function emptied(
   };
 }
 
+/** Hides a document at once; ingestion removes its chunks in the next step (ingest.ts). @throws Fault forbidden */
+export async function deleteDocument(
+  { rows, now, nudge }: Documents,
+  ctx: Call<{ document_id: string; source_id: string }>,
+) {
+  const { caller } = ctx.meta;
+  const { document_id, source_id } = ctx.params;
+  const doc = await rows.findOne(caller.tenant_id, { _id: document_id, source_id });
+  const access = await ownerAccess(ctx);
+  if (!doc || doc.status === "deleted" || !(isReadable(access, doc) || isAdmin(caller)))
+    return { deleted: false, error_code: "not_found" };
+  if (!isAdmin(caller) && !access.agent_ids.includes(doc.agent_id))
+    throw new Fault("forbidden", "Only who uploaded a document or an admin may delete it.");
+  const there = { _id: document_id, status: { $ne: "deleted" as const } };
+  const update = { $set: emptied(doc, now()), $unset: { ...GONE, subject: 1 } };
+  const removed = await rows.update(caller.tenant_id, there, update);
+  nudge();
+  return removed ? { deleted: true, document_id } : { deleted: false, error_code: "not_found" };
+}
+
 /**
  * Erases documents about a subject, with the bytes of their files. The row is kept until nothing else is left, so that
  * an interrupted erasure finds it again.
  */
 export async function eraseSubject(
-  parts: Parts,
+  documents: Documents,
   ctx: Pick<Call<EraseSubject>, "broker" | "call" | "params">,
 ): Promise<Erased> {
-  const { documents, chunks, now } = parts;
+  const { rows: all, chunks, now } = documents;
   const { tenant_id, subject, dry_run = false } = ctx.params;
-  const rows = await documents.find(
+  const rows = await all.find(
     tenant_id,
     { subject: { $in: writings(subject) } },
     { projection: { tenant_id: 1, agent_id: 1, hash: 1 } },
@@ -62,33 +82,13 @@ export async function eraseSubject(
     const standing = { _id, status: { $ne: "deleted" as const } };
     // The hash stays until its blob is deleted.
     const $set = { ...emptied(row, now()), hash };
-    await documents.update(tenant_id, standing, { $set, $unset: GONE });
+    await all.update(tenant_id, standing, { $set, $unset: GONE });
     await onEveryNode(ctx.broker, "documents.leave", { document_ids: [_id] });
     erased.chunks += await chunks.count(tenant_id, { document_id: _id });
-    erased.vectors += await dropChunks(parts, ctx, tenant_id, _id);
+    erased.vectors += await dropChunks(chunks, ctx, tenant_id, _id);
     if (hash) await ctx.call("blobs.erase", { tenant_id, hashes: [hash] });
-    await documents.update(tenant_id, { _id }, { $set: { hash: "" }, $unset: { subject: 1 } });
+    await all.update(tenant_id, { _id }, { $set: { hash: "" }, $unset: { subject: 1 } });
   }
-  parts.nudge();
+  documents.nudge();
   return erased;
-}
-
-/** Removes a document's chunks from search, then their rows. @returns how many vectors they had */
-export async function dropChunks(
-  { chunks }: Pick<Parts, "chunks">,
-  caller: Pick<Call, "call">,
-  tenant_id: string,
-  document_id: string,
-): Promise<number> {
-  let vectors = 0;
-  for (let from = 0; ; from += PAGE) {
-    const range = { $gte: from, $lt: from + PAGE };
-    const options = { projection: { chunk_index: 1 } } as const;
-    const page = await chunks.find(tenant_id, { document_id, chunk_index: range }, options);
-    if (page.length === 0) break;
-    const drop: SearchDrop = { tenant_id, kind: "chunk", ids: page.map(({ _id }) => _id) };
-    vectors += (await caller.call<{ vectors: number }, SearchDrop>("search.drop", drop)).vectors;
-  }
-  await chunks.deleteMany(tenant_id, { document_id });
-  return vectors;
 }

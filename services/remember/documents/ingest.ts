@@ -7,13 +7,11 @@ import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
-import { ChunkWrites } from "./chunk-writes.ts";
-import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
-import { dropChunks } from "./erase.ts";
-import { InWork, MOST_IN_WORK } from "./in-work.ts";
-import type { Parts } from "./parts.ts";
+import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
+import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
+import type { Documents } from "./documents.ts";
 import { type Reading, readDocument } from "./reader.ts";
-import { toChunks, toEntry } from "./rows.ts";
+import { MOST_IN_WORK, WorkerSlots } from "./worker-slots.ts";
 
 /** Chunks per call to search: well below the NATS payload limit. */
 const PAGE = 100;
@@ -29,8 +27,8 @@ type Step = (doc: Queued) => Promise<void>;
 /** Final results of ingestion that are published. */
 type Told = "stored" | "failed" | "superseded";
 
-interface IngestParts {
-  parts: Parts;
+interface Dependencies {
+  documents: Documents;
   queue: Queue<DocumentDoc>;
   blobs: Blobs;
   broker: ServiceBroker;
@@ -44,13 +42,13 @@ interface IngestParts {
  * document leaves it to the next.
  */
 export class Ingest {
-  readonly #parts: Parts;
+  readonly #documents: Documents;
   readonly #queue: Queue<DocumentDoc>;
   readonly #blobs: Blobs;
   readonly #broker: ServiceBroker;
   readonly #limits: ThreadLimits;
   readonly #ending = new AbortController();
-  readonly #inWork = new InWork();
+  readonly #slots = new WorkerSlots();
   readonly #chunks: ChunkWrites;
   readonly #steps: Record<DocumentDoc["status"], Step> = {
     queued: (doc) => this.#read(doc),
@@ -62,19 +60,19 @@ export class Ingest {
     deleted: (doc) => this.#remove(doc),
   };
 
-  constructor({ parts, queue, blobs, broker, seconds }: IngestParts) {
-    this.#parts = parts;
+  constructor({ documents, queue, blobs, broker, seconds }: Dependencies) {
+    this.#documents = documents;
     this.#queue = queue;
     this.#blobs = blobs;
     this.#broker = broker;
-    this.#chunks = new ChunkWrites(parts.chunks);
+    this.#chunks = new ChunkWrites(documents.chunks);
     this.#limits = { seconds, megabytes: MEGABYTES };
   }
 
   /** Stops reading; documents are read again after the next start. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    await this.#inWork.ended();
+    await this.#slots.ended();
   }
 
   /** Resolves when no more writes to these erased documents can happen. */
@@ -84,11 +82,11 @@ export class Ingest {
 
   /** Begins the next step of one document; returns false if none is due or this node is at its limit. */
   async work(): Promise<boolean> {
-    if (this.#inWork.isFull()) return false;
-    const claimed = await this.#queue.claim((lane) => this.#inWork.isFull(lane));
+    if (this.#slots.isFull()) return false;
+    const claimed = await this.#queue.claim((lane) => this.#slots.isFull(lane));
     if (!claimed) return false;
     const { tenant_id, queue } = claimed;
-    this.#inWork.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#parts.nudge);
+    this.#slots.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#documents.nudge);
     return true;
   }
 
@@ -107,12 +105,12 @@ export class Ingest {
 
   async #postpone(doc: Queued, err: unknown): Promise<void> {
     if (this.#ending.signal.aborted) {
-      await this.#queue.release(doc, this.#parts.now());
+      await this.#queue.release(doc, this.#documents.now());
       return;
     }
     const attempts = doc.attempts + 1;
     this.#broker.logger.warn({ err, document_id: doc._id }, "documents: a step failed and is tried again");
-    await this.#queue.release(doc, this.#parts.now() + backOff(attempts) * 1000, { attempts });
+    await this.#queue.release(doc, this.#documents.now() + backOff(attempts) * 1000, { attempts });
   }
 
   async #read(doc: Queued): Promise<void> {
@@ -120,9 +118,9 @@ export class Ingest {
     const reading = await parsing.run(share, 1, () => this.#parse(doc));
     if (!reading) return;
     if ("unreadable" in reading) return this.#fail(doc, `The file ${reading.unreadable}.`);
-    const rows = toChunks(doc, reading.pieces, new Date(this.#parts.now()));
-    if (!(await this.#chunks.replace(doc, rows))) return;
-    await this.#next(doc, { status: "embedding", chunk_count: rows.length });
+    const chunks = toChunks(doc, reading.pieces, new Date(this.#documents.now()));
+    if (!(await this.#chunks.replace(doc, chunks))) return;
+    await this.#next(doc, { status: "embedding", chunk_count: chunks.length });
   }
 
   /** Returns null if the lease was lost while the document waited: it was deleted, or another node has it. */
@@ -130,7 +128,7 @@ export class Ingest {
     const { signal } = this.#ending;
     signal.throwIfAborted();
     const { tenant_id, _id, queue } = doc;
-    const begun = await this.#parts.documents.update(
+    const begun = await this.#documents.rows.update(
       tenant_id,
       { _id, queue },
       { $set: { status: "chunking" } },
@@ -144,22 +142,22 @@ export class Ingest {
   }
 
   async #fail(doc: Queued, error: string): Promise<void> {
-    const { documents, now } = this.#parts;
+    const { rows, now } = this.#documents;
     const { _id, tenant_id, queue } = doc;
     const $set = { status: "failed" as const, error, queue: place(tenant_id, now(), doc.agent_id) };
-    await documents.update(tenant_id, { _id, queue }, { $set, $unset: { live_key: 1 } });
+    await rows.update(tenant_id, { _id, queue }, { $set, $unset: { live_key: 1 } });
   }
 
   async #index(doc: Queued): Promise<void> {
     for await (const page of this.#chunksOf(doc)) await this.#put(doc.tenant_id, page);
-    await this.#next(doc, { status: "stored", ingested_at: new Date(this.#parts.now()) });
+    await this.#next(doc, { status: "stored", ingested_at: new Date(this.#documents.now()) });
   }
 
   /** The newest document of a name supersedes the others. */
   async #settle(doc: Queued): Promise<void> {
-    const { documents, now } = this.#parts;
+    const { rows, now } = this.#documents;
     const { tenant_id, source_id, filename } = doc;
-    const stored = await documents.find(tenant_id, { source_id, filename, status: "stored" });
+    const stored = await rows.find(tenant_id, { source_id, filename, status: "stored" });
     const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
     for (const { _id, agent_id } of older) {
       const $set = {
@@ -168,13 +166,13 @@ export class Ingest {
         stale_since: new Date(now()),
         queue: place(tenant_id, now(), agent_id),
       };
-      await documents.update(tenant_id, { _id, status: "stored" }, { $set, $unset: { live_key: 1 } });
+      await rows.update(tenant_id, { _id, status: "stored" }, { $set, $unset: { live_key: 1 } });
     }
     await this.#finish(doc);
   }
 
   async #withdraw(doc: Queued): Promise<void> {
-    const { chunks, now } = this.#parts;
+    const { chunks, now } = this.#documents;
     const { tenant_id, _id } = doc;
     const $set = { searched: false, changed_at: new Date(now()) };
     await chunks.updateMany(tenant_id, { document_id: _id, searched: true }, { $set, $inc: { version: 1 } });
@@ -188,14 +186,14 @@ export class Ingest {
   }
 
   async #forget({ tenant_id, _id }: DocumentDoc): Promise<void> {
-    await dropChunks(this.#parts, this.#broker, tenant_id, _id);
+    await dropChunks(this.#documents.chunks, this.#broker, tenant_id, _id);
   }
 
   /** Publishes the result; nothing is left to do then. */
   async #finish(doc: Queued): Promise<void> {
     const { _id, tenant_id, queue } = doc;
     await this.#announce(doc);
-    await this.#parts.documents.update(
+    await this.#documents.rows.update(
       tenant_id,
       { _id, queue },
       { $unset: { queue: 1 }, $set: { attempts: 0 } },
@@ -203,17 +201,17 @@ export class Ingest {
   }
 
   async #next(doc: Queued, more: Partial<DocumentDoc>): Promise<void> {
-    const moved = await this.#queue.release(doc, this.#parts.now(), { ...more, attempts: 0 });
+    const moved = await this.#queue.release(doc, this.#documents.now(), { ...more, attempts: 0 });
     if (moved) return;
     // Deleted while its chunks were being written: remove them.
-    const now = await this.#parts.documents.findOne(doc.tenant_id, { _id: doc._id });
+    const now = await this.#documents.rows.findOne(doc.tenant_id, { _id: doc._id });
     if (now?.status === "deleted") await this.#forget(now);
   }
 
   async *#chunksOf({ tenant_id, _id }: DocumentDoc): AsyncGenerator<ChunkDoc[]> {
     for (let from = 0; ; from += PAGE) {
       const range = { $gte: from, $lt: from + PAGE };
-      const page = await this.#parts.chunks.find(tenant_id, { document_id: _id, chunk_index: range });
+      const page = await this.#documents.chunks.find(tenant_id, { document_id: _id, chunk_index: range });
       if (page.length === 0) return;
       yield page;
     }

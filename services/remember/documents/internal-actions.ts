@@ -1,39 +1,33 @@
 import type { ActionSchema } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
 import { mayRead } from "../../../lib/access/visibility.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
 import { idempotent } from "../../runtime.ts";
-import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
-import { type EraseSubject, eraseSubject } from "./erase.ts";
-import { isReadable, type Parts } from "./parts.ts";
-import { toEntry } from "./rows.ts";
+import { type ChunkDoc, type DocumentDoc, toEntry } from "./documents.model.ts";
+import { type Documents, isReadable } from "./documents.ts";
 
 const SNIPPET = 300;
 
 /** Actions for other domains. */
-export function internalActions(parts: Parts): Record<string, ActionSchema> {
-  const { documents, chunks } = parts;
+export function internalActions(documents: Documents): Record<string, ActionSchema> {
+  const { rows, chunks } = documents;
   return {
     /** Returns the citation and subject for a memory made from a chunk; null if the caller may not see it. */
     cite_chunk: idempotent<{ chunk_id: string }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const chunk = await chunks.findOne(tenant_id, { _id: ctx.params.chunk_id });
-      const doc = chunk && (await documents.findOne(tenant_id, { _id: chunk.document_id }));
-      if (!doc || !isReadable(await ownerAccess(ctx as Call), doc)) return null;
+      const doc = chunk && (await rows.findOne(tenant_id, { _id: chunk.document_id }));
+      if (!doc || !isReadable(await ownerAccess(ctx), doc)) return null;
       return { citation: citation(doc, chunk), subject: doc.subject ?? null };
     }),
 
-    /** Erases, or counts, documents about a subject, with their chunks. */
-    erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(parts, ctx)),
-
     /** Stops this node's work on erased documents. */
-    leave: idempotent<{ document_ids: string[] }>(({ params }) => parts.leave(params.document_ids)),
+    leave: idempotent<{ document_ids: string[] }>(({ params }) => documents.leave(params.document_ids)),
 
     /** Returns whether citations of documents are still valid; omits unknown ones. */
     freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
-      const found = await documents.find(params.tenant_id, { _id: { $in: params.document_ids } });
+      const found = await rows.find(params.tenant_id, { _id: { $in: params.document_ids } });
       return found.map(({ _id, stale_since }) => ({
         document_id: _id,
         stale: stale_since !== null,
@@ -45,8 +39,8 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const [access, found] = await Promise.all([
-        ownerAccess(ctx as Call),
-        documents.find(tenant_id, { _id: { $in: ctx.params.document_ids } }),
+        ownerAccess(ctx),
+        rows.find(tenant_id, { _id: { $in: ctx.params.document_ids } }),
       ]);
       return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
     }),
@@ -54,7 +48,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
       const { tenant_id, hashes } = params;
       const filter = { hash: { $in: hashes }, status: { $nin: ["failed", "deleted"] as const } };
-      return (await documents.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
+      return (await rows.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
     }),
 
     /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */

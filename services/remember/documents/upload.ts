@@ -2,67 +2,66 @@ import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { place } from "../../../mixins/queue.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
 import type { UserState } from "../../identity/users/users.contract.ts";
-import type { uploadDocument } from "./documents.contract.ts";
+import { audienceOf, scopeOf } from "./audience.ts";
+import type { uploadDocument as operation } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
-import type { Parts } from "./parts.ts";
-import { audienceOf, scopeOf, teamOf } from "./rows.ts";
+import type { Documents } from "./documents.ts";
 
-type Upload = ParamsOf<typeof uploadDocument>;
+type Upload = ParamsOf<typeof operation>;
 
 /** Statuses that supersede older documents of the same name, now or later. */
 const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
 
-/** Returns the document of an upload: a new one, or the live one with the same bytes in the source. */
-export async function upload(
-  parts: Parts,
-  ctx: Call<Upload>,
-  maxSize: number,
-): Promise<{ doc: DocumentDoc; isNew: boolean }> {
+/** Accepts an upload; answers 200 with the live document if the source has one with the same bytes. */
+export async function uploadDocument(documents: Documents, ctx: Call<Upload>, maxSize: number) {
   const { size: actual_size } = ctx.params.file_content;
   if (actual_size > maxSize) {
     const message = `The file has ${actual_size} bytes; at most ${maxSize} are taken.`;
     throw new Fault("payload_too_large", message, { actual_size, max_size: maxSize });
   }
-  const source = await sourceFor(parts, ctx);
+  const source = await sourceFor(documents, ctx);
   const attempt = async () => {
-    const row = await newDocument(parts, ctx, source);
-    const known = await standing(parts, row);
+    const row = await newDocument(documents, ctx, source);
+    const known = await standing(documents, row);
     if (known) return { doc: known, isNew: known._id === row._id };
     // Taken: another upload has these bytes or this version.
-    const doc = await parts.documents.insertOnce(row).catch(nullIfTaken);
-    if (doc) parts.nudge();
+    const doc = await documents.rows.insertOnce(row).catch(nullIfTaken);
+    if (doc) documents.nudge();
     return doc && { doc, isNew: true };
   };
-  return guardedWrite(attempt, `"${ctx.params.filename}" is being uploaded by others: send it again.`);
+  const refusal = `"${ctx.params.filename}" is being uploaded by others: send it again.`;
+  const { doc, isNew } = await guardedWrite(attempt, refusal);
+  if (!isNew) ctx.meta.$statusCode = 200;
+  return { accepted: true, document_id: doc._id, status: doc.status };
 }
 
 /** Returns the live document with the same bytes, unless a newer one of its name is about to supersede it. */
-async function standing({ documents }: Parts, row: DocumentDoc): Promise<DocumentDoc | null> {
+async function standing({ rows }: Documents, row: DocumentDoc): Promise<DocumentDoc | null> {
   const { tenant_id, live_key } = row;
-  const known = await documents.findOne(tenant_id, { live_key });
+  const known = await rows.findOne(tenant_id, { live_key });
   if (!known || known._id === row._id) return known;
   const { source_id, filename, version_num } = known;
-  const newer = await documents.findOne(tenant_id, {
+  const newer = await rows.findOne(tenant_id, {
     ...{ source_id, filename, version_num: { $gt: version_num }, status: { $in: [...REPLACING] } },
   });
   if (!newer) return known;
-  await documents.update(tenant_id, { _id: known._id, live_key }, { $unset: { live_key: 1 } });
+  await rows.update(tenant_id, { _id: known._id, live_key }, { $unset: { live_key: 1 } });
   return null;
 }
 
 /** Returns the named source, if it is the caller's; without a name the caller's own, created on first use. */
-async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<SourceDoc> {
+async function sourceFor({ sources, now }: Documents, ctx: Call<Upload>): Promise<SourceDoc> {
   const { caller } = ctx.meta;
   const { source_id } = ctx.params;
   if (source_id !== undefined) {
     const source = await sources.findOne(caller.tenant_id, { _id: source_id });
     if (!source) throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
-    const { agent_ids } = await ownerAccess(ctx as Call);
+    const { agent_ids } = await ownerAccess(ctx);
     if (agent_ids.includes(source.owner_id)) return source;
     throw new Fault("forbidden", "Documents can be added to a source of one's own only.");
   }
@@ -70,7 +69,7 @@ async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<So
   const _id = newUuid(`source ${caller.tenant_id} ${owner_id}`);
   const known = await sources.findOne(caller.tenant_id, { _id });
   if (known) return known;
-  const name = await nameOf(ctx as Call);
+  const name = await nameOf(ctx);
   return sources.insertOnce({
     _id,
     tenant_id: caller.tenant_id,
@@ -80,7 +79,7 @@ async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<So
   });
 }
 
-async function nameOf(ctx: Call): Promise<string> {
+async function nameOf(ctx: RequestContext): Promise<string> {
   const { caller } = ctx.meta;
   if (caller.kind === "user") {
     const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [caller.user_id] });
@@ -95,15 +94,15 @@ async function nameOf(ctx: Call): Promise<string> {
 }
 
 async function newDocument(
-  { documents, now }: Parts,
+  { rows, now }: Documents,
   { params, meta }: Call<Upload>,
   { _id: source_id, name: source_name }: SourceDoc,
 ): Promise<DocumentDoc> {
   const { filename, mime_type, sensitivity = "internal", audience, subject = null, file_content } = params;
   const { tenant_id } = meta.caller;
-  const team_id = teamOf(meta.caller);
+  const team_id = meta.caller.kind === "agent" ? meta.caller.team_id : null;
   const created_at = new Date(now());
-  const version_num = 1 + (await lastVersion(documents, tenant_id, source_id, filename));
+  const version_num = 1 + (await lastVersion(rows, tenant_id, source_id, filename));
   return {
     _id: newUuid(meta.idempotency_seed),
     tenant_id,
@@ -134,13 +133,8 @@ async function newDocument(
   };
 }
 
-async function lastVersion(
-  documents: Parts["documents"],
-  tenant_id: string,
-  source_id: string,
-  filename: string,
-) {
-  const [last] = await documents.find(
+async function lastVersion(rows: Documents["rows"], tenant_id: string, source_id: string, filename: string) {
+  const [last] = await rows.find(
     tenant_id,
     { source_id, filename },
     { sort: { version_num: -1 }, limit: 1, projection: { version_num: 1 } },

@@ -1,15 +1,15 @@
-import type { Call } from "../../../lib/access/caller.ts";
 import { type Access, mayRead } from "../../../lib/access/visibility.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { ChunkDoc, DocumentDoc, SourceDoc } from "./documents.model.ts";
 
-/** Dependencies of the service's actions. */
-export interface Parts {
+/** The rows of documents, and their ingestion. */
+export interface Documents {
   sources: TenantCollection<SourceDoc>;
-  documents: TenantCollection<DocumentDoc>;
+  rows: TenantCollection<DocumentDoc>;
   chunks: TenantCollection<ChunkDoc>;
+  /** The store's clock. */
   now(): number;
   /** Wakes the loop when a document has work. */
   nudge(): void;
@@ -23,14 +23,14 @@ export function isReadable(access: Access, doc: DocumentDoc): boolean {
 
 /** @throws Fault not_found if it does not exist, is not from the named source, or is not visible to the caller */
 export async function findReadable(
-  { documents }: Parts,
-  ctx: Call,
+  { rows }: Documents,
+  ctx: RequestContext,
   document_id: string,
   source_id?: string,
 ): Promise<DocumentDoc> {
   const [access, doc] = await Promise.all([
     ownerAccess(ctx),
-    documents.findOne(ctx.meta.caller.tenant_id, { _id: document_id }),
+    rows.findOne(ctx.meta.caller.tenant_id, { _id: document_id }),
   ]);
   if (!doc || !isReadable(access, doc)) throw notFound("document", document_id);
   if (source_id !== undefined && doc.source_id !== source_id) throw notFound("source", source_id);

@@ -4,7 +4,7 @@ const MOST_OF_TENANT = 4;
 const MOST_OF_CALLER = 2;
 
 /** Counts documents in work by lane: a tenant's id, or tenant and uploader separated by a space. */
-export class InWork {
+export class WorkerSlots {
   readonly #counts = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
 

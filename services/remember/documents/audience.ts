@@ -1,0 +1,34 @@
+import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { AUDIENCES, type Audience, type Sensitivity } from "./documents.contract.ts";
+
+/** Returns the scope of a sensitivity (api: Knowledge). */
+export function scopeOf(sensitivity: Sensitivity, team_id: string | null): MemoryScope {
+  if (sensitivity === "public" || sensitivity === "internal") return "institutional";
+  return team_id === null ? "agent" : "team";
+}
+
+/** `AudienceInput` of the contract. */
+type GivenAudience = { [K in keyof Audience]?: string[] | undefined };
+
+export function audienceOf(given: GivenAudience = {}): Audience {
+  return Object.fromEntries(AUDIENCES.map((kind) => [kind, [...new Set(given[kind] ?? [])]])) as Audience;
+}
+
+const label = (kind: string, value: string) => `${kind}:${value.normalize("NFC").toLowerCase()}`;
+const everyone = (kind: string) => `${kind}:*`;
+
+/** Returns a document's labels for search: an empty list is for everyone. */
+export function labelsOf(audience: Audience): string[] {
+  return AUDIENCES.flatMap((kind) =>
+    audience[kind].length ? audience[kind].map((value) => label(kind, value)) : everyone(kind),
+  );
+}
+
+/** Returns the labels to search for: a document must match at least one of each requested list. */
+export function wantedLabels(given: GivenAudience = {}): string[][] {
+  const audience = audienceOf(given);
+  return AUDIENCES.filter((kind) => audience[kind].length).map((kind) => [
+    everyone(kind),
+    ...audience[kind].map((value) => label(kind, value)),
+  ]);
+}

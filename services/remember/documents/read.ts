@@ -1,0 +1,44 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { visibleTo } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
+import * as contract from "./documents.contract.ts";
+import { present, presentChunk } from "./documents.model.ts";
+import { type Documents, findReadable } from "./documents.ts";
+
+/** Returns a page of the documents that the caller may see, newest first. */
+export async function listDocuments({ rows }: Documents, ctx: Call<ParamsOf<typeof contract.listDocuments>>) {
+  const { tenant_id } = ctx.meta.caller;
+  const { offset = 0, limit = 20, cursor, source_id, status } = ctx.params;
+  const wanted = {
+    ...visibleTo(await ownerAccess(ctx)),
+    status: status ?? { $in: [...contract.STATUSES] },
+    ...(source_id !== undefined && { source_id }),
+  };
+  const filter =
+    cursor === undefined
+      ? wanted
+      : { $and: [wanted, afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })] };
+  const sort = { created_at: -1, _id: -1 } as const;
+  const [found, total] = await Promise.all([
+    rows.find(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
+    rows.count(tenant_id, wanted),
+  ]);
+  const { page, next_cursor } = pageOf(found, limit, "created_at");
+  return { documents: page.map(present), total, next_cursor };
+}
+
+export async function getDocument(documents: Documents, ctx: Call<{ document_id: string }>) {
+  return present(await findReadable(documents, ctx, ctx.params.document_id));
+}
+
+export async function listChunks(documents: Documents, ctx: Call<ParamsOf<typeof contract.listChunks>>) {
+  const { tenant_id } = ctx.meta.caller;
+  const { document_id, source_id, offset = 0, limit = 20 } = ctx.params;
+  const { chunk_count } = await findReadable(documents, ctx, document_id, source_id);
+  const range = { $gte: offset, $lt: offset + limit };
+  const sort = { chunk_index: 1 } as const;
+  const rows = await documents.chunks.find(tenant_id, { document_id, chunk_index: range }, { sort });
+  return { chunks: rows.map(presentChunk), total: chunk_count };
+}
