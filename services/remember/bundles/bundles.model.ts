@@ -45,3 +45,13 @@ schema.index({ tenant_id: 1, memory_ids: 1 });
 schema.index({ expires_at: 1 }, { sparse: true });
 
 export const BundleModel: Model<BundleDoc> = { name: "bundles", schema };
+
+/** Formats a bundle for its agent. */
+export function present(doc: BundleDoc) {
+  const { _id, query, items, rendered_brief, degraded_reasons, weights_version, created_at } = doc;
+  return {
+    ...{ id: _id, query, items: items.map((each) => ({ ...each })), rendered_brief },
+    ...{ degraded: degraded_reasons.length > 0, degraded_reasons, weights_version },
+    created_at: created_at.toISOString(),
+  };
+}

@@ -18,7 +18,7 @@ findings.index({ tenant_id: 1, seq: 1 }, { unique: true });
 
 /**
  * How far an agent has read; `_id` is the agent's. The tenant's own row has the last position of erased findings
- * (places.ts).
+ * (sequence.ts).
  */
 export interface CursorDoc extends InferSchemaType<typeof cursors> {}
 

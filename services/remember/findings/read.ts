@@ -3,7 +3,7 @@ import { summaryOf } from "../../../lib/text/quoted.ts";
 import { type ReadableMemory, readableMemories, standingMemories } from "../memories/readable.ts";
 import { renderBrief } from "./brief.ts";
 import type { FindingDoc } from "./findings.model.ts";
-import { advance, lastPlace, type Parts } from "./places.ts";
+import { advance, type Findings, lastPosition } from "./sequence.ts";
 
 interface Params {
   limit?: number;
@@ -18,38 +18,38 @@ const MOST_LOOKED_AT = 2_000;
 const SUMMARY = 280;
 
 /** Returns what is new for an agent (spec: Institutional findings result). */
-export async function readFindings(parts: Parts, ctx: Call<Params>) {
+export async function readFindings(findings: Findings, ctx: Call<Params>) {
   const { mark_read = true, since_seq } = ctx.params;
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
-  const cursor = await parts.cursors.findOne(tenant_id, { _id: agent_id });
+  const cursor = await findings.cursors.findOne(tenant_id, { _id: agent_id });
   const previous_seq = cursor?.seq ?? 0;
   // A cursor beyond the last position would skip the next findings.
   const start =
-    since_seq === undefined ? previous_seq : Math.min(since_seq, await lastPlace(parts, tenant_id));
-  const { rows, end, more_available } = await newFindings(parts, ctx, start);
+    since_seq === undefined ? previous_seq : Math.min(since_seq, await lastPosition(findings, tenant_id));
+  const { rows, end, more_available } = await newFindings(findings, ctx, start);
   const contents = await readableMemories(
     ctx,
     rows.map((row) => row._id),
   );
-  const findings = rows.flatMap((row) => {
+  const shown = rows.flatMap((row) => {
     const memory = contents.get(row._id);
     return memory ? [present(row, memory)] : [];
   });
   return {
-    findings,
+    findings: shown,
     cursor: {
       previous_seq,
-      current_seq: mark_read ? await advance(parts, tenant_id, agent_id, end) : end,
+      current_seq: mark_read ? await advance(findings, tenant_id, agent_id, end) : end,
       marked_read: mark_read,
     },
-    rendered_brief: renderBrief(findings),
+    rendered_brief: renderBrief(shown),
     cold_start: cursor === null,
     more_available,
   };
 }
 
 /** Returns the findings after a position, and where reading ended. */
-async function newFindings({ findings, now }: Parts, ctx: Call<Params>, start: number) {
+async function newFindings({ rows: findings, now }: Findings, ctx: Call<Params>, start: number) {
   const { limit = 10, min_importance = 0 } = ctx.params;
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const found: FindingDoc[] = [];

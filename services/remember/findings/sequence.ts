@@ -1,8 +1,9 @@
 import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
 import type { CursorDoc, FindingDoc } from "./findings.model.ts";
 
-export interface Parts {
-  findings: TenantCollection<FindingDoc>;
+/** The findings of tenants, and how far they were read. */
+export interface Findings {
+  rows: TenantCollection<FindingDoc>;
   cursors: TenantCollection<CursorDoc>;
   now(): Date;
 }
@@ -10,8 +11,8 @@ export interface Parts {
 const LATEST = { sort: { seq: -1 }, limit: 1, projection: { seq: 1 } } as const;
 
 /** Returns the last position given in a tenant, including erased ones: new findings come after it. */
-export async function lastPlace({ findings, cursors }: Parts, tenant_id: string): Promise<number> {
-  const [row] = await findings.find(tenant_id, {}, LATEST);
+export async function lastPosition({ rows, cursors }: Findings, tenant_id: string): Promise<number> {
+  const [row] = await rows.find(tenant_id, {}, LATEST);
   // Read second, because erasures write it first.
   const erased = await cursors.findOne(tenant_id, { _id: tenant_id });
   return Math.max(row?.seq ?? 0, erased?.seq ?? 0);
@@ -20,14 +21,19 @@ export async function lastPlace({ findings, cursors }: Parts, tenant_id: string)
 /**
  * Records the positions of findings before they are erased, so that positions are not reused and readers miss nothing.
  */
-export async function keepPlaces(parts: Parts, tenant_id: string, ids: string[]): Promise<void> {
-  const [row] = await parts.findings.find(tenant_id, { _id: { $in: ids } }, LATEST);
-  if (row) await advance(parts, tenant_id, tenant_id, row.seq);
+export async function keepPositions(findings: Findings, tenant_id: string, ids: string[]): Promise<void> {
+  const [row] = await findings.rows.find(tenant_id, { _id: { $in: ids } }, LATEST);
+  if (row) await advance(findings, tenant_id, tenant_id, row.seq);
 }
 
 /** Moves a cursor forward, never back; returns its position. */
-export async function advance(parts: Parts, tenant_id: string, _id: string, seq: number): Promise<number> {
-  const { cursors, now } = parts;
+export async function advance(
+  findings: Findings,
+  tenant_id: string,
+  _id: string,
+  seq: number,
+): Promise<number> {
+  const { cursors, now } = findings;
   const moved = { seq, updated_at: now() };
   if (await cursors.update(tenant_id, { _id, seq: { $lt: seq } }, { $set: moved })) return seq;
   const there = await cursors.findOne(tenant_id, { _id });
@@ -36,7 +42,7 @@ export async function advance(parts: Parts, tenant_id: string, _id: string, seq:
     await cursors.insert({ _id, tenant_id, ...moved });
     return seq;
   } catch (err) {
-    if (isDuplicateKey(err)) return advance(parts, tenant_id, _id, seq);
+    if (isDuplicateKey(err)) return advance(findings, tenant_id, _id, seq);
     throw err;
   }
 }
