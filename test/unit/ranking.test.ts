@@ -21,10 +21,10 @@ function neighbour(more: Partial<Neighbour> = {}): Neighbour {
 }
 
 /** Each term of the query is in ten of a thousand entries. */
-function ranked(text: string, candidates: Candidate[], chance?: number): Ranked[] {
+function ranked(text: string, candidates: Candidate[], baseline?: number): Ranked[] {
   const query = parseQuery(text, NOW);
   const corpus: Corpus = { documents: 1000, frequencies: query.terms.map(() => 10), averageLength: 20 };
-  return rank(query, candidates, corpus, { now: NOW, ...(chance !== undefined && { chance }) });
+  return rank(query, candidates, corpus, { now: NOW, ...(baseline !== undefined && { baseline }) });
 }
 
 /** The ids, best first. */

@@ -32,7 +32,7 @@ interface Position {
   id: string;
 }
 
-interface Parts {
+interface Dependencies {
   broker: ServiceBroker;
   index: SearchIndex;
   embeddings: Pick<EmbeddingStore, "erase">;
@@ -46,20 +46,12 @@ interface Parts {
  * new.
  */
 export class CatchUp {
-  readonly #broker: ServiceBroker;
-  readonly #index: SearchIndex;
-  readonly #embeddings: Parts["embeddings"];
-  readonly #erasures: TenantCollection<ErasureDoc>;
-  readonly #now: () => number;
+  readonly #deps: Dependencies;
   /** Domains that a new index holds only in part. */
   readonly #partial = new Set<string>();
 
-  constructor({ broker, index, embeddings, erasures, now }: Parts) {
-    this.#broker = broker;
-    this.#index = index;
-    this.#embeddings = embeddings;
-    this.#erasures = erasures;
-    this.#now = now;
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
   }
 
   /** Determines which domains the index holds only in part. Call before the first search. */
@@ -79,19 +71,19 @@ export class CatchUp {
   }
 
   #isThere(domain: string): boolean {
-    return Boolean(this.#broker.registry.actions.isAvailable(`${domain}.search_entries`));
+    return Boolean(this.#deps.broker.registry.actions.isAvailable(`${domain}.search_entries`));
   }
 
   async #domain(domain: string): Promise<void> {
-    const settled = this.#now() - OVERLAP_MS;
+    const settled = this.#deps.now() - OVERLAP_MS;
     let after = await this.#cursor(domain);
     for (;;) {
       const page: SearchEntriesPage = { after, limit: PAGE };
-      const { entries, last } = await this.#broker.call<SearchEntriesAnswer, SearchEntriesPage>(
+      const { entries, last } = await this.#deps.broker.call<SearchEntriesAnswer, SearchEntriesPage>(
         `${domain}.search_entries`,
         page,
       );
-      for (const [tenant_id, own] of byTenant(entries)) await this.#index.put(tenant_id, own);
+      for (const [tenant_id, own] of byTenant(entries)) await this.#deps.index.put(tenant_id, own);
       if (!last || entries.length < PAGE) break;
       if (last.changed_at < settled) await this.#setCursor(domain, last);
       after = last;
@@ -102,42 +94,42 @@ export class CatchUp {
   }
 
   async #cursor(domain: string): Promise<Position | null> {
-    const kept = await this.#index.cursor(domain);
+    const kept = await this.#deps.index.cursor(domain);
     return kept === null ? null : (JSON.parse(kept) as Position);
   }
 
   async #setCursor(domain: string, position: Position): Promise<void> {
-    await this.#index.setCursor(domain, JSON.stringify(position));
+    await this.#deps.index.setCursor(domain, JSON.stringify(position));
   }
 
   async #erase(): Promise<void> {
-    const settled = this.#now() - OVERLAP_MS;
-    const since = Number((await this.#index.cursor(ERASURES_CURSOR)) ?? 0);
+    const settled = this.#deps.now() - OVERLAP_MS;
+    const since = Number((await this.#deps.index.cursor(ERASURES_CURSOR)) ?? 0);
     let dropped = 0;
     for (let skip = 0; ; skip += PAGE) {
-      const rows = (await this.#erasures.system
+      const rows = (await this.#deps.erasures.system
         .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 }, skip, limit: PAGE })
         .toArray()) as ErasureDoc[];
       for (const row of rows) dropped += await this.#eraseOne(row);
       if (rows.length < PAGE) break;
     }
-    if (dropped > 0) await this.#index.scrub();
-    await this.#index.setCursor(ERASURES_CURSOR, String(settled));
+    if (dropped > 0) await this.#deps.index.scrub();
+    await this.#deps.index.setCursor(ERASURES_CURSOR, String(settled));
     // Indexes that were away for longer are rebuilt; notes are kept a day longer than that.
-    const forgotten = new Date(this.#now() - MOST_AWAY_MS - DAY_MS);
-    await this.#erasures.system.deleteMany({ at: { $lt: forgotten } });
+    const forgotten = new Date(this.#deps.now() - MOST_AWAY_MS - DAY_MS);
+    await this.#deps.erasures.system.deleteMany({ at: { $lt: forgotten } });
   }
 
   /** Returns an upper bound of the entries that were there. */
   async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<number> {
     if (kind) {
-      const { entries } = await this.#index.drop(tenant_id, kind, ids);
+      const { entries } = await this.#deps.index.drop(tenant_id, kind, ids);
       // A node may have been computing a vector when it lost the tenant.
-      await this.#embeddings.erase(tenant_id, kind, ids);
+      await this.#deps.embeddings.erase(tenant_id, kind, ids);
       return entries;
     }
     if (tenant_id !== NO_TENANT) return 0;
-    await this.#index.dropTenant(ids[0] as string);
+    await this.#deps.index.dropTenant(ids[0] as string);
     return 1;
   }
 }

@@ -22,7 +22,7 @@ const WORK_MS = 500;
 const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;
 
-interface Parts {
+interface Dependencies {
   index: SearchIndex;
   store: EmbeddingStore;
   embedder: Embedder;
@@ -37,7 +37,7 @@ interface Parts {
 
 /** Computes missing vectors, in steps between which searches go first. */
 export class EmbeddingWork {
-  readonly #parts: Parts;
+  readonly #deps: Dependencies;
   /** The tenant served last: the next run continues after it. */
   #last = "";
   readonly #erased = new ErasedIds();
@@ -46,8 +46,8 @@ export class EmbeddingWork {
   /** When to pause for searches next, on the clock of `performance.now()`. */
   #pauseAt = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
   }
 
   stop(): void {
@@ -68,7 +68,7 @@ export class EmbeddingWork {
   async run(): Promise<void> {
     const pass = new Pass();
     for (let round = 0; !this.#stopped; round++) {
-      const waiting = pass.open(await this.#parts.index.waiting());
+      const waiting = pass.open(await this.#deps.index.waiting());
       if (waiting.length === 0) break;
       for (const tenant_id of fromNext(waiting, this.#last)) {
         if (this.#stopped) return;
@@ -80,7 +80,7 @@ export class EmbeddingWork {
   }
 
   async #step(tenant_id: string, round: number, pass: Pass): Promise<void> {
-    const { index, embedder } = this.#parts;
+    const { index, embedder } = this.#deps;
     const limit = Math.min(STEP, embedder.batch * embedder.batchesAtOnce);
     for (let i = 0; i < KINDS.length; i++) {
       const kind = KINDS[(round + i) % KINDS.length] as SearchKind;
@@ -95,7 +95,7 @@ export class EmbeddingWork {
 
   /** Returns how many of the texts have their vector now. */
   async #tenant(texts: Unembedded[]): Promise<number> {
-    const { index, store, embedder, owns } = this.#parts;
+    const { index, store, embedder, owns } = this.#deps;
     const known = await store.find(embedder.model, texts);
     let set = known.length ? await index.setVectors(embedder.model, known) : 0;
     const tenant_id = (texts[0] as Unembedded).tenant_id;
@@ -113,7 +113,7 @@ export class EmbeddingWork {
   }
 
   async #make(texts: Unembedded[]): Promise<number> {
-    const { index, embedder, made } = this.#parts;
+    const { index, embedder, made } = this.#deps;
     await this.#letSearchesPass();
     const vectors = await embedder.embedTexts(texts.map(({ text }) => text));
     const rows = await this.#save(texts, vectors);
@@ -126,7 +126,7 @@ export class EmbeddingWork {
 
   /** Saves and returns the vectors of texts that were not erased meanwhile. */
   async #save(texts: Unembedded[], vectors: Float32Array[]): Promise<readonly VectorRow[]> {
-    const { store, embedder } = this.#parts;
+    const { store, embedder } = this.#deps;
     await this.#requireDimensions(vectors[0]);
     const all = texts.map(
       ({ tenant_id, kind, id, hash }, i): VectorRow => ({
@@ -146,7 +146,7 @@ export class EmbeddingWork {
   }
 
   async #requireDimensions(vector: Float32Array | undefined): Promise<void> {
-    const { index, embedder } = this.#parts;
+    const { index, embedder } = this.#deps;
     const dims = (await index.useModel(embedder.model))?.dims ?? null;
     const given = vector?.length;
     if (dims !== null && dims !== given)
@@ -154,7 +154,7 @@ export class EmbeddingWork {
   }
 
   async #proposeDuplicates(rows: readonly VectorRow[]): Promise<void> {
-    const { index, propose } = this.#parts;
+    const { index, propose } = this.#deps;
     const memories = rows.filter(({ kind }) => kind === "memory").map(({ id }) => id);
     if (memories.length === 0) return;
     const { tenant_id } = rows[0] as VectorRow;
@@ -168,7 +168,7 @@ export class EmbeddingWork {
   async #letSearchesPass(): Promise<void> {
     if (performance.now() < this.#pauseAt) return;
     const until = performance.now() + MOST_WAIT_MS;
-    const isBusy = () => performance.now() - this.#parts.searchedAt() < QUIET_MS;
+    const isBusy = () => performance.now() - this.#deps.searchedAt() < QUIET_MS;
     while (isBusy() && performance.now() < until && !this.#stopped)
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 4));
     this.#pauseAt = performance.now() + WORK_MS;

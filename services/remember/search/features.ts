@@ -1,8 +1,17 @@
 import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../../lib/text/terms.ts";
 import type { Candidate, Corpus, Neighbour, TermMask } from "../../../storage/search/features.ts";
 import { BM25, rarity } from "../../../storage/search/rarity.ts";
-import { nearness } from "./date-words.ts";
-import type { ParsedQuery } from "./query.ts";
+import { type DateRange, nearness } from "./date-words.ts";
+
+/** A parsed query, as plain JSON. */
+export interface ParsedQuery {
+  /** Distinct, in order of appearance: bit i of a mask is `terms[i]`. Empty if the query has only stop words. */
+  terms: string[];
+  /** It asks when or how long. */
+  asksTime: boolean;
+  /** The times that it names. */
+  dates: DateRange[];
+}
 
 /** Features of a candidate, each 0..1; cosine features may be negative. */
 export interface Features {
@@ -16,11 +25,11 @@ export interface Features {
   near: number;
   /** The same with four neighbours on each side. */
   around: number;
-  /** How far its cosine is above chance. */
+  /** How far its cosine is above the baseline. */
   cosine: number;
-  /** How far the weighted mean of it and its neighbours is above chance; nearer ones count more. */
+  /** How far the weighted mean of it and its neighbours is above the baseline; nearer ones count more. */
   meaning: number;
-  /** How far the best of it and its direct neighbours is above chance. */
+  /** How far the best of it and its direct neighbours is above the baseline. */
   best: number;
   /** It names a time and the query asks for one. */
   time: number;
@@ -44,24 +53,24 @@ export interface Weighed {
   /** The weight of the terms that any title has. */
   titled: number;
   /** The cosine of unrelated texts. */
-  chance: number;
+  baseline: number;
 }
 
-/** Computes the values shared by all candidates of a query. @param chance the cosine of unrelated texts */
+/** Computes the values shared by all candidates of a query. @param baseline the cosine of unrelated texts */
 export function weigh(
   query: ParsedQuery,
   candidates: readonly Candidate[],
   corpus: Corpus,
-  chance: number,
+  baseline: number,
 ): Weighed {
   const weights = corpus.frequencies.map((frequency) => rarity(frequency, corpus.documents));
   const titles = candidates.reduce((mask, { title }) => mask | title, 0);
-  return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), chance };
+  return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), baseline };
 }
 
 // Runs for every candidate of every search: plain loops, and no allocation but the result.
 export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
-  const { query, weights, total, titled, chance } = weighed;
+  const { query, weights, total, titled, baseline } = weighed;
   const { has, title, before, after, bm25, length, signs, cosine } = candidate;
   const near = share(sum(has | masks(before, NEAR) | masks(after, NEAR), weights), total);
   const all = has | masks(before, before.length) | masks(after, after.length);
@@ -81,10 +90,10 @@ export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
   };
   const best = Math.max(cosine ?? -1, before[0]?.cosine ?? -1, after[0]?.cosine ?? -1);
   if (best === -1) return guessMeaning(features);
-  const above = 1 / (1 - chance);
-  features.meaning = (meanCosine(candidate) - chance) * above;
-  features.cosine = cosine === null ? features.meaning : (cosine - chance) * above;
-  features.best = (best - chance) * above;
+  const above = 1 / (1 - baseline);
+  features.meaning = (meanCosine(candidate) - baseline) * above;
+  features.cosine = cosine === null ? features.meaning : (cosine - baseline) * above;
+  features.best = (best - baseline) * above;
   return features;
 }
 

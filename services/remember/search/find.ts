@@ -2,8 +2,8 @@ import type { Share } from "../../../lib/queue/fair-queue.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "../../../storage/search/protocol.ts";
-import type { Chance } from "./chance.ts";
-import type { IndexTurns } from "./index-turns.ts";
+import type { CosineBaseline } from "./cosine-baseline.ts";
+import type { IndexQueues } from "./index-queues.ts";
 import { parseQuery } from "./query.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
@@ -11,20 +11,20 @@ import { FLOOR, type Ranked, rank } from "./ranking.ts";
 /** Results that a plan shows. */
 const PLAN_RESULTS = 50;
 
-interface Parts {
+interface Dependencies {
   index: SearchIndex;
   vectors: QueryVectors;
-  chance: Chance;
-  /** The clock. */
+  baseline: CosineBaseline;
+  /** The store's clock. */
   now(): number;
   /** Whether the index is being built and still incomplete. */
   isNew: boolean;
-  turns: IndexTurns;
+  queues: IndexQueues;
 }
 
 /** Searches one tenant by both legs concurrently; without the vector leg if its embedder is late or fails. */
 export async function find(
-  { index, vectors, chance, now, isNew, turns }: Parts,
+  { index, vectors, baseline, now, isNew, queues }: Dependencies,
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
@@ -38,8 +38,8 @@ export async function find(
     ...{ tenant_id, kind, terms: query.terms, vector, access, where, include_superseded, now: at },
     ...(expect !== undefined && { expect }),
   };
-  const legs = await index.legs(asksLegs, turns.searching(share));
-  const ranked = rank(query, legs.candidates, legs.corpus, { now: at, chance: chance.get() });
+  const legs = await index.legs(asksLegs, queues.searching(share));
+  const ranked = rank(query, legs.candidates, legs.corpus, { now: at, baseline: baseline.get() });
   const floor = Math.max(FLOOR, asked.min_score ?? 0);
   const cleared = ranked.filter(({ score }) => score >= floor);
   const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);

@@ -1,7 +1,6 @@
 import type { Candidate, Corpus } from "../../../storage/search/features.ts";
-import { USUAL_CHANCE } from "./chance.ts";
-import { type Features, featuresOf, weigh } from "./features.ts";
-import type { ParsedQuery } from "./query.ts";
+import { USUAL_BASELINE } from "./cosine-baseline.ts";
+import { type Features, featuresOf, type ParsedQuery, weigh } from "./features.ts";
 import { recentShare } from "./recency.ts";
 
 /** For their origin and their results on unseen data see docs/decisions/0021-ranking.md. */
@@ -60,7 +59,7 @@ interface Circumstances {
   /** Milliseconds since 1970. */
   now: number;
   /** The cosine of unrelated texts, by the embedder of these vectors. */
-  chance?: number;
+  baseline?: number;
 }
 
 /** Scores candidates and sorts them best first; ties by id, for a stable order. */
@@ -68,9 +67,9 @@ export function rank(
   query: ParsedQuery,
   candidates: readonly Candidate[],
   corpus: Corpus,
-  { now, chance = USUAL_CHANCE }: Circumstances,
+  { now, baseline = USUAL_BASELINE }: Circumstances,
 ): Ranked[] {
-  const weighed = weigh(query, candidates, corpus, chance);
+  const weighed = weigh(query, candidates, corpus, baseline);
   const ranked = candidates.map((candidate) => scored(candidate, featuresOf(candidate, weighed), now));
   return ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
 }

@@ -4,24 +4,23 @@ import type { Store } from "../../../storage/connection.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { EntryModel, SearchStateModel } from "./search.model.ts";
 
-interface Parts {
-  config: Pick<Config, "DATA_DIR" | "ERASURE_REWRITE_MB" | "SEARCH">;
-  store: Store;
-  /** Called if the local index's thread fails. */
-  onDeath(error: Error): void;
-}
-
-/** Creates the index that `SEARCH` names; resolves when it is ready. Rejects with the reason if it cannot be used. */
-export async function makeIndex({ config, store, onDeath }: Parts): Promise<SearchIndex> {
+/**
+ * Opens the index that `SEARCH` names; resolves when it is ready. Rejects with the reason if it cannot be used.
+ *
+ * @param onDeath called if the local index's thread fails
+ */
+export async function openIndex(
+  config: Config,
+  store: Store,
+  onDeath: (error: Error) => void,
+): Promise<SearchIndex> {
   const index = config.SEARCH === "atlas" ? await atlasIndex(store) : await localIndex(config, onDeath);
   await index.ready();
   return index;
 }
 
-async function localIndex(
-  { DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes }: Parts["config"],
-  onDeath: Parts["onDeath"],
-): Promise<SearchIndex> {
+async function localIndex(config: Config, onDeath: (error: Error) => void): Promise<SearchIndex> {
+  const { DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes } = config;
   const { LocalIndex } = await import("../../../storage/search/local-index.ts");
   // On a node with MongoDB as the record nothing else creates it.
   await makeDirectory(dataDir);

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
-import { Chance, USUAL_CHANCE } from "../../services/remember/search/chance.ts";
+import { CosineBaseline, USUAL_BASELINE } from "../../services/remember/search/cosine-baseline.ts";
 import { settle } from "../support/settle.ts";
 
 /** An embedder whose vectors of any two texts have one cosine, and which fails so many times before. */
@@ -19,12 +19,12 @@ function embedder(cosine: number, failures = 0): Embedder {
   return { embedTexts } as Embedder;
 }
 
-test("without an embedder, chance is the usual one", () => {
-  expect(new Chance(null).get()).toBe(USUAL_CHANCE);
+test("without an embedder, the baseline is the usual one", () => {
+  expect(new CosineBaseline(null).get()).toBe(USUAL_BASELINE);
 });
 
-test.each([0, 2])("chance is measured in the background, after %i failures too", async (failures) => {
-  const chance = new Chance(embedder(0.55, failures));
-  expect(chance.get()).toBe(USUAL_CHANCE);
-  await settle(() => Math.abs(chance.get() - 0.55) < 1e-6);
+test.each([0, 2])("the baseline is measured in the background, after %i failures too", async (failures) => {
+  const baseline = new CosineBaseline(embedder(0.55, failures));
+  expect(baseline.get()).toBe(USUAL_BASELINE);
+  await settle(() => Math.abs(baseline.get() - 0.55) < 1e-6);
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { IndexTurns } from "../../services/remember/search/index-turns.ts";
+import { IndexQueues } from "../../services/remember/search/index-queues.ts";
 import { LocalIndex } from "../../storage/search/local-index.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
 
@@ -36,11 +36,11 @@ afterAll(async () => {
 });
 
 test("a search goes beside any number of another tenant's; who asks too often is refused", async () => {
-  const turns = new IndexTurns(index.searchesAtOnce);
+  const queues = new IndexQueues(index.searchesAtOnce);
   const ended: string[] = [];
   const search = async (name: string, share: typeof flood) => {
     const asked = query("word", { tenant_id: share.tenant_id });
-    const outcome = await index.legs(asked, turns.searching(share)).then(
+    const outcome = await index.legs(asked, queues.searching(share)).then(
       ({ candidates }) => (candidates.length > 0 ? "found" : "nothing"),
       ({ type }) => type,
     );
@@ -56,12 +56,12 @@ test("a search goes beside any number of another tenant's; who asks too often is
 });
 
 test("what is written goes beside any number of another tenant's entries", async () => {
-  const turns = new IndexTurns(index.searchesAtOnce);
+  const queues = new IndexQueues(index.searchesAtOnce);
   const ended: string[] = [];
   const put = async (name: string, share: typeof flood, count: number) => {
     const entries = Array.from({ length: count }, () => entry({ text: "a word" }));
     // A slow machine may be too late for the last of them.
-    await index.put(share.tenant_id, entries, turns.writing(share)).catch(() => {});
+    await index.put(share.tenant_id, entries, queues.writing(share)).catch(() => {});
     ended.push(name);
   };
   const all = Array.from({ length: SEARCHES }, () => put("flood", flood, 50));

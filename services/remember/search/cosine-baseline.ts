@@ -13,15 +13,15 @@ const UNRELATED = [
 ];
 
 /** The value for the bundled embedder. */
-export const USUAL_CHANCE = 0.14;
+export const USUAL_BASELINE = 0.14;
 
 /**
  * Measures the cosine of unrelated texts: 0.1 for some embedders, 0.6 for others. A cosine is meaningful only by how
  * far it exceeds that.
  */
-export class Chance {
+export class CosineBaseline {
   readonly #embedder: Embedder | null;
-  #value = USUAL_CHANCE;
+  #value = USUAL_BASELINE;
   #isAsked = false;
 
   constructor(embedder: Embedder | null) {

@@ -10,7 +10,7 @@ const PATIENCE_MS = 10_000;
 const WRITING = { capacity: 150, perTenant: 100, maxWaiting: 50_000, patienceMs: 4000 };
 
 /** Shares a node's index among tenants, and among the callers of each. */
-export class IndexTurns {
+export class IndexQueues {
   readonly #searches: FairQueue;
   readonly #writes = resourceQueue("search_writes", WRITING);
 

@@ -1,0 +1,196 @@
+import type { ServiceBroker } from "moleculer";
+import type { Embedder } from "../../../connectors/embedders/embedder.ts";
+import { makeEmbedder } from "../../../connectors/embedders/make.ts";
+import type { Call } from "../../../lib/access/caller.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { ownerOf } from "../../../mixins/affinity.ts";
+import { onEveryNode } from "../../../mixins/every-node.ts";
+import { Loop } from "../../../mixins/loop.ts";
+import { metrics, observeGauge } from "../../../observability/metrics.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Removal } from "../../../storage/connection.ts";
+import type {
+  SearchDrop,
+  SearchFind,
+  SearchFound,
+  SearchKind,
+  SearchPut,
+} from "../../../storage/search/entry.ts";
+import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import type { Runtime } from "../../runtime.ts";
+import { CatchUp, tenantErasure } from "./catch-up.ts";
+import { CosineBaseline } from "./cosine-baseline.ts";
+import { EmbeddingWork } from "./embedding-loop.ts";
+import { EmbeddingStore } from "./embedding-store.ts";
+import { find } from "./find.ts";
+import { IndexQueues, shareOf } from "./index-queues.ts";
+import { openIndex } from "./open-index.ts";
+import { QueryVectors } from "./query-vectors.ts";
+import { EmbeddingModel, type ErasureDoc, ErasureModel } from "./search.model.ts";
+
+type Dropped = Awaited<ReturnType<SearchIndex["drop"]>>;
+
+const CATCH_UP_MS = 10_000;
+const EMBED_MS = 5000;
+
+/** A node's index, and the work that keeps it complete: the catch-up with the record, and the vectors. */
+export class SearchNode {
+  readonly #runtime: Runtime;
+  readonly #embeddings: EmbeddingStore;
+  readonly #erasures: TenantCollection<ErasureDoc>;
+  #broker!: ServiceBroker;
+  #index!: SearchIndex;
+  #embedder: Embedder | null = null;
+  #vectors!: QueryVectors;
+  #queues!: IndexQueues;
+  #baseline!: CosineBaseline;
+  #catchUp!: CatchUp;
+  #catchingUp: Loop | undefined;
+  #embedding: { loop: Loop; work: EmbeddingWork } | undefined;
+  #embedderFault: string | null = null;
+  #searchedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(runtime: Runtime) {
+    const { store } = runtime;
+    this.#runtime = runtime;
+    this.#embeddings = new EmbeddingStore(store.collection(EmbeddingModel), store.now);
+    this.#erasures = store.collection(ErasureModel);
+  }
+
+  /** Opens index and embedder. */
+  async open(broker: ServiceBroker): Promise<void> {
+    const { config, store, log, health } = this.#runtime;
+    const index = await openIndex(config, store, (err) => log.error({ err }, "the search index failed"));
+    this.#broker = broker;
+    this.#index = index;
+    this.#embedder = await makeEmbedder(config);
+    await index.useModel(this.#embedder?.model ?? null);
+    this.#vectors = new QueryVectors(this.#embedder);
+    this.#queues = new IndexQueues(index.searchesAtOnce);
+    this.#baseline = new CosineBaseline(this.#embedder);
+    const record = { embeddings: this.#embeddings, erasures: this.#erasures };
+    this.#catchUp = new CatchUp({ broker, index, ...record, now: store.now });
+    await this.#catchUp.begin();
+    health.remark("embedder", () => this.#embedderFault);
+    observeGauge("embed_gap", "Entries of search that have no vector yet", "of", async () => ({
+      all: await index.gap(),
+    }));
+  }
+
+  /** Starts the work that needs other services. */
+  start(): void {
+    const { log } = this.#runtime;
+    const pass = async () => {
+      await this.#catchUp.run();
+      this.#embedding?.loop.nudge();
+      return false;
+    };
+    this.#catchingUp = new Loop(pass, CATCH_UP_MS, (err) =>
+      log.warn({ err }, "search has to catch up later"),
+    );
+    this.#catchingUp.start();
+    if (this.#embedder) this.#startEmbedding(this.#embedder);
+    this.#warmUp().catch((err) => log.debug({ err }, "the search index is loaded when it is asked"));
+  }
+
+  async close(): Promise<void> {
+    this.#embedding?.work.stop();
+    await this.#embedder?.close();
+    await Promise.all([this.#catchingUp?.stop(), this.#embedding?.loop.stop()]);
+    await this.#index?.close();
+  }
+
+  async put(ctx: Pick<Call<SearchPut>, "params" | "meta">): Promise<void> {
+    const { tenant_id, entries } = ctx.params;
+    await this.#index.put(tenant_id, entries, this.#queues.writing(shareOf(tenant_id, ctx)));
+    this.#embedding?.loop.nudge();
+  }
+
+  find(ctx: Pick<Call<SearchFind>, "params" | "meta">): Promise<SearchFound> {
+    const { params } = ctx;
+    this.#searchedAt = performance.now();
+    const parts = {
+      index: this.#index,
+      vectors: this.#vectors,
+      baseline: this.#baseline,
+      queues: this.#queues,
+    };
+    const isNew = this.#catchUp.isPartial(params.kind);
+    return find({ ...parts, now: this.#runtime.store.now, isNew }, shareOf(params.tenant_id, ctx), params);
+  }
+
+  /** Drops entries on every node; returns how many vectors and chunks there were. */
+  async drop(drop: SearchDrop): Promise<{ vectors: number; chunks: number }> {
+    const { tenant_id, kind, ids } = drop;
+    // Recorded first: a node that is away learns of it from the record.
+    const at = new Date(this.#runtime.store.now());
+    await this.#erasures.insert({ _id: newUuid(), tenant_id, kind, ids, at });
+    const dropped = await onEveryNode<Dropped>(this.#broker, "search.drop_here", drop);
+    const vectors = await this.#embeddings.erase(tenant_id, kind, ids);
+    const most = (count: keyof Dropped) => Math.max(0, ...dropped.map((each) => each[count]));
+    return { vectors: Math.max(vectors, most("vectors")), chunks: kind === "chunk" ? most("entries") : 0 };
+  }
+
+  /** Drops entries on this node; vectors of them that are being computed are not written any more. */
+  async dropHere({ tenant_id, kind, ids }: SearchDrop): Promise<Dropped> {
+    await this.#embedding?.work.forget(tenant_id, kind, ids);
+    return this.#index.drop(tenant_id, kind, ids);
+  }
+
+  /** Drops all entries of a tenant on every node; its rows are already deleted from the record. */
+  async dropTenant(tenant_id: string): Promise<void> {
+    await this.#erasures.insertOnce(tenantErasure(tenant_id, new Date(this.#runtime.store.now())));
+    await onEveryNode(this.#broker, "search.drop_tenant_here", { tenant_id });
+  }
+
+  async dropTenantHere(tenant_id: string): Promise<void> {
+    await this.#embedding?.work.forget(tenant_id);
+    await this.#index.dropTenant(tenant_id);
+  }
+
+  /** Removes dropped entries from this node's file; returns null without one. */
+  scrub(): Promise<Removal | null> {
+    return this.#index.scrub();
+  }
+
+  /** Returns how many of a tenant's entries have no vector yet. */
+  gap(tenant_id: string, kind: SearchKind): Promise<number> {
+    return this.#index.gap(tenant_id, kind);
+  }
+
+  /** Distributes tenants among the search nodes in the same way as their calls. */
+  #owns(tenant_id: string): boolean {
+    const nodes = this.#broker.registry.actions.get("search.find")?.endpoints as { id: string }[] | undefined;
+    return !nodes?.length || ownerOf(tenant_id, nodes).id === this.#broker.nodeID;
+  }
+
+  /** Warms up at start, so that the first searches need not wait. */
+  async #warmUp(): Promise<void> {
+    // Also warms up the embedder with its first call.
+    if (await this.#index.warm((tenant_id) => this.#owns(tenant_id))) this.#baseline.get();
+  }
+
+  #startEmbedding(embedder: Embedder): void {
+    const { log } = this.#runtime;
+    const work = new EmbeddingWork({
+      ...{ index: this.#index, store: this.#embeddings, embedder },
+      owns: (tenant_id) => this.#owns(tenant_id),
+      propose: async (pair) => void (await this.#broker.call("merges.propose_duplicate", pair)),
+      made: (count) => metrics.embeddingsMade.inc(count),
+      searchedAt: () => this.#searchedAt,
+    });
+    const task = async () => {
+      await work.run();
+      if (this.#embedderFault) log.info("the embedder answers again");
+      this.#embedderFault = null;
+      return false;
+    };
+    const loop = new Loop(task, EMBED_MS, (err) => {
+      const { message } = err as Error;
+      if (message !== this.#embedderFault) log.warn({ err }, "vectors are missing until this is over");
+      this.#embedderFault = message;
+    });
+    this.#embedding = { loop, work };
+    loop.start();
+  }
+}
