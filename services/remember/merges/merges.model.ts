@@ -1,4 +1,5 @@
 import type { InferSchemaType } from "mongoose";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import {
   date,
   type Model,
@@ -43,6 +44,12 @@ schema.index({ open_pair: 1 }, { unique: true, sparse: true });
 schema.index({ collapse_due_at: 1 }, { sparse: true });
 
 export const MergeModel: Model<MergeDoc> = { name: "merge_proposals", schema };
+
+/** The proposals, and the store's clock. */
+export interface Merges {
+  proposals: TenantCollection<MergeDoc>;
+  now(): Date;
+}
 
 export function pairOf(a: string, b: string): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;

@@ -4,28 +4,25 @@ import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { listProposals, visibleOf } from "./list.ts";
 import * as contract from "./merges.contract.ts";
-import { MergeModel, present } from "./merges.model.ts";
+import { MergeModel, type Merges, present } from "./merges.model.ts";
 import { propose, proposeDuplicate } from "./propose.ts";
 import { collapseDue, reject, resolve } from "./settle.ts";
 
 const SWEEP_MS = 5_000;
+const UNMERGED = "merges: memories wait to be merged";
 
 export const mergesService: ServiceFactory = ({ store }) => {
   const proposals = store.collection(MergeModel);
-  const parts = { proposals, now: () => new Date(store.now()) };
-  const collapsing = new ServiceLoop(
-    (broker) => collapseDue(parts, broker),
-    SWEEP_MS,
-    "merges: memories wait to be merged",
-  );
+  const merges: Merges = { proposals, now: () => new Date(store.now()) };
+  const collapsing = new ServiceLoop((broker) => collapseDue(merges, broker), SWEEP_MS, UNMERGED);
 
   return {
     name: "merges",
     mixins: [collapsing.mixin],
     actions: {
-      propose: action(contract.proposeMerge, async (ctx) => present(await propose(parts, ctx))),
-      resolve: action(contract.resolveMerge, async (ctx) => present(await resolve(parts, ctx))),
-      reject: action(contract.rejectMerge, async (ctx) => present(await reject(parts, ctx))),
+      propose: action(contract.proposeMerge, async (ctx) => present(await propose(merges, ctx))),
+      resolve: action(contract.resolveMerge, async (ctx) => present(await resolve(merges, ctx))),
+      reject: action(contract.rejectMerge, async (ctx) => present(await reject(merges, ctx))),
 
       list: action(contract.listMerges, async (ctx) => {
         const { rows, total } = await listProposals(proposals, ctx);
@@ -42,7 +39,7 @@ export const mergesService: ServiceFactory = ({ store }) => {
 
       /** Proposes two memories whose embeddings are nearly the same. */
       propose_duplicate: idempotent<{ tenant_id: string; a: string; b: string; similarity: number }>(
-        ({ params }) => proposeDuplicate(parts, params),
+        ({ params }) => proposeDuplicate(merges, params),
       ),
 
       /** Returns the memories of open proposals, for the health snapshot. */

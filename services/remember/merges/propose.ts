@@ -1,14 +1,9 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { nullIfTaken, type TenantCollection } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/collection.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
-import { type MergeDoc, openPairOf, pairOf } from "./merges.model.ts";
-
-interface Parts {
-  proposals: TenantCollection<MergeDoc>;
-  now(): Date;
-}
+import { type MergeDoc, type Merges, openPairOf, pairOf } from "./merges.model.ts";
 
 interface Given {
   memory_a_id: string;
@@ -19,7 +14,7 @@ interface Given {
 type Proposer = Pick<MergeDoc, "proposer_user_id" | "proposer_agent_id" | "resolution_note">;
 
 /** @throws Fault not_found, validation_error, conflict */
-export async function propose({ proposals, now }: Parts, ctx: Call<Given>): Promise<MergeDoc> {
+export async function propose({ proposals, now }: Merges, ctx: Call<Given>): Promise<MergeDoc> {
   const { memory_a_id: a, memory_b_id: b, resolution_note = null } = ctx.params;
   const both = await Promise.all([requireReadable(ctx, a), requireReadable(ctx, b)]);
   if (a === b) throw invalidValue("memory_b_id", "memory_b_id: a memory is not merged with itself.");
@@ -32,12 +27,12 @@ export async function propose({ proposals, now }: Parts, ctx: Call<Given>): Prom
   };
   const row = newProposal({ _id: newUuid(idempotency_seed), tenant_id: caller.tenant_id, a, b, at: now() });
   const made = await proposals.insertOnce({ ...row, ...proposer }).catch(nullIfTaken);
-  return made ?? takeOver(proposals, row, proposer);
+  return made ?? takeOver({ proposals, now }, row, proposer);
 }
 
 /** Makes the service's open proposal of two memories the caller's. @throws Fault conflict */
 async function takeOver(
-  proposals: TenantCollection<MergeDoc>,
+  { proposals }: Merges,
   { tenant_id, open_pair }: MergeDoc,
   proposer: Proposer,
 ): Promise<MergeDoc> {
@@ -59,7 +54,7 @@ interface Duplicate {
 
 /** Proposes duplicates that the service found, once per pair, whatever the outcome. */
 export async function proposeDuplicate(
-  { proposals, now }: Parts,
+  { proposals, now }: Merges,
   { tenant_id, a, b, similarity }: Duplicate,
 ) {
   const pair = pairOf(a, b);
@@ -70,36 +65,14 @@ export async function proposeDuplicate(
   await proposals.insertOnce({ ...row, similarity }).catch(nullIfTaken);
 }
 
-function newProposal({
-  _id,
-  tenant_id,
-  a,
-  b,
-  at,
-}: {
-  _id: string;
-  tenant_id: string;
-  a: string;
-  b: string;
-  at: Date;
-}): MergeDoc {
+type New = Pick<MergeDoc, "_id" | "tenant_id"> & { a: string; b: string; at: Date };
+
+function newProposal({ _id, tenant_id, a, b, at }: New): MergeDoc {
   const pair = pairOf(a, b);
   return {
-    _id,
-    tenant_id,
-    proposer_user_id: null,
-    proposer_agent_id: null,
-    memory_a_id: a,
-    memory_b_id: b,
-    surviving_memory_id: null,
-    status: "open",
-    similarity: null,
-    proposed_at: at,
-    resolved_at: null,
-    resolved_by_user_id: null,
-    resolution_note: null,
-    pair,
-    open_pair: openPairOf(tenant_id, pair),
+    ...{ _id, tenant_id, proposer_user_id: null, proposer_agent_id: null, memory_a_id: a, memory_b_id: b },
+    ...{ surviving_memory_id: null, status: "open", similarity: null, proposed_at: at, resolved_at: null },
+    ...{ resolved_by_user_id: null, resolution_note: null, pair, open_pair: openPairOf(tenant_id, pair) },
   };
 }
 

@@ -2,15 +2,10 @@ import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn } from "../../../mixins/loop.ts";
-import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import { isDuplicateKey } from "../../../storage/collection.ts";
 import { isReadByAllReaders, type ReadableMemory } from "../memories/readable.ts";
-import { type MergeDoc, openPairOf } from "./merges.model.ts";
+import { type MergeDoc, type Merges, openPairOf } from "./merges.model.ts";
 import { requireActive } from "./propose.ts";
-
-interface Parts {
-  proposals: TenantCollection<MergeDoc>;
-  now(): Date;
-}
 
 interface Resolution {
   id: string;
@@ -27,10 +22,10 @@ const BATCH = 50;
  *
  * @throws Fault not_found, validation_error, business_rule_violation, conflict
  */
-export async function resolve(parts: Parts, ctx: Call<Resolution>): Promise<MergeDoc> {
+export async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<MergeDoc> {
   const { id, surviving_memory_id, merged_content } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
-  const row = await parts.proposals.findOne(tenant_id, { _id: id });
+  const row = await merges.proposals.findOne(tenant_id, { _id: id });
   if (!row) throw notFound("merge_proposal", id);
   const ids = [row.memory_a_id, row.memory_b_id];
   if (!ids.includes(surviving_memory_id)) {
@@ -41,28 +36,28 @@ export async function resolve(parts: Parts, ctx: Call<Resolution>): Promise<Merg
     });
   }
   if (row.status !== "open") throw settledAlready(row);
-  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, parts.now().getTime());
-  const settled = await settle(parts, ctx, {
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
+  const settled = await settle(merges, ctx, {
     status: "resolved",
     surviving_memory_id,
-    collapse_due_at: parts.now(),
+    collapse_due_at: merges.now(),
     ...(merged_content && { merged_content }),
   });
-  const collapsed = await collapse(parts, ctx, settled);
+  const collapsed = await collapse(merges, ctx, settled);
   if (collapsed) return collapsed;
-  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, parts.now().getTime());
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
   throw new Fault("conflict", "The memories are being changed by others; try again.", {
     existing_resource_id: id,
   });
 }
 
 /** @throws Fault not_found, conflict */
-export function reject(parts: Parts, ctx: Call<{ id: string; resolution_note?: string | null }>) {
-  return settle(parts, ctx, { status: "rejected" });
+export function reject(merges: Merges, ctx: Call<{ id: string; resolution_note?: string | null }>) {
+  return settle(merges, ctx, { status: "rejected" });
 }
 
 async function settle(
-  { proposals, now }: Parts,
+  { proposals, now }: Merges,
   ctx: Call<{ id: string; resolution_note?: string | null }>,
   decision: Partial<MergeDoc>,
 ): Promise<MergeDoc> {
@@ -114,7 +109,7 @@ async function requireMergeable(
  * and the proposal is open again.
  */
 async function collapse(
-  parts: Parts,
+  merges: Merges,
   caller: Context | ServiceBroker,
   row: MergeDoc,
 ): Promise<MergeDoc | null> {
@@ -129,17 +124,17 @@ async function collapse(
     origin: row.similarity === null ? "proposal" : "duplicate",
   });
   if (!isMerged) {
-    await reopen(parts, row);
+    await reopen(merges, row);
     return null;
   }
   const done = { $unset: DECIDED } as const;
-  return (await parts.proposals.update(tenant_id, { _id }, done)) ?? row;
+  return (await merges.proposals.update(tenant_id, { _id }, done)) ?? row;
 }
 
 const DECIDED = { collapse_due_at: 1, merged_content: 1 } as const;
 
 /** Reopens a proposal after one of its memories went out of force. @param row as it was resolved */
-async function reopen({ proposals }: Parts, { _id, tenant_id, pair, resolved_at }: MergeDoc): Promise<void> {
+async function reopen({ proposals }: Merges, { _id, tenant_id, pair, resolved_at }: MergeDoc): Promise<void> {
   const decision = { _id, status: "resolved" as const, resolved_at };
   const undone = { surviving_memory_id: null, resolved_at: null, resolved_by_user_id: null };
   const open = { ...undone, status: "open" as const, open_pair: openPairOf(tenant_id, pair) };
@@ -153,12 +148,12 @@ async function reopen({ proposals }: Parts, { _id, tenant_id, pair, resolved_at 
 }
 
 /** Merges memories of proposals resolved by a node that did not finish. @returns whether there may be more */
-export async function collapseDue(parts: Parts, broker: ServiceBroker): Promise<boolean> {
-  const due = { collapse_due_at: { $lte: parts.now() } };
-  const rows = await parts.proposals.system
+export async function collapseDue(merges: Merges, broker: ServiceBroker): Promise<boolean> {
+  const due = { collapse_due_at: { $lte: merges.now() } };
+  const rows = await merges.proposals.system
     .find(due, { sort: { collapse_due_at: 1 }, limit: BATCH })
     .toArray();
-  await eachInTurn(rows as MergeDoc[], (row) => collapse(parts, broker, row));
+  await eachInTurn(rows as MergeDoc[], (row) => collapse(merges, broker, row));
   return rows.length === BATCH;
 }
 

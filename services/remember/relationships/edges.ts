@@ -1,11 +1,96 @@
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { RelationshipDoc } from "./relationships.model.ts";
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { isOrgAdmin } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { newId } from "../../../lib/ids.ts";
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import { isOwn, isStanding, requireReadable, standingMemories } from "../memories/readable.ts";
+import { typeError } from "./registry.ts";
+import type * as contract from "./relationships.contract.ts";
+import { edgeKey, present, type RelationshipDoc } from "./relationships.model.ts";
 
 type Edges = TenantCollection<RelationshipDoc>;
 
+/** api: Memories. */
+const DEFAULT_STRENGTH = 0.5;
+const MAX_METADATA = 16_384;
 /** Edges examined per memory or hop. */
 const MOST_EDGES = 2_000;
 const ORDER = { created_at: 1, _id: 1 } as const;
+/** Only ids are shown. */
+const BRIEF = { brief: true };
+
+/** @throws Fault not_found, validation_error, conflict */
+export async function createEdge(
+  edges: Edges,
+  now: number,
+  ctx: Call<ParamsOf<typeof contract.createRelationship>>,
+) {
+  const { id, target_memory_id, relationship_type, strength = DEFAULT_STRENGTH } = ctx.params;
+  // Sequential: if both are missing, the error always names the one in the path.
+  const source = await requireReadable(ctx, id);
+  const target = await requireReadable(ctx, target_memory_id);
+  for (const end of [source, target]) if (!isStanding(end, now)) throw notFound("memory", end.id);
+  const { tenant_id } = ctx.meta.caller;
+  checkEdge(id, target_memory_id, relationship_type);
+  const edge = edgeKey(id, target_memory_id, relationship_type);
+  const row: RelationshipDoc = {
+    ...{ _id: newId("rel", ctx.meta.idempotency_seed), tenant_id, source_memory_id: id, target_memory_id },
+    ...{ relationship_type, strength, metadata: metadataText(ctx.params.metadata), edge },
+    ...{ created_by: callerId(ctx.meta.caller), created_at: new Date(now) },
+  };
+  try {
+    return present(await edges.insertOnce(row));
+  } catch (err) {
+    if (!isDuplicateKey(err)) throw err;
+    const holder = await edges.findOne(tenant_id, { edge });
+    throw new Fault("conflict", `The memories are related by ${relationship_type} already.`, {
+      existing_resource_id: holder?._id ?? null,
+    });
+  }
+}
+
+export async function listEdges(
+  edges: Edges,
+  now: number,
+  ctx: Call<ParamsOf<typeof contract.listRelationships>>,
+) {
+  const { id, offset = 0, limit = 200 } = ctx.params;
+  await requireReadable(ctx, id);
+  const all = await edgesAt(edges, ctx.meta.caller.tenant_id, [id]);
+  const standing = await standingMemories(ctx, endsOf(all), now, BRIEF);
+  const shown = all.filter((edge) => endsOf([edge]).every((end) => end === id || standing.has(end)));
+  const relationships = shown.slice(offset, offset + limit).map(present);
+  return { relationships, count: relationships.length };
+}
+
+/** @throws Fault not_found, forbidden */
+export async function deleteEdge(
+  edges: Edges,
+  now: number,
+  ctx: Call<ParamsOf<typeof contract.deleteRelationship>>,
+): Promise<void> {
+  const { caller } = ctx.meta;
+  const { edge, source } = await findEdge(edges, now, ctx);
+  if (edge.created_by === null)
+    throw new Fault("forbidden", `The service itself recorded ${edge.relationship_type}; it stays.`);
+  if (edge.created_by !== callerId(caller) && !isOwn(ctx, source) && !isOrgAdmin(caller))
+    throw new Fault("forbidden", "Only who made it, the owner of its source and org admins may remove it.");
+  const removed = await edges.delete(caller.tenant_id, { _id: edge._id });
+  if (!removed) throw notFound("relationship", edge._id);
+}
+
+/** @throws Fault not_found if the memory has no such edge that the caller may see. */
+async function findEdge(edges: Edges, now: number, ctx: Call<{ id: string; rel_id: string }>) {
+  const { id, rel_id } = ctx.params;
+  const memory = await requireReadable(ctx, id);
+  const edge = await edges.findOne(ctx.meta.caller.tenant_id, { _id: rel_id });
+  const ends = edge ? endsOf([edge]) : [];
+  const seen = ends.includes(id) && (await standingMemories(ctx, ends, now, BRIEF));
+  if (!edge || !seen || !ends.every((end) => end === id || seen.has(end)))
+    throw notFound("relationship", rel_id);
+  return { edge, source: seen.get(edge.source_memory_id) ?? memory };
+}
 
 /** Returns the edges from or to any of these memories, oldest first, each once. */
 export async function edgesAt(edges: Edges, tenant_id: string, ids: string[]): Promise<RelationshipDoc[]> {
@@ -26,16 +111,20 @@ export function endsOf(edges: RelationshipDoc[]): string[] {
   return edges.flatMap(({ source_memory_id, target_memory_id }) => [source_memory_id, target_memory_id]);
 }
 
-/** Formats a relationship for callers. */
-export function present(row: RelationshipDoc) {
-  return {
-    id: row._id,
-    tenant_id: row.tenant_id,
-    source_memory_id: row.source_memory_id,
-    target_memory_id: row.target_memory_id,
-    relationship_type: row.relationship_type,
-    strength: row.strength,
-    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as Record<string, unknown>),
-    created_at: row.created_at.toISOString(),
-  };
+/** @throws Fault validation_error */
+function checkEdge(source: string, target: string, type: string): void {
+  const error = typeError(type);
+  if (error) throw invalidValue("relationship_type", `relationship_type: ${error}`, { value: type });
+  if (source === target) {
+    throw invalidValue("target_memory_id", "target_memory_id: a memory is not related to itself.");
+  }
+}
+
+/** @throws Fault validation_error */
+function metadataText(metadata: object | null | undefined): string | null {
+  if (!metadata) return null;
+  const text = JSON.stringify(metadata);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_METADATA) return text;
+  throw invalidValue("metadata", `metadata has ${bytes} bytes as JSON; at most ${MAX_METADATA} are kept.`);
 }

@@ -1,8 +1,8 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
-import { edgesAt, endsOf, present } from "./edges.ts";
-import type { RelationshipDoc } from "./relationships.model.ts";
+import { edgesAt, endsOf } from "./edges.ts";
+import { present, type RelationshipDoc } from "./relationships.model.ts";
 
 const MOST_NODES = 200;
 const MOST_EDGES = 1_000;

@@ -6,11 +6,6 @@ import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { DERIVATION_TYPES, type ProvenanceType } from "./registry.ts";
 import { edgeKey, type RelationshipDoc } from "./relationships.model.ts";
 
-interface Parts {
-  edges: TenantCollection<RelationshipDoc>;
-  now(): Date;
-}
-
 interface ProvenanceEdge {
   source_memory_id: string;
   target_memory_id: string;
@@ -25,7 +20,10 @@ interface PageParams {
 }
 
 /** Actions for other services. */
-export function provenanceActions({ edges, now }: Parts): Record<string, ActionSchema> {
+export function provenanceActions(
+  edges: TenantCollection<RelationshipDoc>,
+  now: () => Date,
+): Record<string, ActionSchema> {
   return {
     /** Records the sources of memories; existing records stay unchanged. */
     record_provenance: idempotent<{ tenant_id: string; edges: ProvenanceEdge[] }>(

@@ -27,3 +27,17 @@ export const RelationshipModel: Model<RelationshipDoc> = { name: "relationships"
 export function edgeKey(source: string, target: string, type: string): string {
   return `${source} ${target} ${type}`;
 }
+
+/** Formats a relationship for callers. */
+export function present(row: RelationshipDoc) {
+  return {
+    id: row._id,
+    tenant_id: row.tenant_id,
+    source_memory_id: row.source_memory_id,
+    target_memory_id: row.target_memory_id,
+    relationship_type: row.relationship_type,
+    strength: row.strength,
+    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as Record<string, unknown>),
+    created_at: row.created_at.toISOString(),
+  };
+}

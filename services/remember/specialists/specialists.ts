@@ -1,0 +1,115 @@
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { upToSize } from "../../../lib/broker/message-size.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
+import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Runtime } from "../../runtime.ts";
+import type * as contract from "./specialists.contract.ts";
+import type { SpecialistDoc, SpecialistLoadDoc } from "./specialists.model.ts";
+
+/** spec: load specialist. */
+const RETRIES = 3;
+const RETRY_MS = 50;
+
+interface Dependencies {
+  rows: TenantCollection<SpecialistDoc>;
+  loads: TenantCollection<SpecialistLoadDoc>;
+  /** The store's clock. */
+  now(): number;
+  log: Runtime["log"];
+}
+
+/** Preambles of a tenant, and which of them each caller has loaded. */
+export class Specialists {
+  readonly #deps: Dependencies;
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+  }
+
+  async write({ params, meta }: Call<ParamsOf<typeof contract.writeSpecialist>>) {
+    const { name, system_prompt, memory_search_directives = null, output_format_rules = null } = params;
+    const row: SpecialistDoc = {
+      ...{ _id: newUuid(meta.idempotency_seed), tenant_id: meta.caller.tenant_id, name, version_num: 0 },
+      ...{ system_prompt, memory_search_directives, output_format_rules },
+      ...{ description: params.description ?? null, created_at: new Date(this.#deps.now()) },
+    };
+    return preambleOf(await insertNextVersion(this.#deps.rows, { name }, row));
+  }
+
+  async list({ meta: { caller } }: RequestContext) {
+    const { rows, loads } = this.#deps;
+    const projection = { name: 1, version_num: 1, description: 1, created_at: 1 } as const;
+    const [docs, loaded] = await Promise.all([
+      rows.find(caller.tenant_id, {}, { sort: { name: 1, version_num: -1 }, projection }),
+      loads.find(caller.tenant_id, { caller_id: callerId(caller) }),
+    ]);
+    const names = new Set(loaded.map(({ name }) => name));
+    const latest = docs.filter(({ name }, i) => name !== docs[i - 1]?.name);
+    return {
+      specialists: latest.map(({ name, version_num, description, created_at }) => ({
+        ...{ name, version_num, description, updated_at: created_at.toISOString(), loaded: names.has(name) },
+      })),
+    };
+  }
+
+  async load({ params: { name }, meta: { caller } }: Call<{ name: string }>) {
+    const { tenant_id } = caller;
+    const doc = await this.#newest(tenant_id, name);
+    if (!doc) return { error: { code: doc === null ? "not_found" : "unavailable" } };
+    const caller_id = callerId(caller);
+    const loaded_at = new Date(this.#deps.now());
+    await this.#deps.loads.insertMissing([
+      { _id: loadId(caller_id, name), tenant_id, caller_id, name, loaded_at },
+    ]);
+    return preambleOf(doc);
+  }
+
+  async unload({ params: { name }, meta: { caller } }: Call<{ name: string }>) {
+    await this.#deps.loads.delete(caller.tenant_id, { _id: loadId(callerId(caller), name) });
+    return { unloaded: true, name };
+  }
+
+  async versions({ params, meta }: Call<ParamsOf<typeof contract.listSpecialistVersions>>) {
+    const { name, offset = 0, limit = 50 } = params;
+    const { tenant_id } = meta.caller;
+    const { rows } = this.#deps;
+    const [docs, total] = await Promise.all([
+      rows.find(tenant_id, { name }, { sort: { version_num: -1 }, skip: offset, limit }),
+      rows.count(tenant_id, { name }),
+    ]);
+    if (total === 0) throw notFound("specialist", name);
+    const versions = upToSize(docs.map(versionOf), (version) => JSON.stringify(version).length);
+    return { versions, total };
+  }
+
+  /** Returns the newest version; undefined if the store fails repeatedly. */
+  async #newest(tenant_id: string, name: string): Promise<SpecialistDoc | null | undefined> {
+    for (let tries = 0; tries <= RETRIES; tries++) {
+      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, RETRY_MS * tries));
+      try {
+        return await newestVersion(this.#deps.rows, tenant_id, { name });
+      } catch (err) {
+        this.#deps.log.warn({ err, tries }, "a specialist could not be read");
+      }
+    }
+    return undefined;
+  }
+}
+
+function loadId(caller_id: string, name: string): string {
+  return `${caller_id}:${name}`;
+}
+
+function versionOf(doc: SpecialistDoc) {
+  return { ...preambleOf(doc), created_at: doc.created_at.toISOString() };
+}
+
+function preambleOf(doc: SpecialistDoc) {
+  const { name, version_num, system_prompt, memory_search_directives, output_format_rules, description } =
+    doc;
+  return { name, version_num, system_prompt, memory_search_directives, output_format_rules, description };
+}
