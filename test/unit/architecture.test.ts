@@ -142,7 +142,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/devices/gone-sessions.ts": "sweeps of devices whose key is gone, or was never fetched",
   "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
   "services/sense/events/retention.ts": "sweep of old events",
-  "services/work/handoffs/reaper.ts": "sweep of handoffs whose term is over",
+  "services/work/handoffs/handoffs.ts": "sweep of handoffs whose term is over",
   "services/edge/idempotency/sweep.ts": "sweep of old keys",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
   "services/sense/ingest/first-ids.ts": "sweep of bodies whose day is over",

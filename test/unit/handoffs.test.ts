@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { renderBrief } from "../../services/work/handoffs/brief.ts";
 import { type HandoffDoc, HandoffModel } from "../../services/work/handoffs/handoffs.model.ts";
-import { change } from "../../services/work/handoffs/parts.ts";
-import { reap } from "../../services/work/handoffs/reaper.ts";
+import { Handoffs } from "../../services/work/handoffs/handoffs.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 
@@ -112,11 +111,11 @@ m-2
 
 let dataDir: string;
 let store: Store;
-let handoffs: TenantCollection<HandoffDoc>;
+let rows: TenantCollection<HandoffDoc>;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-handoffs-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  handoffs = store.collection(HandoffModel);
+  rows = store.collection(HandoffModel);
 });
 afterAll(async () => {
   await store.close();
@@ -125,7 +124,7 @@ afterAll(async () => {
 
 test("what has had its term is removed with what search knows, unless it is pinned or resumed meanwhile", async () => {
   const later = new Date(NOW.getTime() + 1);
-  await handoffs.insertMany([
+  await rows.insertMany([
     row("over"),
     row("later", { reap_at: later }),
     row("pinned", { reap_at: null, pinned_at: NOW }),
@@ -135,10 +134,10 @@ test("what has had its term is removed with what search knows, unless it is pinn
   const call = async (action: string, params: { ids?: string[]; entries?: { id: string }[] }) => {
     told.push([action, params.ids ?? params.entries?.map(({ id }) => id)]);
     const isResumed = params.ids?.includes("resumed");
-    if (isResumed) await handoffs.update("tn_1", { _id: "resumed" }, { $set: { reap_at: later } });
+    if (isResumed) await rows.update("tn_1", { _id: "resumed" }, { $set: { reap_at: later } });
   };
-  expect(await reap({ handoffs, now: () => NOW, log: console }, { call } as never)).toBe(false);
-  const left = await handoffs.find("tn_1", {}, { sort: { _id: 1 } });
+  expect(await new Handoffs({ rows, now: () => NOW, log: console }).reap({ call } as never)).toBe(false);
+  const left = await rows.find("tn_1", {}, { sort: { _id: 1 } });
   expect(left.map(({ _id }) => _id)).toEqual(["later", "pinned", "resumed"]);
   expect(told).toEqual([
     ["search.drop", ["over"]],
@@ -149,14 +148,14 @@ test("what has had its term is removed with what search knows, unless it is pinn
 });
 
 test("what is written is answered as written when search does not answer", async () => {
-  await handoffs.insertMany([row("unsearched", { reap_at: null })]);
+  await rows.insertMany([row("unsearched", { reap_at: null })]);
   const warn = jest.fn();
   const call = async () => {
     throw new Error("no node has search now");
   };
   const ctx = { call, meta: { caller: { tenant_id: "tn_1", agent_id: "ag_1" } } } as never;
-  const parts = { handoffs, now: () => NOW, log: { warn } as never };
-  const changed = await change(parts, ctx, { _id: "unsearched" }, { summary: "new" });
+  const handoffs = new Handoffs({ rows, now: () => NOW, log: { warn } });
+  const changed = await handoffs.change(ctx, { _id: "unsearched" }, { summary: "new" });
   expect(changed).toMatchObject({ summary: "new", version: 2 });
   expect(warn).toHaveBeenCalledTimes(1);
 });

@@ -2,10 +2,10 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { agentAccess } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { containing } from "../../../lib/text/containing.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
-import type { HandoffDoc } from "./handoffs.model.ts";
-import { agentOf, type Parts } from "./parts.ts";
-import { inOneMessage, standing } from "./rows.ts";
+import { type HandoffDoc, present } from "./handoffs.model.ts";
+import { agentOf, type Handoffs, inOneMessage } from "./handoffs.ts";
 
 export interface Hit {
   doc: HandoffDoc;
@@ -23,8 +23,8 @@ interface Wanted {
 
 /** Returns the agent's handoffs that match a query, best first, and why a leg of search did not answer. */
 export async function findOwn(
-  parts: Parts,
-  ctx: Call,
+  handoffs: Handoffs,
+  ctx: RequestContext,
   { query, limit, ...bounds }: Wanted,
 ): Promise<{ hits: Hit[]; degraded: string[] }> {
   const { tenant_id, agent_id } = agentOf(ctx);
@@ -34,8 +34,8 @@ export async function findOwn(
   };
   const { hits, degraded } = await ctx.call<SearchFound, SearchFind>("search.find", find);
   // Checks hits against the rows.
-  const filter = { agent_id, _id: { $in: hits.map(({ id }) => id) }, ...standing(parts.now()) };
-  const rows = new Map((await parts.handoffs.find(tenant_id, filter)).map((doc) => [doc._id, doc]));
+  const filter = { agent_id, _id: { $in: hits.map(({ id }) => id) }, ...handoffs.standing() };
+  const rows = new Map((await handoffs.rows.find(tenant_id, filter)).map((doc) => [doc._id, doc]));
   const found = hits.flatMap(({ id, score, sources }) => {
     const doc = rows.get(id);
     return doc ? [{ doc, score, sources }] : [];
@@ -45,32 +45,32 @@ export async function findOwn(
 
 /** Returns the agent's handoffs, most recently saved first. */
 export async function latestOwn(
-  { handoffs, now }: Parts,
-  ctx: Call,
+  handoffs: Handoffs,
+  ctx: RequestContext,
   { limit, offset = 0, bounds = {} }: { limit: number; offset?: number; bounds?: object },
 ): Promise<HandoffDoc[]> {
   const { tenant_id, agent_id } = agentOf(ctx);
   const options = { sort: { updated_at: -1, _id: -1 } as const, skip: offset, limit };
-  return handoffs.find(tenant_id, { agent_id, ...bounds, ...standing(now()) }, options);
+  return handoffs.rows.find(tenant_id, { agent_id, ...bounds, ...handoffs.standing() }, options);
 }
 
 /** Returns a page of the list; with `q` those that have it in their name or summary, or that search finds. */
-export async function list(
-  parts: Parts,
+export async function listHandoffs(
+  handoffs: Handoffs,
   ctx: Call<{ q?: string; limit?: number; offset?: number }>,
-): Promise<HandoffDoc[]> {
+) {
   const { q = "", limit = 50, offset = 0 } = ctx.params;
-  if (!/\S/.test(q)) return inOneMessage(await latestOwn(parts, ctx, { limit, offset }));
+  if (!/\S/.test(q)) return inOneMessage(await latestOwn(handoffs, ctx, { limit, offset })).map(present);
   const [{ hits, degraded }, literal] = await Promise.all([
-    findOwn(parts, ctx, { query: q, limit }).catch(withoutSearch),
-    latestOwn(parts, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),
+    findOwn(handoffs, ctx, { query: q, limit }).catch(withoutSearch),
+    latestOwn(handoffs, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),
   ]);
   const found = new Map(
     [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
   );
   // The answer is a bare list, which cannot report it.
   if (degraded.length) ctx.meta.$responseHeaders = { "X-Degraded": degraded.join("; ") };
-  return inOneMessage([...found.values()].sort(bySaving));
+  return inOneMessage([...found.values()].sort(bySaving)).map(present);
 }
 
 /** Literal matches are returned without search too. */

@@ -9,6 +9,7 @@ import {
   subdocuments,
   tenantSchema,
 } from "../../../storage/model.ts";
+import type { SearchEntry } from "../../../storage/search/entry.ts";
 
 /** A named snapshot of where an agent's work stands (spec: Handoff). */
 export interface HandoffDoc extends InferSchemaType<typeof schema> {}
@@ -50,3 +51,65 @@ schema.index({ reap_at: 1 });
 schema.index({ changed_at: 1, _id: 1 });
 
 export const HandoffModel: Model<HandoffDoc> = { name: "handoffs", schema };
+
+/** More text than this does not make a handoff easier to find. */
+const SEARCHED_CHARACTERS = 32_768;
+
+/** Formats a handoff for its agent. */
+export function present(doc: HandoffDoc) {
+  return {
+    id: doc._id,
+    agent_id: doc.agent_id,
+    name: doc.name,
+    summary: doc.summary,
+    payload: JSON.parse(doc.payload) as Record<string, unknown>,
+    citations: doc.citations.map(({ memory_id, title }) => ({ memory_id, title })),
+    artifacts: doc.artifacts,
+    origin_client: doc.origin_client,
+    scope: "agent",
+    version_num: doc.version_num,
+    pinned_at: doc.pinned_at?.toISOString() ?? null,
+    last_resumed_at: doc.last_resumed_at?.toISOString() ?? null,
+    expires_at: doc.expires_at.toISOString(),
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+    bundle_id: doc.bundle_id,
+  };
+}
+
+/** Converts a handoff to a search entry. */
+export function toEntry(doc: HandoffDoc): SearchEntry {
+  return {
+    kind: "handoff",
+    id: doc._id,
+    version: doc.version,
+    title: doc.name,
+    text: searchedText(doc),
+    scope: "agent",
+    agent_id: doc.agent_id,
+    team_id: null,
+    type: null,
+    project_id: null,
+    tags: [],
+    confidence: 0.5,
+    importance: 0.5,
+    created_at: doc.created_at.getTime(),
+    date: doc.updated_at.getTime(),
+    expires_at: doc.reap_at?.getTime() ?? null,
+    superseded: false,
+    cites: 0,
+    thread: null,
+  };
+}
+
+function searchedText({ summary, payload, artifacts }: HandoffDoc): string {
+  const texts = [summary, ...textsIn(JSON.parse(payload)), ...artifacts];
+  // Search needs a text in each entry.
+  return texts.filter(Boolean).join("\n").slice(0, SEARCHED_CHARACTERS) || "…";
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}

@@ -7,27 +7,27 @@ import type { EraseMemories } from "../../remember/memories/erase-rows.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
 import { renderBrief } from "./brief.ts";
-import { eraseTitles, withTitles } from "./erase.ts";
 import { findOwn, latestOwn } from "./find.ts";
-import type { HandoffDoc } from "./handoffs.model.ts";
-import { findHandoff, type Parts } from "./parts.ts";
-import { inOneMessage, toEntry } from "./rows.ts";
+import { type HandoffDoc, toEntry } from "./handoffs.model.ts";
+import { type Handoffs, inOneMessage } from "./handoffs.ts";
 
 /** Actions for other domains. */
-export function internalActions(parts: Parts): Record<string, ActionSchema> {
-  const { handoffs } = parts;
+export function internalActions(handoffs: Handoffs): Record<string, ActionSchema> {
+  const { rows } = handoffs;
   return {
     /** Whether the tenant has any. */
-    any: idempotent<{ tenant_id: string }>(({ params }) => handoffs.exists(params.tenant_id, {})),
+    any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
 
     /** Whether the calling agent has this handoff. */
-    is_own: idempotent<{ id: string }>(async (ctx) => (await findHandoff(parts, ctx)) !== null),
+    is_own: idempotent<{ id: string }>(
+      async (ctx) => (await handoffs.find(ctx, { _id: ctx.params.id })) !== null,
+    ),
 
     /** Returns which of the bundles handoffs name. */
     bundle_references: idempotent<{ tenant_id: string; bundle_ids: string[] }>(async ({ params }) => {
       const filter = { bundle_id: { $in: params.bundle_ids } };
-      const rows = await handoffs.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
-      return [...new Set(rows.map(({ bundle_id }) => bundle_id))];
+      const found = await rows.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
+      return [...new Set(found.map(({ bundle_id }) => bundle_id))];
     }),
 
     /** Returns the calling agent's handoffs for a bundle. They belong to no project. */
@@ -38,28 +38,26 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
         ...(until && { until: Date.parse(until) }),
       };
       if (query !== null) {
-        const { hits, degraded } = await findOwn(parts, ctx, { query, limit, ...bounds });
+        const { hits, degraded } = await findOwn(handoffs, ctx, { query, limit, ...bounds });
         const items = hits.map(({ doc, score, sources }) => toItem(doc, score, sourceOf(sources)));
         return { items, degraded };
       }
       const created = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
       const within = since || until ? { created_at: created } : {};
-      const latest = await latestOwn(parts, ctx, { limit, bounds: within });
-      const now = parts.now().getTime();
+      const latest = await latestOwn(handoffs, ctx, { limit, bounds: within });
+      const now = handoffs.now().getTime();
       const items = latest.map((doc) => toItem(doc, recentShare(doc.updated_at.getTime(), now), "recent"));
       return { items, degraded: [] };
     }),
 
     /** Removes titles of erased memories from citations; returns the number of handoffs. */
-    erase_memories: idempotent<EraseMemories>(async ({ params }) => {
-      const { tenant_id, ids, dry_run } = params;
-      if (!dry_run) return { handoffs: await eraseTitles(parts, tenant_id, ids) };
-      return { handoffs: await handoffs.count(tenant_id, withTitles(ids)) };
-    }),
+    erase_memories: idempotent<EraseMemories>(async ({ params: { tenant_id, ids, dry_run } }) => ({
+      handoffs: await handoffs.eraseTitles(tenant_id, ids, dry_run),
+    })),
 
     /** Serves search's catch-up: handoffs in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
-      entriesOf(inOneMessage(await changedAfter(handoffs, params)), toEntry),
+      entriesOf(inOneMessage(await changedAfter(rows, params)), toEntry),
     ),
   };
 }

@@ -1,62 +1,55 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import { summaryOf } from "../../../lib/text/quoted.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { renderBrief } from "./brief.ts";
 import { findOwn, type Hit } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
-import { agentOf, change, type Parts } from "./parts.ts";
-import { fullTerm, standing } from "./rows.ts";
+import type { Handoffs } from "./handoffs.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Lead in score over the next match that makes a match unambiguous. */
 const CLEAR_MARGIN = 0.15;
 const MOST_CANDIDATES = 5;
+const SUMMARY = 280;
 
 /**
- * Resumes the handoff that a query means; none if several match about equally (api: Handoffs).
+ * Resumes the handoff that a query means, and returns its brief; the candidates if several match about equally (api:
+ * Handoffs).
  *
  * @throws Fault not_found if nothing matches
  */
-export function resume(
-  parts: Parts,
-  ctx: Call<{ query: string }>,
-): Promise<{ resumed: HandoffDoc } | { candidates: Hit[] }> {
-  return guardedWrite(async () => {
-    const found = await meant(parts, ctx);
-    if ("candidates" in found) return found;
-    const resumed = await stamp(parts, ctx, found.one);
-    return resumed && { resumed };
+export async function resume(handoffs: Handoffs, ctx: Call<{ query: string }>) {
+  const found = await guardedWrite(async () => {
+    const meant = await findMeant(handoffs, ctx, ctx.params.query);
+    if (Array.isArray(meant)) return meant;
+    const { _id, pinned_at, version_num } = meant;
+    const stamped = { last_resumed_at: handoffs.now(), ...handoffs.fullTerm({ pinned_at }) };
+    // Null if the handoff was changed meanwhile.
+    return handoffs.change(ctx, { _id, pinned_at, version_num, ...handoffs.standing() }, stamped);
   }, "The handoff is being changed by others: send it again.");
+  if (Array.isArray(found)) return { candidates: found.map(toCandidate) };
+  ctx.meta.$responseType = "text/markdown; charset=utf-8";
+  return renderBrief(found);
 }
 
-async function meant(
-  parts: Parts,
-  ctx: Call<{ query: string }>,
-): Promise<{ one: HandoffDoc } | { candidates: Hit[] }> {
-  const { query } = ctx.params;
-  const named = (await standingOne(parts, ctx, { name: query })) ?? (await byId(parts, ctx, query.trim()));
-  if (named) return { one: named };
-  const { hits } = await findOwn(parts, ctx, { query, limit: MOST_CANDIDATES });
+async function findMeant(
+  handoffs: Handoffs,
+  ctx: RequestContext,
+  query: string,
+): Promise<HandoffDoc | Hit[]> {
+  const id = query.trim().toLowerCase();
+  const named =
+    (await handoffs.find(ctx, { name: query })) ?? (UUID.test(id) && (await handoffs.find(ctx, { _id: id })));
+  if (named) return named;
+  const { hits } = await findOwn(handoffs, ctx, { query, limit: MOST_CANDIDATES });
   const [best, next] = hits;
   if (!best) throw notFound("handoff", query.slice(0, 200));
-  return best.score - (next?.score ?? 0) >= CLEAR_MARGIN ? { one: best.doc } : { candidates: hits };
+  return best.score - (next?.score ?? 0) >= CLEAR_MARGIN ? best.doc : hits;
 }
 
-function byId(parts: Parts, ctx: Call, text: string): Promise<HandoffDoc | null> | null {
-  return UUID.test(text) ? standingOne(parts, ctx, { _id: text.toLowerCase() }) : null;
-}
-
-function standingOne({ handoffs, now }: Parts, ctx: Call, wanted: object): Promise<HandoffDoc | null> {
-  const { tenant_id, agent_id } = agentOf(ctx);
-  return handoffs.findOne(tenant_id, { agent_id, ...wanted, ...standing(now()) });
-}
-
-/** Records the resume and restarts the term. Returns null if the handoff was changed meanwhile. */
-function stamp(
-  parts: Parts,
-  ctx: Call,
-  { _id, pinned_at, version_num }: HandoffDoc,
-): Promise<HandoffDoc | null> {
-  const at = parts.now();
-  const stamped = { last_resumed_at: at, ...fullTerm(at, { pinned_at }) };
-  return change(parts, ctx, { _id, pinned_at, version_num, ...standing(at) }, stamped);
+function toCandidate({ doc, score }: Hit) {
+  const { _id, name, summary, updated_at } = doc;
+  return { id: _id, name, summary: summaryOf(summary, SUMMARY), score, updated_at: updated_at.toISOString() };
 }

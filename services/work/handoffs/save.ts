@@ -5,11 +5,9 @@ import { newUuid } from "../../../lib/ids.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
 import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
-import { eraseTitles } from "./erase.ts";
 import type { saveHandoff } from "./handoffs.contract.ts";
-import type { HandoffDoc } from "./handoffs.model.ts";
-import { agentOf, change, type Parts, remove, tellSearch } from "./parts.ts";
-import { fullTerm } from "./rows.ts";
+import { type HandoffDoc, present } from "./handoffs.model.ts";
+import { agentOf, type Handoffs } from "./handoffs.ts";
 
 type Asked = Call<ParamsOf<typeof saveHandoff>>;
 type Content = Pick<
@@ -20,79 +18,76 @@ type Content = Pick<
 /**
  * Saves a handoff under its name: overwrites the existing one or creates it.
  *
- * @returns the handoff, and whether it is new
  * @throws Fault conflict if `if_version` is not the current version; validation_error for `bundle_id`
  */
-export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc; isNew: boolean }> {
+export async function save(handoffs: Handoffs, ctx: Asked) {
   const content = await contentOf(ctx);
   const { if_version } = ctx.params;
   const attempt = async () => {
-    const known = await named(parts, ctx);
+    const known = await named(handoffs, ctx);
     if (known && known.save_seed !== null && known.save_seed === ctx.meta.idempotency_seed) {
       return { doc: known, isNew: known.version_num === 1 };
     }
     if (if_version !== undefined && if_version !== (known?.version_num ?? 0))
       throw notThatVersion(known, if_version);
-    const doc = known ? await overwrite(parts, ctx, known, content) : await insert(parts, ctx, content);
-    return doc && { doc: await withoutErased(parts, ctx, doc), isNew: !known };
+    const doc = known ? await overwrite(handoffs, ctx, known, content) : await insert(handoffs, ctx, content);
+    return doc && { doc: await withoutErased(handoffs, ctx, doc), isNew: !known };
   };
-  return guardedWrite(attempt, `The handoff "${ctx.params.name}" is being saved by others: send it again.`);
+  const refusal = `The handoff "${ctx.params.name}" is being saved by others: send it again.`;
+  const { doc, isNew } = await guardedWrite(attempt, refusal);
+  if (!isNew) ctx.meta.$statusCode = 200;
+  return present(doc);
 }
 
 /** Removes titles of memories that were erased between reading and writing. */
-async function withoutErased(parts: Parts, ctx: Asked, doc: HandoffDoc): Promise<HandoffDoc> {
+async function withoutErased(handoffs: Handoffs, ctx: Asked, doc: HandoffDoc): Promise<HandoffDoc> {
   const titled = doc.citations.filter(({ title }) => title !== "").map(({ memory_id }) => memory_id);
-  const gone = await deletedMemories(ctx as Call, titled);
+  const gone = await deletedMemories(ctx, titled);
   if (gone.length === 0) return doc;
   const { tenant_id, _id } = doc;
-  await eraseTitles(parts, tenant_id, gone);
-  return (await parts.handoffs.findOne(tenant_id, { _id })) ?? doc;
+  await handoffs.eraseTitles(tenant_id, gone);
+  return (await handoffs.rows.findOne(tenant_id, { _id })) ?? doc;
 }
 
 /** Returns the handoff with the name; none if it has expired, even if the reaper has not removed it yet. */
-async function named(parts: Parts, ctx: Asked): Promise<HandoffDoc | null> {
-  const { tenant_id, agent_id } = agentOf(ctx as Call);
+async function named(handoffs: Handoffs, ctx: Asked): Promise<HandoffDoc | null> {
+  const { tenant_id, agent_id } = agentOf(ctx);
   const own = { agent_id, name: ctx.params.name };
-  const at = parts.now();
-  const found = await parts.handoffs.findOne(tenant_id, own);
+  const at = handoffs.now();
+  const found = await handoffs.rows.findOne(tenant_id, own);
   if (!found?.reap_at || found.reap_at > at) return found;
-  await remove(parts, ctx as Call, found, { reap_at: { $lte: at } });
-  return parts.handoffs.findOne(tenant_id, own);
+  await handoffs.remove(ctx, found, { reap_at: { $lte: at } });
+  return handoffs.rows.findOne(tenant_id, own);
 }
 
 function overwrite(
-  parts: Parts,
+  handoffs: Handoffs,
   ctx: Asked,
   { _id, version_num, pinned_at }: HandoffDoc,
   content: Content,
 ): Promise<HandoffDoc | null> {
-  const at = parts.now();
-  return change(
-    parts,
-    ctx as Call,
-    { _id, version_num, pinned_at },
-    {
-      ...content,
-      version_num: version_num + 1,
-      updated_at: at,
-      ...fullTerm(at, { pinned_at }),
-      save_seed: ctx.meta.idempotency_seed ?? null,
-    },
-  );
+  const guard = { _id, version_num, pinned_at };
+  return handoffs.change(ctx, guard, {
+    ...content,
+    version_num: version_num + 1,
+    updated_at: handoffs.now(),
+    ...handoffs.fullTerm({ pinned_at }),
+    save_seed: ctx.meta.idempotency_seed ?? null,
+  });
 }
 
 /** Returns null if another was saved under the name meanwhile. */
-async function insert(parts: Parts, ctx: Asked, content: Content): Promise<HandoffDoc | null> {
-  const { tenant_id, agent_id } = agentOf(ctx as Call);
-  const at = parts.now();
+async function insert(handoffs: Handoffs, ctx: Asked, content: Content): Promise<HandoffDoc | null> {
+  const { tenant_id, agent_id } = agentOf(ctx);
+  const at = handoffs.now();
   const save_seed = ctx.meta.idempotency_seed ?? null;
   const row: HandoffDoc = {
     ...{ _id: newUuid(save_seed ?? undefined), tenant_id, agent_id, name: ctx.params.name, ...content },
-    ...{ version_num: 1, pinned_at: null, last_resumed_at: null, ...fullTerm(at, { pinned_at: null }) },
+    ...{ version_num: 1, pinned_at: null, last_resumed_at: null, ...handoffs.fullTerm({ pinned_at: null }) },
     ...{ created_at: at, updated_at: at, version: 1, changed_at: at, save_seed },
   };
-  const saved = await parts.handoffs.insert(row).catch(nullIfTaken);
-  if (saved) await tellSearch(parts, ctx, saved);
+  const saved = await handoffs.rows.insert(row).catch(nullIfTaken);
+  if (saved) await handoffs.updateSearch(ctx, saved);
   return saved;
 }
 
@@ -103,7 +98,7 @@ async function contentOf(ctx: Asked): Promise<Content> {
     throw invalidValue("bundle_id", `bundle_id: there is no bundle ${bundle_id}.`, { value: bundle_id });
   }
   const ids = citations.map(({ memory_id }) => memory_id.toLowerCase());
-  const memories = await readableMemories(ctx as Call, ids, { brief: true });
+  const memories = await readableMemories(ctx, ids, { brief: true });
   return {
     ...{ summary, payload: JSON.stringify(payload), artifacts, origin_client, bundle_id },
     citations: ids.map((memory_id) => ({ memory_id, title: memories.get(memory_id)?.title ?? "" })),

@@ -1,0 +1,153 @@
+import type { AgentCaller } from "../../../lib/access/caller.ts";
+import { upToSize } from "../../../lib/broker/message-size.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
+import type { Runtime } from "../../runtime.ts";
+import { type HandoffDoc, toEntry } from "./handoffs.model.ts";
+
+/** api: Handoffs. */
+const TTL_MS = 30 * DAY_MS;
+/** Short, because search must not delay writes: it catches up later if it does not answer. */
+const PUT_TIMEOUT_MS = 2_000;
+const ERASED_AT_ONCE = 200;
+const REAPED_AT_ONCE = 100;
+
+/** Calls other services: a context, or the broker in loops. */
+type Calls = Pick<RequestContext, "call">;
+
+interface Dependencies {
+  rows: TenantCollection<HandoffDoc>;
+  /** The store's clock. */
+  now(): Date;
+  log: Pick<Runtime["log"], "warn">;
+}
+
+/** The rows of handoffs, of which agents see only their own, kept in step with search. */
+export class Handoffs {
+  readonly rows: TenantCollection<HandoffDoc>;
+  readonly now: () => Date;
+  readonly #log: Dependencies["log"];
+
+  constructor({ rows, now, log }: Dependencies) {
+    this.rows = rows;
+    this.now = now;
+    this.#log = log;
+  }
+
+  /** Returns a handoff of the calling agent, or null. */
+  find(ctx: RequestContext, wanted: { _id: string } | { name: string }): Promise<HandoffDoc | null> {
+    const { tenant_id, agent_id } = agentOf(ctx);
+    return this.rows.findOne(tenant_id, { agent_id, ...wanted, ...this.standing() });
+  }
+
+  /** Returns a handoff of the calling agent. @throws Fault not_found */
+  async require(ctx: RequestContext, _id: string): Promise<HandoffDoc> {
+    const doc = await this.find(ctx, { _id });
+    if (!doc) throw notFound("handoff", _id);
+    return doc;
+  }
+
+  /** Matches unexpired handoffs: expired ones are gone, whether removed yet or not. */
+  standing() {
+    return { $or: [{ reap_at: null }, { reap_at: { $gt: this.now() } }] };
+  }
+
+  /** Returns a full term from now; pinned handoffs are not reaped. */
+  fullTerm({ pinned_at }: Pick<HandoffDoc, "pinned_at">) {
+    const expires_at = new Date(this.now().getTime() + TTL_MS);
+    return { expires_at, reap_at: pinned_at ? null : expires_at };
+  }
+
+  /** Pins or unpins; does nothing if it already is in that state. @throws Fault not_found, conflict */
+  setPinned(ctx: RequestContext, id: string, pinned: boolean): Promise<HandoffDoc> {
+    return guardedWrite(async () => {
+      const doc = await this.require(ctx, id);
+      const { _id, pinned_at, expires_at } = doc;
+      if ((pinned_at !== null) === pinned) return doc;
+      const next = pinned
+        ? { pinned_at: this.now(), reap_at: null }
+        : { pinned_at: null, ...this.fullTerm({ pinned_at: null }) };
+      return this.change(ctx, { _id, pinned_at, expires_at }, next);
+    }, "The handoff is being changed by others: send it again.");
+  }
+
+  /** Changes a handoff of the calling agent, and updates search. Returns null if `guard` does not match. */
+  async change(ctx: RequestContext, guard: object, given: Partial<HandoffDoc>): Promise<HandoffDoc | null> {
+    const { tenant_id, agent_id } = agentOf(ctx);
+    const update = { $set: { ...given, changed_at: this.now() }, $inc: { version: 1 } };
+    const doc = await this.rows.update(tenant_id, { agent_id, ...guard }, update);
+    if (doc) await this.updateSearch(ctx, doc);
+    return doc;
+  }
+
+  async updateSearch(ctx: Calls, doc: HandoffDoc): Promise<void> {
+    const put: SearchPut = { tenant_id: doc.tenant_id, entries: [toEntry(doc)] };
+    await ctx.call("search.put", put, { timeout: PUT_TIMEOUT_MS }).catch((err) => {
+      this.#log.warn({ err, handoff_id: doc._id }, "handoffs: search will learn of a change later");
+    });
+  }
+
+  /**
+   * Removes a handoff, if `guard` still matches, and its search entries; returns whether it did. Search comes first, so
+   * that an interrupted removal is found again by its row, and is repeated for concurrent writes.
+   */
+  async remove(
+    ctx: Calls,
+    { tenant_id, _id }: Pick<HandoffDoc, "tenant_id" | "_id">,
+    guard: object = {},
+  ): Promise<boolean> {
+    const drop: SearchDrop = { tenant_id, kind: "handoff", ids: [_id] };
+    await ctx.call("search.drop", drop);
+    if (await this.rows.delete(tenant_id, { _id, ...guard })) {
+      await ctx.call("search.drop", drop);
+      return true;
+    }
+    const kept = await this.rows.findOne(tenant_id, { _id });
+    if (kept) await this.updateSearch(ctx, kept);
+    return false;
+  }
+
+  /** Removes expired handoffs; returns whether there may be more. */
+  async reap(calls: Calls): Promise<boolean> {
+    const over = { reap_at: { $lte: this.now() } };
+    const options = { limit: REAPED_AT_ONCE, projection: { _id: 1, tenant_id: 1 } };
+    const ended = (await this.rows.system.find(over, options).toArray()) as HandoffDoc[];
+    // Handoffs that were resumed, saved or pinned meanwhile stay.
+    for (const each of ended) await this.remove(calls, each, over);
+    return ended.length === REAPED_AT_ONCE;
+  }
+
+  /** Removes, or counts, the titles of erased memories in citations; returns the number of handoffs. */
+  async eraseTitles(tenant_id: string, ids: readonly string[], dry_run = false): Promise<number> {
+    const titled = { citations: { $elemMatch: { memory_id: { $in: ids }, title: { $ne: "" } } } };
+    if (dry_run) return this.rows.count(tenant_id, titled);
+    let count = 0;
+    // Repeats until none is left: a concurrent save is found by the next round.
+    for (;;) {
+      const docs = await this.rows.find(tenant_id, titled, { limit: ERASED_AT_ONCE });
+      if (docs.length === 0) return count;
+      for (const { _id, version, citations } of docs) {
+        const left = citations.map((each) => (ids.includes(each.memory_id) ? { ...each, title: "" } : each));
+        const $set = { citations: left, changed_at: this.now() };
+        if (await this.rows.update(tenant_id, { _id, version }, { $set, $inc: { version: 1 } })) count++;
+      }
+    }
+  }
+}
+
+/** Returns the caller: the contracts admit only agents. */
+export function agentOf({ meta }: Pick<RequestContext, "meta">): AgentCaller {
+  return meta.caller as AgentCaller;
+}
+
+/** Returns the first rows, limited to one message between nodes. */
+export function inOneMessage(docs: HandoffDoc[]): HandoffDoc[] {
+  return upToSize(docs, ({ summary, payload, citations, artifacts }) => {
+    const listed = citations.length * 300 + artifacts.reduce((sum, { length }) => sum + length, 0);
+    return summary.length + payload.length + listed;
+  });
+}
