@@ -1,0 +1,169 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { attachment } from "../../../lib/http/attachment.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
+import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import { nullIfTaken, type TenantCollection } from "../../../storage/collection.ts";
+import type * as contract from "./exemplars.contract.ts";
+import { MAX_CONTENT } from "./exemplars.contract.ts";
+import type { ExemplarDoc } from "./exemplars.model.ts";
+
+/** An interrupted deletion no longer counts after this long. */
+const DELETION_MS = 60_000;
+
+interface Referrers {
+  attached: string[];
+  pointing: string[];
+  templates: string[];
+}
+
+interface Dependencies {
+  rows: TenantCollection<ExemplarDoc>;
+  blobs: Blobs;
+  /** The store's clock. */
+  now(): number;
+}
+
+type Asked = Call<{ exemplar_id: string }>;
+
+/** The rows of exemplars, whose texts are blobs. */
+export class Exemplars {
+  readonly #rows: TenantCollection<ExemplarDoc>;
+  readonly #blobs: Blobs;
+  readonly #now: () => number;
+
+  constructor({ rows, blobs, now }: Dependencies) {
+    this.#rows = rows;
+    this.#blobs = blobs;
+    this.#now = now;
+  }
+
+  /** Creates an exemplar; answers 200 with the existing one of the same text. */
+  async create({ params, meta }: Call<ParamsOf<typeof contract.createExemplar>>) {
+    const { display_name, filename: original_filename, content } = params;
+    requireSize(content);
+    const { tenant_id } = meta.caller;
+    const at = new Date(this.#now());
+    const row: ExemplarDoc = {
+      ...{ _id: newUuid(meta.idempotency_seed), tenant_id, display_name, original_filename },
+      media_type: /\.md$/i.test(original_filename) ? "text/markdown" : "text/plain",
+      ...{ byte_size: content.size, content_hash: content.hash, deleting_at: null },
+      ...{ created_at: at, updated_at: at },
+    };
+    const made = await this.#rows.insertOnce(row).catch(nullIfTaken);
+    if (made) return this.#presentWhole(made);
+    const kept = await this.#rows.findOne(tenant_id, { content_hash: content.hash });
+    if (!kept) throw new Fault("conflict", "The same text was deleted just now: send it again.");
+    meta.$statusCode = 200;
+    return this.#presentWhole(kept);
+  }
+
+  async list({ meta }: RequestContext) {
+    const docs = await this.#rows.find(meta.caller.tenant_id, {}, { sort: { created_at: -1, _id: -1 } });
+    return docs.map((doc) => present(doc, null));
+  }
+
+  async get(ctx: Asked) {
+    const shown = await this.#presentWhole(await this.#require(ctx));
+    ctx.meta.$statusCode = 200;
+    return shown;
+  }
+
+  async rename({ params, meta }: Call<ParamsOf<typeof contract.renameExemplar>>) {
+    const { exemplar_id, display_name } = params;
+    const $set = { display_name, updated_at: new Date(this.#now()) };
+    const doc = await this.#rows.update(meta.caller.tenant_id, { _id: exemplar_id }, { $set });
+    if (!doc) throw notFound("exemplar", exemplar_id);
+    return this.#presentWhole(doc);
+  }
+
+  /** @throws Fault not_found, conflict if something refers to it */
+  async delete(ctx: Asked): Promise<void> {
+    const { tenant_id, _id } = await this.#require(ctx);
+    // Marked before looking for referrers, so that no new ones appear in between.
+    await this.#rows.update(tenant_id, { _id }, { $set: { deleting_at: new Date(this.#now()) } });
+    const [runs, templates] = await Promise.all([
+      ctx.call<Omit<Referrers, "templates">, object>("runs.exemplar_referrers", {
+        tenant_id,
+        exemplar_id: _id,
+      }),
+      ctx.call<string[], object>("templates.pointing_at", { tenant_id, native_id: _id }),
+    ]);
+    const referrers: Referrers = { ...runs, templates };
+    if (Object.values(referrers).every((those) => those.length === 0)) {
+      await this.#rows.delete(tenant_id, { _id });
+      return;
+    }
+    await this.#rows.update(tenant_id, { _id }, { $set: { deleting_at: null } });
+    throw referredTo(_id, referrers);
+  }
+
+  async download(ctx: Asked): Promise<string> {
+    const doc = await this.#require(ctx);
+    ctx.meta.$responseType = `${doc.media_type}; charset=utf-8`;
+    ctx.meta.$responseHeaders = attachment(doc.original_filename);
+    return this.#textOf(doc);
+  }
+
+  /** Whether it exists and can be referred to. */
+  async exists(tenant_id: string, exemplar_id: string): Promise<boolean> {
+    const doc = await this.#rows.findOne(tenant_id, { _id: exemplar_id });
+    return doc !== null && (doc.deleting_at?.getTime() ?? 0) < this.#now() - DELETION_MS;
+  }
+
+  /** Returns which of the hashes exemplars name. */
+  async hashesAmong(tenant_id: string, hashes: string[]): Promise<string[]> {
+    const docs = await this.#rows.find(tenant_id, { content_hash: { $in: hashes } });
+    return docs.map(({ content_hash }) => content_hash);
+  }
+
+  async #require({ params: { exemplar_id }, meta }: Asked): Promise<ExemplarDoc> {
+    const doc = await this.#rows.findOne(meta.caller.tenant_id, { _id: exemplar_id });
+    if (!doc) throw notFound("exemplar", exemplar_id);
+    return doc;
+  }
+
+  async #presentWhole(doc: ExemplarDoc) {
+    return present(doc, await this.#textOf(doc));
+  }
+
+  async #textOf({ tenant_id, content_hash }: ExemplarDoc): Promise<string> {
+    return (await this.#blobs.get(tenant_id, content_hash)).toString("utf8");
+  }
+}
+
+function requireSize({ size }: BlobReference): void {
+  if (size > MAX_CONTENT) {
+    const message = `content: at most ${MAX_CONTENT} bytes of UTF-8, this is ${size}.`;
+    throw new Fault("payload_too_large", message, { actual_size: size, max_size: MAX_CONTENT });
+  }
+  if (size > 0) return;
+  const expected = "a text that is not empty";
+  const details = { field: "content", value: "", expected, example: "# Release note\n" };
+  throw new Fault("validation_failed", `content: expected ${expected}.`, details);
+}
+
+function referredTo(_id: string, { attached, pointing, templates }: Referrers): Fault {
+  const referrers = [
+    ...[...new Set([...attached, ...pointing])].map((id) => ({ resource_type: "run", resource_id: id })),
+    ...templates.map((slug) => ({ resource_type: "process_template", resource_id: slug })),
+  ];
+  const named = referrers
+    .map(({ resource_type, resource_id }) => `${resource_type} ${resource_id}`)
+    .join(", ");
+  return new Fault("conflict", `The exemplar is referred to by ${named}.`, {
+    existing_resource_id: _id,
+    referrers,
+  });
+}
+
+function present(doc: ExemplarDoc, extracted_text: string | null) {
+  const { _id, display_name, original_filename, media_type, byte_size, created_at, updated_at } = doc;
+  return {
+    ...{ id: _id, display_name, original_filename, media_type, byte_size },
+    ...{ extraction_status: "ready" as const, extracted_text, extraction_error: null },
+    ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
+  };
+}
