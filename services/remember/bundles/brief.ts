@@ -9,7 +9,7 @@ export interface Placed extends BundleCandidate {
   why: string;
 }
 
-interface Told {
+interface Gathered {
   query: string | null;
   items: Placed[];
   degraded_reasons: string[];
@@ -21,7 +21,7 @@ const HEADINGS: Record<BundleKind, string> = { memory: "Memories", output: "Outp
 const EXCERPT = 1500;
 
 /** Renders a bundle as Markdown for an agent: everything that users wrote is inside the fences. */
-export function renderBrief({ query, items, degraded_reasons }: Told): string {
+export function renderBrief({ query, items, degraded_reasons }: Gathered): string {
   const parts = [
     `# Context: ${items.length} ${items.length === 1 ? "item" : "items"}`,
     query === null

@@ -47,3 +47,14 @@ export function sourceOf({ vector, bm25 }: { vector?: number; bm25?: number }): 
   // Neighbours in a thread are found by neither leg.
   return legs.filter(Boolean).join("+") || "context";
 }
+
+/** Returns the bounds of `created_at` for search, in milliseconds. */
+export function searchBounds({ since, until }: BundleLeg): { since?: number; until?: number } {
+  return { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
+}
+
+/** Returns the bounds of `created_at` as a filter. */
+export function createdWithin({ since, until }: BundleLeg): { created_at?: { $gte?: Date; $lt?: Date } } {
+  const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+  return since || until ? { created_at } : {};
+}

@@ -1,7 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
-import type { ThreadLimits } from "../../../lib/worker-thread.ts";
 import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
@@ -25,7 +24,7 @@ const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: MOST_IN_WORK })
 type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
 /** Final results of ingestion that are published. */
-type Told = "stored" | "failed" | "superseded";
+type Published = "stored" | "failed" | "superseded";
 
 interface Dependencies {
   documents: Documents;
@@ -42,11 +41,7 @@ interface Dependencies {
  * document leaves it to the next.
  */
 export class Ingest {
-  readonly #documents: Documents;
-  readonly #queue: Queue<DocumentDoc>;
-  readonly #blobs: Blobs;
-  readonly #broker: ServiceBroker;
-  readonly #limits: ThreadLimits;
+  readonly #deps: Dependencies;
   readonly #ending = new AbortController();
   readonly #slots = new WorkerSlots();
   readonly #chunks: ChunkWrites;
@@ -60,13 +55,9 @@ export class Ingest {
     deleted: (doc) => this.#remove(doc),
   };
 
-  constructor({ documents, queue, blobs, broker, seconds }: Dependencies) {
-    this.#documents = documents;
-    this.#queue = queue;
-    this.#blobs = blobs;
-    this.#broker = broker;
-    this.#chunks = new ChunkWrites(documents.chunks);
-    this.#limits = { seconds, megabytes: MEGABYTES };
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+    this.#chunks = new ChunkWrites(deps.documents.chunks);
   }
 
   /** Stops reading; documents are read again after the next start. */
@@ -83,34 +74,37 @@ export class Ingest {
   /** Begins the next step of one document; returns false if none is due or this node is at its limit. */
   async work(): Promise<boolean> {
     if (this.#slots.isFull()) return false;
-    const claimed = await this.#queue.claim((lane) => this.#slots.isFull(lane));
+    const claimed = await this.#deps.queue.claim((lane) => this.#slots.isFull(lane));
     if (!claimed) return false;
     const { tenant_id, queue } = claimed;
-    this.#slots.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#documents.nudge);
+    this.#slots.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#deps.documents.nudge);
     return true;
   }
 
   async #step(claimed: Queued): Promise<void> {
-    await this.#queue
+    await this.#deps.queue
       .hold(
         claimed,
         (doc) => this.#steps[claimed.status](doc),
         (doc, err) => this.#postpone(doc, err),
       )
       .catch((err) =>
-        this.#broker.logger.warn({ err }, "documents: a step failed and is retried when its lease ends"),
+        this.#deps.broker.logger.warn({ err }, "documents: a step failed and is retried when its lease ends"),
       );
     this.#tell(claimed);
   }
 
   async #postpone(doc: Queued, err: unknown): Promise<void> {
     if (this.#ending.signal.aborted) {
-      await this.#queue.release(doc, this.#documents.now());
+      await this.#deps.queue.release(doc, this.#deps.documents.now());
       return;
     }
     const attempts = doc.attempts + 1;
-    this.#broker.logger.warn({ err, document_id: doc._id }, "documents: a step failed and is tried again");
-    await this.#queue.release(doc, this.#documents.now() + backOff(attempts) * 1000, { attempts });
+    this.#deps.broker.logger.warn(
+      { err, document_id: doc._id },
+      "documents: a step failed and is tried again",
+    );
+    await this.#deps.queue.release(doc, this.#deps.documents.now() + backOff(attempts) * 1000, { attempts });
   }
 
   async #read(doc: Queued): Promise<void> {
@@ -118,7 +112,7 @@ export class Ingest {
     const reading = await parsing.run(share, 1, () => this.#parse(doc));
     if (!reading) return;
     if ("unreadable" in reading) return this.#fail(doc, `The file ${reading.unreadable}.`);
-    const chunks = toChunks(doc, reading.pieces, new Date(this.#documents.now()));
+    const chunks = toChunks(doc, reading.pieces, new Date(this.#deps.documents.now()));
     if (!(await this.#chunks.replace(doc, chunks))) return;
     await this.#next(doc, { status: "embedding", chunk_count: chunks.length });
   }
@@ -128,21 +122,24 @@ export class Ingest {
     const { signal } = this.#ending;
     signal.throwIfAborted();
     const { tenant_id, _id, queue } = doc;
-    const begun = await this.#documents.rows.update(
+    const begun = await this.#deps.documents.rows.update(
       tenant_id,
       { _id, queue },
       { $set: { status: "chunking" } },
     );
     if (!begun) return null;
     this.#tell(doc);
-    const bytes = await this.#blobs.get(tenant_id, doc.hash);
-    const reading = await readDocument({ bytes, mime_type: doc.mime_type }, signal, this.#limits);
+    const bytes = await this.#deps.blobs.get(tenant_id, doc.hash);
+    const reading = await readDocument({ bytes, mime_type: doc.mime_type }, signal, {
+      seconds: this.#deps.seconds,
+      megabytes: MEGABYTES,
+    });
     signal.throwIfAborted();
     return reading;
   }
 
   async #fail(doc: Queued, error: string): Promise<void> {
-    const { rows, now } = this.#documents;
+    const { rows, now } = this.#deps.documents;
     const { _id, tenant_id, queue } = doc;
     const $set = { status: "failed" as const, error, queue: place(tenant_id, now(), doc.agent_id) };
     await rows.update(tenant_id, { _id, queue }, { $set, $unset: { live_key: 1 } });
@@ -150,12 +147,12 @@ export class Ingest {
 
   async #index(doc: Queued): Promise<void> {
     for await (const page of this.#chunksOf(doc)) await this.#put(doc.tenant_id, page);
-    await this.#next(doc, { status: "stored", ingested_at: new Date(this.#documents.now()) });
+    await this.#next(doc, { status: "stored", ingested_at: new Date(this.#deps.documents.now()) });
   }
 
   /** The newest document of a name supersedes the others. */
   async #settle(doc: Queued): Promise<void> {
-    const { rows, now } = this.#documents;
+    const { rows, now } = this.#deps.documents;
     const { tenant_id, source_id, filename } = doc;
     const stored = await rows.find(tenant_id, { source_id, filename, status: "stored" });
     const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
@@ -172,7 +169,7 @@ export class Ingest {
   }
 
   async #withdraw(doc: Queued): Promise<void> {
-    const { chunks, now } = this.#documents;
+    const { chunks, now } = this.#deps.documents;
     const { tenant_id, _id } = doc;
     const $set = { searched: false, changed_at: new Date(now()) };
     await chunks.updateMany(tenant_id, { document_id: _id, searched: true }, { $set, $inc: { version: 1 } });
@@ -186,14 +183,14 @@ export class Ingest {
   }
 
   async #forget({ tenant_id, _id }: DocumentDoc): Promise<void> {
-    await dropChunks(this.#documents.chunks, this.#broker, tenant_id, _id);
+    await dropChunks(this.#deps.documents.chunks, this.#deps.broker, tenant_id, _id);
   }
 
   /** Publishes the result; nothing is left to do then. */
   async #finish(doc: Queued): Promise<void> {
     const { _id, tenant_id, queue } = doc;
     await this.#announce(doc);
-    await this.#documents.rows.update(
+    await this.#deps.documents.rows.update(
       tenant_id,
       { _id, queue },
       { $unset: { queue: 1 }, $set: { attempts: 0 } },
@@ -201,17 +198,20 @@ export class Ingest {
   }
 
   async #next(doc: Queued, more: Partial<DocumentDoc>): Promise<void> {
-    const moved = await this.#queue.release(doc, this.#documents.now(), { ...more, attempts: 0 });
+    const moved = await this.#deps.queue.release(doc, this.#deps.documents.now(), { ...more, attempts: 0 });
     if (moved) return;
     // Deleted while its chunks were being written: remove them.
-    const now = await this.#documents.rows.findOne(doc.tenant_id, { _id: doc._id });
+    const now = await this.#deps.documents.rows.findOne(doc.tenant_id, { _id: doc._id });
     if (now?.status === "deleted") await this.#forget(now);
   }
 
   async *#chunksOf({ tenant_id, _id }: DocumentDoc): AsyncGenerator<ChunkDoc[]> {
     for (let from = 0; ; from += PAGE) {
       const range = { $gte: from, $lt: from + PAGE };
-      const page = await this.#documents.chunks.find(tenant_id, { document_id: _id, chunk_index: range });
+      const page = await this.#deps.documents.chunks.find(tenant_id, {
+        document_id: _id,
+        chunk_index: range,
+      });
       if (page.length === 0) return;
       yield page;
     }
@@ -219,18 +219,18 @@ export class Ingest {
 
   #put(tenant_id: string, page: ChunkDoc[]): Promise<unknown> {
     const put: SearchPut = { tenant_id, entries: page.map(toEntry) };
-    return this.#broker.call("search.put", put);
+    return this.#deps.broker.call("search.put", put);
   }
 
   #tell({ tenant_id }: DocumentDoc): void {
-    tellLive(this.#broker, tenant_id, "document");
+    tellLive(this.#deps.broker, tenant_id, "document");
   }
 
   #announce(doc: DocumentDoc): Promise<unknown> {
     const { _id, tenant_id, status, source_id, version_num, superseded_by, scope, agent_id, team_id } = doc;
-    return this.#broker.call("events.emit", {
+    return this.#deps.broker.call("events.emit", {
       tenant_id,
-      type: `service.document.${status as Told}` satisfies PlatformEventType,
+      type: `service.document.${status as Published}` satisfies PlatformEventType,
       subject: _id,
       data: { document_id: _id, status, source_id, version_num, superseded_by },
       dedupe: `document ${_id} ${status}`,

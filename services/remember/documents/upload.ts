@@ -2,11 +2,11 @@ import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { place } from "../../../mixins/queue.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
-import type { UserState } from "../../identity/users/users.contract.ts";
+import { callerName } from "../../identity/users/caller-name.ts";
 import { audienceOf, scopeOf } from "./audience.ts";
 import type { uploadDocument as operation } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
@@ -69,7 +69,7 @@ async function sourceFor({ sources, now }: Documents, ctx: Call<Upload>): Promis
   const _id = newUuid(`source ${caller.tenant_id} ${owner_id}`);
   const known = await sources.findOne(caller.tenant_id, { _id });
   if (known) return known;
-  const name = await nameOf(ctx);
+  const name = await callerName(ctx);
   return sources.insertOnce({
     _id,
     tenant_id: caller.tenant_id,
@@ -77,20 +77,6 @@ async function sourceFor({ sources, now }: Documents, ctx: Call<Upload>): Promis
     owner_id,
     created_at: new Date(now()),
   });
-}
-
-async function nameOf(ctx: RequestContext): Promise<string> {
-  const { caller } = ctx.meta;
-  if (caller.kind === "user") {
-    const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [caller.user_id] });
-    return user?.display_name ?? caller.user_id;
-  }
-  const { tenant_id, agent_id } = caller;
-  const found = await ctx.call<{ name: string }[], unknown>("agents.get_many", {
-    tenant_id,
-    agent_ids: [agent_id],
-  });
-  return found[0]?.name ?? agent_id;
 }
 
 async function newDocument(

@@ -25,12 +25,12 @@ export async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS:
   const done = await erasures.carryOut(ctx.broker, row);
   const { erased, memory_ids_sha256, storage } = done;
   await note(ctx, "memories.erase", { by, erased, memory_ids_sha256 });
-  const told = {
+  const result = {
     ...{ erased_at: done.erased_at.toISOString(), erased, storage },
     backups_until: backupsUntil(done.erased_at, config),
   };
-  const claims = { tenant_id, by, memory_ids_sha256, ...told };
-  return { dry_run, ...told, receipt: await ctx.call("auth.sign_receipt", { claims }) };
+  const claims = { tenant_id, by, memory_ids_sha256, ...result };
+  return { dry_run, ...result, receipt: await ctx.call("auth.sign_receipt", { claims }) };
 }
 
 function note(ctx: RequestContext, what: string, details: object): Promise<unknown> {

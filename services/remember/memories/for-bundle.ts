@@ -5,6 +5,8 @@ import {
   type BundleCandidate,
   type BundleLeg,
   type BundleLegAnswer,
+  createdWithin,
+  searchBounds,
   sourceOf,
 } from "../bundles/bundle-leg.ts";
 import { recentShare } from "../search/recency.ts";
@@ -28,12 +30,11 @@ async function findMatching(
   ctx: Call<BundleLeg>,
   query: string,
 ): Promise<BundleLegAnswer> {
-  const { project_id, scope, since, until, limit } = ctx.params;
+  const { project_id, scope, limit } = ctx.params;
   const where = {
     ...(project_id !== undefined && { project_id }),
     ...(scope && { scope }),
-    ...(since && { since: Date.parse(since) }),
-    ...(until && { until: Date.parse(until) }),
+    ...searchBounds(ctx.params),
   };
   const access = await callerAccess(ctx);
   const { tenant_id } = ctx.meta.caller;
@@ -44,8 +45,7 @@ async function findMatching(
 }
 
 async function findRecent(memories: Memories, ctx: Call<BundleLeg>): Promise<BundleLegAnswer> {
-  const { project_id, scope, since, until, limit } = ctx.params;
-  const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+  const { project_id, scope, limit } = ctx.params;
   const now = memories.now();
   const rows = await latest(
     memories.rows,
@@ -53,7 +53,7 @@ async function findRecent(memories: Memories, ctx: Call<BundleLeg>): Promise<Bun
     await callerAccess(ctx),
     {
       ...(scope && { scope }),
-      where: { ...(project_id !== undefined && { project_id }), ...((since || until) && { created_at }) },
+      where: { ...(project_id !== undefined && { project_id }), ...createdWithin(ctx.params) },
       limit: Math.max(LOOKED_AT, limit),
     },
     now,

@@ -48,7 +48,7 @@ export async function reportHealth(memories: Memories, ctx: RequestContext) {
     duplicate_count: pairs.filter(([a, b]) => ids.has(a) && ids.has(b)).length,
     orphan_count: ids.size - linked,
     embed_gap_count,
-    ...counts.told,
+    ...counts.totals,
   };
 }
 
@@ -100,7 +100,7 @@ async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): 
 
 /** Aggregates per memory. */
 class Counts {
-  readonly told = {
+  readonly totals = {
     stale_count: 0,
     reflection_count: 0,
     decay_distribution: Object.fromEntries(BUCKETS.map(([label]) => [label, 0])),
@@ -115,8 +115,8 @@ class Counts {
     const daysSince = (at: Date) => (this.#now - at.getTime()) / DAY_MS;
     const days = daysSince(accessed_at);
     const [label] = BUCKETS.find(([, below]) => days < below) as [string, number];
-    this.told.decay_distribution[label] = (this.told.decay_distribution[label] as number) + 1;
-    if (type === "reflection") this.told.reflection_count++;
-    if (freshness_date && daysSince(freshness_date) > STALE_DAYS) this.told.stale_count++;
+    this.totals.decay_distribution[label] = (this.totals.decay_distribution[label] as number) + 1;
+    if (type === "reflection") this.totals.reflection_count++;
+    if (freshness_date && daysSince(freshness_date) > STALE_DAYS) this.totals.stale_count++;
   }
 }

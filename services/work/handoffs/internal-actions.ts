@@ -1,8 +1,13 @@
 import type { ActionSchema } from "moleculer";
 import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
-import type { BundleLeg, BundleLegAnswer } from "../../remember/bundles/bundle-leg.ts";
-import { sourceOf } from "../../remember/bundles/bundle-leg.ts";
+import {
+  type BundleLeg,
+  type BundleLegAnswer,
+  createdWithin,
+  searchBounds,
+  sourceOf,
+} from "../../remember/bundles/bundle-leg.ts";
 import type { EraseMemories } from "../../remember/memories/erase-rows.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
@@ -32,19 +37,17 @@ export function internalActions(handoffs: Handoffs): Record<string, ActionSchema
 
     /** Returns the calling agent's handoffs for a bundle. They belong to no project. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
-      const { query, since, until, limit } = ctx.params;
-      const bounds = {
-        ...(since && { since: Date.parse(since) }),
-        ...(until && { until: Date.parse(until) }),
-      };
+      const { query, limit } = ctx.params;
       if (query !== null) {
-        const { hits, degraded } = await findOwn(handoffs, ctx, { query, limit, ...bounds });
+        const { hits, degraded } = await findOwn(handoffs, ctx, {
+          query,
+          limit,
+          ...searchBounds(ctx.params),
+        });
         const items = hits.map(({ doc, score, sources }) => toItem(doc, score, sourceOf(sources)));
         return { items, degraded };
       }
-      const created = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
-      const within = since || until ? { created_at: created } : {};
-      const latest = await latestOwn(handoffs, ctx, { limit, bounds: within });
+      const latest = await latestOwn(handoffs, ctx, { limit, bounds: createdWithin(ctx.params) });
       const now = handoffs.now().getTime();
       const items = latest.map((doc) => toItem(doc, recentShare(doc.updated_at.getTime(), now), "recent"));
       return { items, degraded: [] };

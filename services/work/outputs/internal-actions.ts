@@ -8,6 +8,8 @@ import {
   type BundleCandidate,
   type BundleLeg,
   type BundleLegAnswer,
+  createdWithin,
+  searchBounds,
   sourceOf,
 } from "../../remember/bundles/bundle-leg.ts";
 import { recentShare } from "../../remember/search/recency.ts";
@@ -26,7 +28,7 @@ export function internalActions(outputs: Outputs): Record<string, ActionSchema> 
       const { hits, degraded }: { hits: Found[]; degraded: string[] } =
         query === null
           ? { hits: await latest(outputs, ctx), degraded: [] }
-          : await findOutputs(outputs, ctx, { query, limit, project_id, ...timesOf(ctx.params) });
+          : await findOutputs(outputs, ctx, { query, limit, project_id, ...searchBounds(ctx.params) });
       const given = hits.slice(0, limit);
       const texts = await passagesOf(outputs, ctx.meta.caller.tenant_id, given);
       return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
@@ -50,12 +52,11 @@ export function internalActions(outputs: Outputs): Record<string, ActionSchema> 
 
 async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Found[]> {
   const { tenant_id } = ctx.meta.caller;
-  const { since, until, project_id, limit } = ctx.params;
-  const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+  const { project_id, limit } = ctx.params;
   const filter = {
     ...{ deleted_at: null, superseded_by: null },
     ...(project_id !== undefined && { project_id }),
-    ...((since || until) && { created_at }),
+    ...createdWithin(ctx.params),
     ...visibleTo(await ownerAccess(ctx)),
   };
   const sort = { created_at: -1, _id: -1 } as const;
@@ -66,10 +67,6 @@ async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Fou
     score: recentShare(doc.created_at.getTime(), at),
     chunk_id: `${doc._id}/0`,
   }));
-}
-
-function timesOf({ since, until }: Pick<BundleLeg, "since" | "until">) {
-  return { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
 }
 
 /** An output with the part of its text to show and, if search found it, the legs that did. */

@@ -1,12 +1,13 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { callerName } from "../../identity/users/caller-name.ts";
 import { pointedIds } from "../templates/pointer.ts";
 import { checkSteps } from "../templates/step-graph.ts";
 import { stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import { actorOf, initiatorOf, requirePeople } from "./people.ts";
+import { actorOf, requirePeople } from "./people.ts";
 import { presentRun } from "./present.ts";
 import { factsAfter, slotOf } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
@@ -33,7 +34,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const stale_check_at = nextStaleCheck({ status, steps, progress });
   return {
     ...{ _id, tenant_id, goal, project_id, status, template_id, steps, progress, offers: [] },
-    initiated_by: await initiatorOf(ctx),
+    initiated_by: { id: callerId(ctx.meta.caller), display_name: await callerName(ctx) },
     success_criteria: ctx.params.success_criteria ?? [],
     ambiguity_score: ctx.params.ambiguity_score ?? null,
     ambiguity_notes: ctx.params.ambiguity_notes ?? [],

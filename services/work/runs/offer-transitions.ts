@@ -29,7 +29,7 @@ export function offer(
     ...{ created_at: at, decided_at: null },
   };
   draft.offers = [...draft.offers, made];
-  draft.tell("handoff_offered", step_key, { handoff_offer_id: id });
+  draft.record("handoff_offered", step_key, { handoff_offer_id: id });
   return draft;
 }
 
@@ -64,7 +64,7 @@ export function accept(run: RunState, given: Accept): Change {
   draft.finish(index, { ...found.offered_by, ...evidence });
   if (next === null || !canBegin(draft, next)) return draft;
   draft.beginWork(next);
-  draft.tell("step_started", (run.steps[next] as StepDef).step_key, {
+  draft.record("step_started", (run.steps[next] as StepDef).step_key, {
     record_id: attempt_id,
     notes: found.note,
     inbound_handoff_id: found.handoff_id,
@@ -103,7 +103,7 @@ function decide(
   draft.offers = draft.offers.map((each) =>
     each.id === id ? { ...each, status, decided_by: actor, decided_at: at } : each,
   );
-  draft.tell(`handoff_${status}`, step_key, { handoff_offer_id: id, notes });
+  draft.record(`handoff_${status}`, step_key, { handoff_offer_id: id, notes });
 }
 
 /** Returns the index of the successor that a person may take over; null without one. @throws Fault forbidden */

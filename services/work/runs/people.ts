@@ -2,7 +2,6 @@ import type { Caller } from "../../../lib/access/caller.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
-import type { UserState } from "../../identity/users/users.contract.ts";
 import type { Actor, Offer } from "./runs.model.ts";
 
 export function actorOf(caller: Caller): Actor {
@@ -17,17 +16,6 @@ export async function personOf(ctx: RequestContext): Promise<string | null> {
   return caller.kind === "user"
     ? caller.user_id
     : ((await agentOf(ctx, caller.agent_id))?.owner_user_id ?? null);
-}
-
-/** Returns id and name of the caller. */
-export async function initiatorOf(ctx: RequestContext): Promise<{ id: string; display_name: string }> {
-  const { caller } = ctx.meta;
-  if (caller.kind === "agent") {
-    const agent = await agentOf(ctx, caller.agent_id);
-    return { id: caller.agent_id, display_name: agent?.name ?? caller.agent_id };
-  }
-  const [user] = await ctx.call<UserState[], object>("users.of_tokens", { user_ids: [caller.user_id] });
-  return { id: caller.user_id, display_name: user?.display_name ?? caller.user_id };
 }
 
 /** @throws Fault validation_error if one of them is no person of the tenant */

@@ -17,8 +17,8 @@ export function withPeople(steps: StepDef[], progress: readonly StepProgress[]):
 /** Estimates the size of a run as shown. */
 export function charactersOf(run: RunDoc): number {
   const { goal, success_criteria, ambiguity_notes, close_note } = run;
-  const told = JSON.stringify([goal, success_criteria, ambiguity_notes, close_note]);
-  return run.plan.length + run.progress.length * 100 + told.length;
+  const shown = JSON.stringify([goal, success_criteria, ambiguity_notes, close_note]);
+  return run.plan.length + run.progress.length * 100 + shown.length;
 }
 
 /** Returns the update from one state of a run to another. Sets only changed fields, because each index costs. */

@@ -54,11 +54,11 @@ export class Draft implements Change {
   }
 
   /** @throws Fault business_rule_violation (run_limit): notes and evidence are read as a whole */
-  tell(kind: Fact["kind"], step_key: string | null, more: Partial<Fact> = {}): void {
+  record(kind: Fact["kind"], step_key: string | null, more: Partial<Fact> = {}): void {
     if (more.notes || more.snapshots?.length) {
       const { notes, snapshots } = more;
       this.noted += Buffer.byteLength(JSON.stringify([notes, snapshots]));
-      if (this.noted > MOST_NOTES && kind !== "closed") throw toldTooMuch(this.noted);
+      if (this.noted > MOST_NOTES && kind !== "closed") throw tooManyNotes(this.noted);
     }
     this.facts.push({ kind, step_key, ...this.doing, ...more });
   }
@@ -95,7 +95,7 @@ export class Draft implements Change {
       this.progress.reduce((last, { completion }) => Math.max(last, completion?.order ?? 0), 0) + 1;
     const completion = { order, record_id, at, actor_kind, actor_id, handoff_offer_id };
     this.set(index, { status: "completed", last_activity_at: at, completion });
-    this.tell("step_completed", step_key, { ...evidence, actor: { actor_kind, actor_id } });
+    this.record("step_completed", step_key, { ...evidence, actor: { actor_kind, actor_id } });
     this.follow(step_key);
   }
 
@@ -119,11 +119,11 @@ export class Draft implements Change {
     for (const [index, step] of run.steps.entries()) {
       if (this.progress[index]?.status !== "blocked" || waitingOn(step, done).length > 0) continue;
       this.set(index, { status: "ready", ready_at: doing.at });
-      this.tell("step_ready", step.step_key, { actor: null });
+      this.record("step_ready", step.step_key, { actor: null });
     }
     if (run.steps.length === 0 || this.status !== "active" || done.size < run.steps.length) return;
     this.status = "completed";
-    this.tell("completed", null);
+    this.record("completed", null);
   }
 }
 
@@ -159,7 +159,7 @@ function noStep({ steps }: RunState, step_key: string): Fault {
   });
 }
 
-function toldTooMuch(noted: number): Fault {
+function tooManyNotes(noted: number): Fault {
   const most = `What is noted in a run, with its evidence, takes at most ${MOST_NOTES} bytes of JSON`;
   const message = `${most}: with this it would be ${noted}. Say it shorter, or close the run and go on in another.`;
   return ruleBroken("run_limit", message);

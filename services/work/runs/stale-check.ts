@@ -1,7 +1,7 @@
 import type { RunStore } from "./run-store.ts";
 import type { RunDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
-import { tellStale } from "./transitions.ts";
+import { reportStale } from "./transitions.ts";
 
 const BATCH = 100;
 const DUE = { sort: { stale_check_at: 1 }, limit: BATCH, projection: { tenant_id: 1 } } as const;
@@ -11,7 +11,7 @@ export async function checkStale(store: RunStore): Promise<boolean> {
   const filter = { stale_check_at: { $lte: new Date(store.now()) } };
   const due = (await store.runs.system.find(filter, DUE).toArray()) as RunDoc[];
   for (const { _id, tenant_id } of due) {
-    const { facts } = await store.change(tenant_id, _id, (run) => tellStale(run, store.now()));
+    const { facts } = await store.change(tenant_id, _id, (run) => reportStale(run, store.now()));
     if (facts.length === 0) await checkLater(store, tenant_id, _id);
   }
   return due.length === BATCH;

@@ -41,15 +41,15 @@ export function stalenessAt(step: StepDef, progress: StepProgress, now: number):
   return found && found.since.getTime() <= now ? found : null;
 }
 
-const told = ({ stale_told }: StepProgress, { since }: Staleness) =>
+const isReported = ({ stale_told }: StepProgress, { since }: Staleness) =>
   stale_told?.getTime() === since.getTime();
 
 /** Returns stale steps that were not reported: each one's index, and since when it is stale. */
-export function untoldStale({ steps, progress }: Steps, now: number) {
+export function unreportedStale({ steps, progress }: Steps, now: number) {
   return steps.flatMap((step, index) => {
     const at = progress[index] as StepProgress;
     const stale = stalenessAt(step, at, now);
-    return stale && !told(at, stale) ? [{ index, since: stale.since }] : [];
+    return stale && !isReported(at, stale) ? [{ index, since: stale.since }] : [];
   });
 }
 
@@ -59,7 +59,7 @@ export function nextStaleCheck({ status, steps, progress }: Steps & { status: Ru
   const times = steps.flatMap((step, i) => {
     const at = progress[i] as StepProgress;
     const stale = staleFrom(step, at);
-    return stale && !told(at, stale) ? [stale.since.getTime()] : [];
+    return stale && !isReported(at, stale) ? [stale.since.getTime()] : [];
   });
   return times.length ? new Date(times.reduce((a, b) => Math.min(a, b))) : null;
 }

@@ -16,7 +16,7 @@ import {
 } from "./run-state.ts";
 import type { Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import type { Outcome } from "./shapes.contract.ts";
-import { untoldStale } from "./staleness.ts";
+import { unreportedStale } from "./staleness.ts";
 
 /** Details of a new attempt. */
 export interface Start extends Doing {
@@ -38,7 +38,7 @@ export function start(run: RunState, step_key: string, given: Start): Change {
   }
   if (waitingOn(step, doneKeys(run.steps, run.progress)).length > 0) throw notReady(run, step);
   draft.beginWork(index);
-  draft.tell("step_started", step_key, {
+  draft.record("step_started", step_key, {
     record_id: given.record_id,
     notes: given.notes,
     inbound_handoff_id: given.handoff_id,
@@ -76,7 +76,7 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
     draft.finish(index, { ...given.actor, ...evidence, handoff_offer_id: null });
   } else {
     draft.beginWork(index);
-    draft.tell("criterion_attested", step_key, { ...evidence, criterion_key: criterion_key as string });
+    draft.record("criterion_attested", step_key, { ...evidence, criterion_key: criterion_key as string });
   }
   return draft;
 }
@@ -92,7 +92,7 @@ export function skip(run: RunState, step_key: string, given: Decide): Change {
   }
   draft.endWork(index);
   draft.set(index, { status: "skipped", skipped_at: given.at, attested: [] });
-  draft.tell("step_skipped", step_key, { record_id: given.record_id, notes: given.reason });
+  draft.record("step_skipped", step_key, { record_id: given.record_id, notes: given.reason });
   draft.follow(step_key);
   return draft;
 }
@@ -107,16 +107,16 @@ export function reopen(run: RunState, step_key: string, given: Decide): Change {
   const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;
   draft.undo(index);
   draft.set(index, { status: ready ? "ready" : "blocked", ready_at: ready ? given.at : null });
-  draft.tell("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
-  if (ready) draft.tell("step_ready", step_key, { actor: null });
+  draft.record("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
+  if (ready) draft.record("step_ready", step_key, { actor: null });
   for (const [at, successor] of successors(run, step_key)) {
     if (draft.progress[at]?.status !== "ready") continue;
     draft.set(at, { status: "blocked", ready_at: null });
-    draft.tell("step_blocked", successor.step_key);
+    draft.record("step_blocked", successor.step_key);
   }
   if (draft.status === "completed") {
     draft.status = "active";
-    draft.tell("reactivated", null);
+    draft.record("reactivated", null);
   }
   return draft;
 }
@@ -131,7 +131,7 @@ export function assign(
   const { record_id, assigned_user_id } = given;
   if (step.assigned_user_id === assigned_user_id) return draft;
   draft.set(index, { assigned_user_id });
-  draft.tell("step_assigned", step_key, { record_id, assigned_user_id });
+  draft.record("step_assigned", step_key, { record_id, assigned_user_id });
   return draft;
 }
 
@@ -144,16 +144,16 @@ export function close(run: RunState, given: Doing & { outcome: Outcome; note: st
     draft.withdrawOffers(step_key);
   }
   draft.status = "closed";
-  draft.tell("closed", null, { notes: given.note, outcome: given.outcome });
+  draft.record("closed", null, { notes: given.note, outcome: given.outcome });
   return draft;
 }
 
 /** Reports stale steps that were not reported. */
-export function tellStale(run: RunState, now: number): Change {
+export function reportStale(run: RunState, now: number): Change {
   const draft = new Draft(run, { actor: null, at: new Date(now) });
-  for (const { index, since } of untoldStale(run, now)) {
+  for (const { index, since } of unreportedStale(run, now)) {
     draft.set(index, { stale_told: since });
-    draft.tell("step_stale", (run.steps[index] as StepDef).step_key);
+    draft.record("step_stale", (run.steps[index] as StepDef).step_key);
   }
   return draft;
 }
@@ -167,7 +167,7 @@ const FRESH: StepProgress = {
 export function begin(_id: string, steps: readonly StepDef[], given: Doing): Change {
   const progress = steps.map(() => FRESH);
   const draft = new Draft({ _id, status: "active", steps, progress, offers: [], version: 0 }, given);
-  draft.tell("created", null);
+  draft.record("created", null);
   draft.follow(null);
   return draft;
 }
