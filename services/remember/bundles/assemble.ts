@@ -1,8 +1,8 @@
-import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import type { AgentCaller } from "../../../lib/access/caller.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { WEIGHTS_VERSION } from "../../../storage/search/features.ts";
 import { deletedMemories } from "../memories/readable.ts";
@@ -16,7 +16,7 @@ export async function assembleBundle(
   bundles: TenantCollection<BundleDoc>,
   now: () => number,
   retentionDays: number,
-  ctx: Call<ParamsOf<typeof operation>>,
+  ctx: CallOf<typeof operation>,
 ) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const { query, project_id, since, until } = ctx.params;

@@ -1,14 +1,13 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { type CallOf, ownerAccess } from "../../../mixins/access.ts";
 import * as contract from "./documents.contract.ts";
 import { present, presentChunk } from "./documents.model.ts";
 import { type Documents, findReadable } from "./documents.ts";
 
 /** Returns a page of the documents that the caller may see, newest first. */
-export async function listDocuments({ rows }: Documents, ctx: Call<ParamsOf<typeof contract.listDocuments>>) {
+export async function listDocuments({ rows }: Documents, ctx: CallOf<typeof contract.listDocuments>) {
   const { tenant_id } = ctx.meta.caller;
   const { offset = 0, limit = 20, cursor, source_id, status } = ctx.params;
   const wanted = {
@@ -33,7 +32,7 @@ export async function getDocument(documents: Documents, ctx: Call<{ document_id:
   return present(await findReadable(documents, ctx, ctx.params.document_id));
 }
 
-export async function listChunks(documents: Documents, ctx: Call<ParamsOf<typeof contract.listChunks>>) {
+export async function listChunks(documents: Documents, ctx: CallOf<typeof contract.listChunks>) {
   const { tenant_id } = ctx.meta.caller;
   const { document_id, source_id, offset = 0, limit = 20 } = ctx.params;
   const { chunk_count } = await findReadable(documents, ctx, document_id, source_id);

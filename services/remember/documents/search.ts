@@ -1,7 +1,5 @@
-import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { type CallOf, ownerAccess } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
 import { wantedLabels } from "./audience.ts";
 import type { searchDocuments as operation } from "./documents.contract.ts";
@@ -9,10 +7,7 @@ import { present, presentChunk } from "./documents.model.ts";
 import { type Documents, isReadable } from "./documents.ts";
 
 /** Finds chunks. Looks up hits in the record: the index may be older than the rows. */
-export async function searchDocuments(
-  { sources, rows, chunks }: Documents,
-  ctx: Call<ParamsOf<typeof operation>>,
-) {
+export async function searchDocuments({ sources, rows, chunks }: Documents, ctx: CallOf<typeof operation>) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, explain, audience, source_id } = ctx.params;
   if (source_id !== undefined && !(await sources.exists(tenant_id, { _id: source_id })))

@@ -3,6 +3,7 @@ import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Update } from "../../../storage/query.ts";
 import type { promoteMemory, updateMemory } from "./memories.contract.ts";
@@ -36,7 +37,7 @@ async function changeAndShow(memories: Memories, ctx: Request, id: string, decid
 }
 
 /** @throws Fault validation_error, not_found, forbidden, conflict */
-export async function update(memories: Memories, ctx: Call<ParamsOf<typeof updateMemory>>) {
+export async function update(memories: Memories, ctx: CallOf<typeof updateMemory>) {
   const { id, ...given } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   await memories.findManaged(ctx, id);
@@ -78,7 +79,7 @@ function subjectsOf({ metadata, subjects, source_subjects = [] }: MemoryDoc, giv
 }
 
 /** @throws Fault validation_error, business_rule_violation, not_found, forbidden, conflict */
-export async function promote(memories: Memories, ctx: Call<ParamsOf<typeof promoteMemory>>) {
+export async function promote(memories: Memories, ctx: CallOf<typeof promoteMemory>) {
   const { id, scope } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   const team_id = ctx.params.team_id ?? null;

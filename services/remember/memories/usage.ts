@@ -1,6 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { CallOf, RequestContext } from "../../../mixins/access.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import { CITE_MS } from "./cites.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -40,7 +39,7 @@ export async function citationsOf(memories: Memories, ctx: Call<{ id: string }>)
 /** Returns what an agent cited within 30 days, and how often others cited its memories. */
 export async function activityOf(
   { rows: memories, cites, now }: Memories,
-  ctx: Call<ParamsOf<typeof agentActivity>>,
+  ctx: CallOf<typeof agentActivity>,
 ) {
   const { agent_id, offset = 0, limit = 50 } = ctx.params;
   const { tenant_id } = ctx.meta.caller;

@@ -1,8 +1,8 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
 import { isOwn, isStanding, requireReadable, standingMemories } from "../memories/readable.ts";
 import { typeError } from "./registry.ts";
@@ -21,11 +21,7 @@ const ORDER = { created_at: 1, _id: 1 } as const;
 const BRIEF = { brief: true };
 
 /** @throws Fault not_found, validation_error, conflict */
-export async function createEdge(
-  edges: Edges,
-  now: number,
-  ctx: Call<ParamsOf<typeof contract.createRelationship>>,
-) {
+export async function createEdge(edges: Edges, now: number, ctx: CallOf<typeof contract.createRelationship>) {
   const { id, target_memory_id, relationship_type, strength = DEFAULT_STRENGTH } = ctx.params;
   // Sequential: if both are missing, the error always names the one in the path.
   const source = await requireReadable(ctx, id);
@@ -50,11 +46,7 @@ export async function createEdge(
   }
 }
 
-export async function listEdges(
-  edges: Edges,
-  now: number,
-  ctx: Call<ParamsOf<typeof contract.listRelationships>>,
-) {
+export async function listEdges(edges: Edges, now: number, ctx: CallOf<typeof contract.listRelationships>) {
   const { id, offset = 0, limit = 200 } = ctx.params;
   await requireReadable(ctx, id);
   const all = await edgesAt(edges, ctx.meta.caller.tenant_id, [id]);
@@ -68,7 +60,7 @@ export async function listEdges(
 export async function deleteEdge(
   edges: Edges,
   now: number,
-  ctx: Call<ParamsOf<typeof contract.deleteRelationship>>,
+  ctx: CallOf<typeof contract.deleteRelationship>,
 ): Promise<void> {
   const { caller } = ctx.meta;
   const { edge, source } = await findEdge(edges, now, ctx);

@@ -1,9 +1,8 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/message-size.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { CallOf, RequestContext } from "../../../mixins/access.ts";
 import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -30,7 +29,7 @@ export class Specialists {
     this.#deps = deps;
   }
 
-  async write({ params, meta }: Call<ParamsOf<typeof contract.writeSpecialist>>) {
+  async write({ params, meta }: CallOf<typeof contract.writeSpecialist>) {
     const { name, system_prompt, memory_search_directives = null, output_format_rules = null } = params;
     const row: SpecialistDoc = {
       ...{ _id: newUuid(meta.idempotency_seed), tenant_id: meta.caller.tenant_id, name, version_num: 0 },
@@ -73,7 +72,7 @@ export class Specialists {
     return { unloaded: true, name };
   }
 
-  async versions({ params, meta }: Call<ParamsOf<typeof contract.listSpecialistVersions>>) {
+  async versions({ params, meta }: CallOf<typeof contract.listSpecialistVersions>) {
     const { name, offset = 0, limit = 50 } = params;
     const { tenant_id } = meta.caller;
     const { rows } = this.#deps;

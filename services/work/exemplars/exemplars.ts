@@ -1,9 +1,9 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts";
+import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { CallOf, RequestContext } from "../../../mixins/access.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { nullIfTaken, type TenantCollection } from "../../../storage/collection.ts";
 import type * as contract from "./exemplars.contract.ts";
@@ -41,7 +41,7 @@ export class Exemplars {
   }
 
   /** Creates an exemplar; answers 200 with the existing one of the same text. */
-  async create({ params, meta }: Call<ParamsOf<typeof contract.createExemplar>>) {
+  async create({ params, meta }: CallOf<typeof contract.createExemplar>) {
     const { display_name, filename: original_filename, content } = params;
     requireSize(content);
     const { tenant_id } = meta.caller;
@@ -71,7 +71,7 @@ export class Exemplars {
     return shown;
   }
 
-  async rename({ params, meta }: Call<ParamsOf<typeof contract.renameExemplar>>) {
+  async rename({ params, meta }: CallOf<typeof contract.renameExemplar>) {
     const { exemplar_id, display_name } = params;
     const $set = { display_name, updated_at: new Date(this.#now()) };
     const doc = await this.#rows.update(meta.caller.tenant_id, { _id: exemplar_id }, { $set });

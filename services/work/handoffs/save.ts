@@ -1,7 +1,6 @@
-import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
 import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
@@ -9,7 +8,7 @@ import type { saveHandoff } from "./handoffs.contract.ts";
 import { type HandoffDoc, present } from "./handoffs.model.ts";
 import { agentOf, type Handoffs } from "./handoffs.ts";
 
-type Asked = Call<ParamsOf<typeof saveHandoff>>;
+type Asked = CallOf<typeof saveHandoff>;
 type Content = Pick<
   HandoffDoc,
   "summary" | "payload" | "citations" | "artifacts" | "origin_client" | "bundle_id"

@@ -1,15 +1,14 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { type CallOf, ownerAccess } from "../../../mixins/access.ts";
 import { place } from "../../../mixins/queue.ts";
 import type * as contract from "./outputs.contract.ts";
 import type { OutputDoc } from "./outputs.model.ts";
 import { findReadable, type Outputs } from "./outputs.ts";
 
 /** Changes project and tags. @throws Fault not_found, forbidden, validation_error */
-export async function updateOutput(outputs: Outputs, ctx: Call<ParamsOf<typeof contract.updateOutput>>) {
+export async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.updateOutput>) {
   const { caller } = ctx.meta;
   const { output_id, project_id, tags } = ctx.params;
   const doc = await findReadable(outputs, ctx, output_id);

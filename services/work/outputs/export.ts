@@ -1,10 +1,9 @@
-import { type Call, callerId } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { callerId } from "../../../lib/access/caller.ts";
 import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { attachment, safeFilename } from "../../../lib/http/attachment.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import type { Share } from "../../../lib/queue/fair-queue.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { CallOf, RequestContext } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -37,7 +36,7 @@ export class OutputFiles {
     this.#budget = new MailBudget(store.collection(MailBudgetModel), config.OUTBOUND_EMAILS_PER_HOUR);
   }
 
-  async export(ctx: Call<ParamsOf<typeof exportOutput>>) {
+  async export(ctx: CallOf<typeof exportOutput>) {
     const { output_id, format = "md" } = ctx.params;
     const doc = await findReadable(this.#outputs, ctx, output_id);
     this.#requireFormat(doc, format);
@@ -48,7 +47,7 @@ export class OutputFiles {
     return this.#outputs.blobs.put(doc.tenant_id, await this.#render(ctx, doc, format));
   }
 
-  async email(ctx: Call<ParamsOf<typeof emailOutput>>) {
+  async email(ctx: CallOf<typeof emailOutput>) {
     const { to, attach_format: format, subject } = ctx.params;
     const { caller, idempotency_seed } = ctx.meta;
     const { OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = this.#config;

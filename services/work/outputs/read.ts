@@ -3,7 +3,7 @@ import { visibleTo } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, type Order, pageOf } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { type CallOf, ownerAccess } from "../../../mixins/access.ts";
 import type * as contract from "./outputs.contract.ts";
 import { present, presentVersion, presentWhole } from "./outputs.model.ts";
 import { findReadable, findVersion, type Outputs } from "./outputs.ts";
@@ -44,7 +44,7 @@ function orderOf({ sort, order }: Asked): Order<"created_at" | "title_key"> {
   return { by, sign: order === "asc" ? 1 : order === "desc" ? -1 : usual };
 }
 
-export async function getOutput(outputs: Outputs, ctx: Call<ParamsOf<typeof contract.getOutput>>) {
+export async function getOutput(outputs: Outputs, ctx: CallOf<typeof contract.getOutput>) {
   const { output_id, version } = ctx.params;
   const doc = await findReadable(outputs, ctx, output_id);
   return presentWhole(doc, version === undefined ? doc : await findVersion(outputs, doc, String(version)));
@@ -57,7 +57,7 @@ export async function listVersions(outputs: Outputs, ctx: Call<{ output_id: stri
   return { versions: [doc, ...earlier].map((each) => presentVersion(doc._id, each)) };
 }
 
-export async function getVersion(outputs: Outputs, ctx: Call<ParamsOf<typeof contract.getVersion>>) {
+export async function getVersion(outputs: Outputs, ctx: CallOf<typeof contract.getVersion>) {
   const doc = await findReadable(outputs, ctx, ctx.params.output_id);
   const version = await findVersion(outputs, doc, ctx.params.version_num);
   return { ...presentVersion(doc._id, version), body: { hash: version.hash, size: version.byte_size } };

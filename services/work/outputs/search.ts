@@ -1,7 +1,5 @@
-import type { Call } from "../../../lib/access/caller.ts";
 import { type Access, type MemoryScope, mayRead } from "../../../lib/access/visibility.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
+import { type CallOf, ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
 import { type ChunkDoc, type OutputDoc, present } from "./outputs.model.ts";
 import type { Outputs } from "./outputs.ts";
@@ -30,7 +28,7 @@ export interface Wanted {
 }
 
 /** Handles `POST /outputs/search`. */
-export async function search(outputs: Outputs, ctx: Call<ParamsOf<typeof searchOutputs>>) {
+export async function search(outputs: Outputs, ctx: CallOf<typeof searchOutputs>) {
   const { tenant_id } = ctx.meta.caller;
   const { limit = 10, project_id } = ctx.params;
   if (project_id) await ctx.call("projects.require", { tenant_id, key: project_id });

@@ -1,7 +1,6 @@
-import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import { requireRoom } from "../../../mixins/room.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
@@ -11,10 +10,7 @@ import { assertChangeable } from "./run-state.ts";
 import type { RunStore } from "./run-store.ts";
 import { MOST_ARTIFACTS } from "./shapes.contract.ts";
 
-export async function registerArtifact(
-  store: RunStore,
-  ctx: Call<ParamsOf<typeof contract.registerArtifact>>,
-) {
+export async function registerArtifact(store: RunStore, ctx: CallOf<typeof contract.registerArtifact>) {
   const { broker, params, meta } = ctx;
   const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
   const { tenant_id } = meta.caller;
@@ -42,7 +38,7 @@ export async function registerArtifact(
 
 export async function listArtifacts(
   store: RunStore,
-  { params: { run_id, offset = 0, limit = 50 }, meta }: Call<ParamsOf<typeof contract.listArtifacts>>,
+  { params: { run_id, offset = 0, limit = 50 }, meta }: CallOf<typeof contract.listArtifacts>,
 ) {
   const { tenant_id } = meta.caller;
   await store.get(tenant_id, run_id);
@@ -54,7 +50,7 @@ export async function listArtifacts(
   return { artifacts: rows.map(presentArtifact), total };
 }
 
-export async function attachExemplar(store: RunStore, ctx: Call<ParamsOf<typeof contract.attachExemplar>>) {
+export async function attachExemplar(store: RunStore, ctx: CallOf<typeof contract.attachExemplar>) {
   const { run_id, exemplar_id } = ctx.params;
   account(ctx, { exemplar_id });
   const { tenant_id } = ctx.meta.caller;

@@ -1,12 +1,11 @@
-import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { actorOf } from "./people.ts";
 import { presentRun } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
 import type { closeRun as operation } from "./runs.contract.ts";
 import { close } from "./transitions.ts";
 
-export async function closeRun(store: RunStore, ctx: Call<ParamsOf<typeof operation>>) {
+export async function closeRun(store: RunStore, ctx: CallOf<typeof operation>) {
   const { run_id, outcome, note = null } = ctx.params;
   const { caller } = ctx.meta;
   const given = { actor: actorOf(caller), at: new Date(store.now()), outcome, note };

@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import { presentAttempt } from "./facts.ts";
 import { accept, decline, offer } from "./offer-transitions.ts";
@@ -12,7 +12,7 @@ import type { Offer, Run, StepDef } from "./runs.model.ts";
 import { loadSpecialist } from "./specialist.ts";
 
 /** Offers a step's result (api: Processes). */
-export async function offerHandoff(store: RunStore, ctx: Call<ParamsOf<typeof contract.offerHandoff>>) {
+export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.offerHandoff>) {
   const { run_id, step_key, handoff_id = null, note = null } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   if (handoff_id !== null) {
@@ -34,7 +34,7 @@ export async function listOffers(store: RunStore, { params: { run_id }, meta }: 
   return { offers: offers.map((each) => presentOffer(run_id, each)), total: offers.length };
 }
 
-export async function acceptOffer(store: RunStore, ctx: Call<ParamsOf<typeof contract.acceptOffer>>) {
+export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.acceptOffer>) {
   const { run_id, offer_id } = ctx.params;
   const { idempotency_seed: seed, caller } = ctx.meta;
   const record_ids = [newUuid(seed), newUuid(seed && `${seed} attempt`)] as const;
@@ -56,7 +56,7 @@ export async function acceptOffer(store: RunStore, ctx: Call<ParamsOf<typeof con
   };
 }
 
-export async function declineOffer(store: RunStore, ctx: Call<ParamsOf<typeof contract.declineOffer>>) {
+export async function declineOffer(store: RunStore, ctx: CallOf<typeof contract.declineOffer>) {
   const { run_id, offer_id, note = null } = ctx.params;
   const { caller } = ctx.meta;
   const given = { actor: actorOf(caller), at: new Date(store.now()), offer_id, note };

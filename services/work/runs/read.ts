@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { attemptsOn } from "./facts.ts";
 import { historyOf, retrospectiveOf } from "./history.ts";
 import { personOf } from "./people.ts";
@@ -12,7 +12,7 @@ import { statusDocumentOf } from "./status-document.ts";
 
 type Asked = Call<{ run_id: string }>;
 
-export async function listRuns(store: RunStore, { params, meta }: Call<ParamsOf<typeof operation>>) {
+export async function listRuns(store: RunStore, { params, meta }: CallOf<typeof operation>) {
   const { status, project_id, offset = 0, limit = MOST_LISTED } = params;
   const { tenant_id } = meta.caller;
   const filter = {

@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import type { CallOf } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { keepContents, snapshotWrites } from "./evidence.ts";
@@ -34,7 +34,7 @@ async function changeStep(
   return { ...(await store.change(caller.tenant_id, run_id, transition, { once })), record_id };
 }
 
-export async function startStep(store: RunStore, ctx: Call<ParamsOf<typeof contract.startStep>>) {
+export async function startStep(store: RunStore, ctx: CallOf<typeof contract.startStep>) {
   const { run_id, step_key, handoff_id = null, bundle_id = null, notes = null } = ctx.params;
   if (handoff_id !== null || bundle_id !== null) {
     const { offers } = await store.get(ctx.meta.caller.tenant_id, run_id);
@@ -51,11 +51,7 @@ export async function startStep(store: RunStore, ctx: Call<ParamsOf<typeof contr
   return { ...presentAttempt(step, facts[0] as PlacedFact), warning: warningOf(others), specialist };
 }
 
-export async function completeStep(
-  store: RunStore,
-  blobs: Blobs,
-  ctx: Call<ParamsOf<typeof contract.completeStep>>,
-) {
+export async function completeStep(store: RunStore, blobs: Blobs, ctx: CallOf<typeof contract.completeStep>) {
   const { run_id, step_key, criterion_key = null, artifact_contents = [] } = ctx.params;
   const { what_makes_this_done: notes = null } = ctx.params;
   const owner = { _id: run_id, tenant_id: ctx.meta.caller.tenant_id };
@@ -76,7 +72,7 @@ export async function completeStep(
   };
 }
 
-export async function skipStep(store: RunStore, ctx: Call<ParamsOf<typeof contract.skipStep>>) {
+export async function skipStep(store: RunStore, ctx: CallOf<typeof contract.skipStep>) {
   const { run_id, step_key, reason } = ctx.params;
   const changed = await changeStep(store, ctx, (run, key, by) => skip(run, key, { ...by, reason }));
   const { run, record_id } = changed;
@@ -88,7 +84,7 @@ export async function skipStep(store: RunStore, ctx: Call<ParamsOf<typeof contra
   };
 }
 
-export async function reopenStep(store: RunStore, ctx: Call<ParamsOf<typeof contract.reopenStep>>) {
+export async function reopenStep(store: RunStore, ctx: CallOf<typeof contract.reopenStep>) {
   const { run_id, step_key, reason } = ctx.params;
   const changed = await changeStep(store, ctx, (run, key, by) => reopen(run, key, { ...by, reason }));
   const { run, facts, record_id } = changed;
@@ -108,7 +104,7 @@ export async function reopenStep(store: RunStore, ctx: Call<ParamsOf<typeof cont
   };
 }
 
-export async function assignStep(store: RunStore, ctx: Call<ParamsOf<typeof contract.assignStep>>) {
+export async function assignStep(store: RunStore, ctx: CallOf<typeof contract.assignStep>) {
   const { run_id, step_key, assigned_user_id } = ctx.params;
   await store.get(ctx.meta.caller.tenant_id, run_id);
   if (assigned_user_id !== null)
