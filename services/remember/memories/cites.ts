@@ -1,6 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
-import { callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";

@@ -1,5 +1,4 @@
-import type { Access } from "../../../lib/access/visibility.ts";
-import { visibleTo } from "../../../lib/access/visibility.ts";
+import { type Access, visibleTo } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { callerAccess, type RequestContext } from "../../../mixins/access.ts";

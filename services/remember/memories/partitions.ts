@@ -1,5 +1,4 @@
-import type { Access, MemoryScope } from "../../../lib/access/visibility.ts";
-import { visibleTo } from "../../../lib/access/visibility.ts";
+import { type Access, type MemoryScope, visibleTo } from "../../../lib/access/visibility.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
