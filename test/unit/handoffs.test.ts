@@ -112,6 +112,7 @@ m-2
 let dataDir: string;
 let store: Store;
 let rows: TenantCollection<HandoffDoc>;
+const atNow = () => ({ ...store, now: () => NOW.getTime() });
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-handoffs-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
@@ -136,7 +137,7 @@ test("what has had its term is removed with what search knows, unless it is pinn
     const isResumed = params.ids?.includes("resumed");
     if (isResumed) await rows.update("tn_1", { _id: "resumed" }, { $set: { reap_at: later } });
   };
-  expect(await new Handoffs({ rows, now: () => NOW, log: console }).reap({ call } as never)).toBe(false);
+  expect(await new Handoffs(atNow(), console).reap({ call } as never)).toBe(false);
   const left = await rows.find("tn_1", {}, { sort: { _id: 1 } });
   expect(left.map(({ _id }) => _id)).toEqual(["later", "pinned", "resumed"]);
   expect(told).toEqual([
@@ -154,7 +155,7 @@ test("what is written is answered as written when search does not answer", async
     throw new Error("no node has search now");
   };
   const ctx = { call, meta: { caller: { tenant_id: "tn_1", agent_id: "ag_1" } } } as never;
-  const handoffs = new Handoffs({ rows, now: () => NOW, log: { warn } });
+  const handoffs = new Handoffs(atNow(), { warn });
   const changed = await handoffs.change(ctx, { _id: "unsearched" }, { summary: "new" });
   expect(changed).toMatchObject({ summary: "new", version: 2 });
   expect(warn).toHaveBeenCalledTimes(1);

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { canonicalTags, tagsOfQuery } from "../../lib/contract/tags.ts";
 import { type CiteDoc, CiteModel } from "../../services/remember/memories/cites.model.ts";
 import { settleCites } from "../../services/remember/memories/cites.ts";
-import { type MemoryDoc, MemoryModel } from "../../services/remember/memories/memories.model.ts";
+import type { MemoryDoc } from "../../services/remember/memories/memories.model.ts";
 import { Memories } from "../../services/remember/memories/memories.ts";
 import { type NewMemory, newMemory } from "../../services/remember/memories/new-memory.ts";
 import { finishPending, purge } from "../../services/remember/memories/purge.ts";
@@ -64,11 +64,11 @@ describe("sweeps", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const withCites = (cites: TenantCollection<CiteDoc>) =>
-    new Memories({
-      ...{ rows: store.collection(MemoryModel), cites, now: () => clock, windowMs: 30 * DAY },
-      ...{ log: console, nudge() {} },
-    });
+  const withCites = (cites: TenantCollection<CiteDoc>) => {
+    const collection: Store["collection"] = (model) =>
+      model.name === CiteModel.name ? (cites as never) : store.collection(model);
+    return new Memories({ collection, now: () => clock.getTime() }, 30, console, () => {});
+  };
   const calls = {
     call: async (action: string, { entries }: { entries: { id: string }[] }) => {
       if (action === "search.put") told.push(...entries.map(({ id }) => id));

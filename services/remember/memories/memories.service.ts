@@ -1,9 +1,7 @@
-import { DAY_MS } from "../../../lib/time.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { BundleLeg } from "../bundles/bundle-leg.ts";
 import { announceChanges } from "./announce.ts";
-import { CiteModel } from "./cites.model.ts";
 import { cite, settleCites } from "./cites.ts";
 import { createMemories, createMemory } from "./create.ts";
 import { eraseMemories } from "./erase.contract.ts";
@@ -18,7 +16,6 @@ import { forget, promote, restore, update } from "./lifecycle.ts";
 import { explainLineage } from "./lineage.ts";
 import { listMemories } from "./list.ts";
 import * as contract from "./memories.contract.ts";
-import { MemoryModel } from "./memories.model.ts";
 import { Memories } from "./memories.ts";
 import { finishPending, purge } from "./purge.ts";
 import { searchMemories } from "./search.contract.ts";
@@ -36,19 +33,15 @@ const FINISH_MS = 5_000;
 const FAILED = "memories: a sweep failed and is tried again";
 
 export const memoriesService: ServiceFactory = ({ store, config, log }) => {
-  const rows = store.collection(MemoryModel);
+  const { MEMORY_REVERSIBILITY_DAYS } = config;
+  const memories = new Memories(store, MEMORY_REVERSIBILITY_DAYS, log, () => announcing.nudge());
   const announcing = new ServiceLoop(
-    (broker) => announceChanges(rows, broker),
+    (broker) => announceChanges(memories.rows, broker),
     ANNOUNCE_MS,
     "memories: events wait to be published",
   );
-  const memories = new Memories({
-    ...{ rows, cites: store.collection(CiteModel), now: () => new Date(store.now()), log },
-    windowMs: config.MEMORY_REVERSIBILITY_DAYS * DAY_MS,
-    nudge: () => announcing.nudge(),
-  });
   const erasures = new Erasures(memories, store.collection(MemoryErasureModel), store);
-  const touches = new Touches(rows, (err) => log.warn({ err }, FAILED));
+  const touches = new Touches(memories.rows, (err) => log.warn({ err }, FAILED));
   const firstSearches = new FirstSearches();
   const citing = new ServiceLoop((broker) => settleCites(memories, broker), CITE_MS, FAILED);
   const purging = new ServiceLoop((broker) => purge(memories, broker), SWEEP_MS, FAILED);
@@ -84,7 +77,7 @@ export const memoriesService: ServiceFactory = ({ store, config, log }) => {
       erase: action(eraseMemories, (ctx) => erase(erasures, config, ctx)),
       for_bundle: idempotent<BundleLeg>((ctx) => forBundle(memories, ctx)),
       ...internalActions(memories),
-      ...findingsOutbox(rows),
+      ...findingsOutbox(memories.rows),
     },
 
     async started() {

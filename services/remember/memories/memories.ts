@@ -4,13 +4,14 @@ import { type Access, isOrgAdmin, mayRead } from "../../../lib/access/visibility
 import { pagesBySize } from "../../../lib/broker/message-size.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { DAY_MS } from "../../../lib/time.ts";
 import { callerAccess, type RequestContext } from "../../../mixins/access.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import type { Update } from "../../../storage/query.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { CiteDoc } from "./cites.model.ts";
-import { type MemoryChange, type MemoryDoc, present, toEntry } from "./memories.model.ts";
+import { CiteModel } from "./cites.model.ts";
+import { type MemoryChange, type MemoryDoc, MemoryModel, present, toEntry } from "./memories.model.ts";
 
 /** Keeps calls between nodes well below the NATS payload limit. */
 const PUT_CHARACTERS = 400_000;
@@ -28,34 +29,31 @@ export interface Found {
   access: Access;
 }
 
-interface Dependencies {
-  rows: TenantCollection<MemoryDoc>;
-  cites: TenantCollection<CiteDoc>;
-  /** The store's clock. */
-  now(): Date;
-  /** How long a forgotten memory can be restored, in milliseconds. */
-  windowMs: number;
-  log: Pick<Runtime["log"], "warn">;
-  /** Wakes the loop that publishes changes. */
-  nudge(): void;
-}
+type Log = Pick<Runtime["log"], "warn">;
 
 /** The rows of memories, read and shown by the caller's access, and what follows from a change of them. */
 export class Memories {
-  readonly rows: Dependencies["rows"];
-  readonly cites: Dependencies["cites"];
+  readonly rows;
+  readonly cites;
   readonly now: () => Date;
+  /** How long a forgotten memory can be restored, in milliseconds. */
   readonly windowMs: number;
-  readonly log: Dependencies["log"];
-  readonly #nudge: () => void;
+  readonly log: Log;
+  readonly #announce: () => void;
 
-  constructor({ rows, cites, now, windowMs, log, nudge }: Dependencies) {
-    this.rows = rows;
-    this.cites = cites;
-    this.now = now;
-    this.windowMs = windowMs;
+  /** @param announce wakes the loop that publishes changes */
+  constructor(
+    store: Pick<Store, "collection" | "now">,
+    reversibilityDays: number,
+    log: Log,
+    announce: () => void,
+  ) {
+    this.rows = store.collection(MemoryModel);
+    this.cites = store.collection(CiteModel);
+    this.now = () => new Date(store.now());
+    this.windowMs = reversibilityDays * DAY_MS;
     this.log = log;
-    this.#nudge = nudge;
+    this.#announce = announce;
   }
 
   /** Returns a memory by id. @throws Fault not_found if the caller may not read one. */
@@ -118,7 +116,7 @@ export class Memories {
     const [first] = docs;
     if (!first) return;
     const { tenant_id } = first;
-    this.#nudge();
+    this.#announce();
     if (docs.some((doc) => doc.finding_due_at)) await ctx.broadcast("findings.due", { tenant_id });
     const pages = [
       ...pagesBySize(docs, ({ content, title }) => content.length + title.length + 1000, PUT_CHARACTERS),

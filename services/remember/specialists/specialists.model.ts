@@ -19,7 +19,7 @@ specialists.index({ tenant_id: 1, name: 1, version_num: -1 }, { unique: true });
 export const SpecialistModel: Model<SpecialistDoc> = { name: "specialists", schema: specialists };
 
 /** A specialist that a caller has loaded and not unloaded. `_id` derives from both. */
-export interface SpecialistLoadDoc extends InferSchemaType<typeof loads> {}
+interface SpecialistLoadDoc extends InferSchemaType<typeof loads> {}
 
 const loads = tenantSchema({
   caller_id: string(),

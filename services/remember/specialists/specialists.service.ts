@@ -1,17 +1,10 @@
 import { action, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./specialists.contract.ts";
-import { SpecialistLoadModel, SpecialistModel } from "./specialists.model.ts";
 import { Specialists } from "./specialists.ts";
 
 /** Stores named, versioned preambles that agents load (spec: Specialist). */
 export const specialistsService: ServiceFactory = ({ store, log }) => {
-  const rows = store.collection(SpecialistModel);
-  const specialists = new Specialists({
-    rows,
-    loads: store.collection(SpecialistLoadModel),
-    now: store.now,
-    log,
-  });
+  const specialists = new Specialists(store, log);
 
   return {
     name: "specialists",

@@ -4,29 +4,27 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { CallOf, RequestContext } from "../../../mixins/access.ts";
 import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import type { Runtime } from "../../runtime.ts";
 import type * as contract from "./specialists.contract.ts";
-import type { SpecialistDoc, SpecialistLoadDoc } from "./specialists.model.ts";
+import { type SpecialistDoc, SpecialistLoadModel, SpecialistModel } from "./specialists.model.ts";
 
 /** spec: load specialist. */
 const RETRIES = 3;
 const RETRY_MS = 50;
 
-interface Dependencies {
-  rows: TenantCollection<SpecialistDoc>;
-  loads: TenantCollection<SpecialistLoadDoc>;
-  /** The store's clock. */
-  now(): number;
-  log: Runtime["log"];
-}
-
 /** Preambles of a tenant, and which of them each caller has loaded. */
 export class Specialists {
-  readonly #deps: Dependencies;
+  readonly #rows;
+  readonly #loads;
+  readonly #now;
+  readonly #log: Runtime["log"];
 
-  constructor(deps: Dependencies) {
-    this.#deps = deps;
+  constructor(store: Store, log: Runtime["log"]) {
+    this.#rows = store.collection(SpecialistModel);
+    this.#loads = store.collection(SpecialistLoadModel);
+    this.#now = store.now;
+    this.#log = log;
   }
 
   async write({ params, meta }: CallOf<typeof contract.writeSpecialist>) {
@@ -34,17 +32,16 @@ export class Specialists {
     const row: SpecialistDoc = {
       ...{ _id: newUuid(meta.idempotency_seed), tenant_id: meta.caller.tenant_id, name, version_num: 0 },
       ...{ system_prompt, memory_search_directives, output_format_rules },
-      ...{ description: params.description ?? null, created_at: new Date(this.#deps.now()) },
+      ...{ description: params.description ?? null, created_at: new Date(this.#now()) },
     };
-    return preambleOf(await insertNextVersion(this.#deps.rows, { name }, row));
+    return preambleOf(await insertNextVersion(this.#rows, { name }, row));
   }
 
   async list({ meta: { caller } }: RequestContext) {
-    const { rows, loads } = this.#deps;
     const projection = { name: 1, version_num: 1, description: 1, created_at: 1 } as const;
     const [docs, loaded] = await Promise.all([
-      rows.find(caller.tenant_id, {}, { sort: { name: 1, version_num: -1 }, projection }),
-      loads.find(caller.tenant_id, { caller_id: callerId(caller) }),
+      this.#rows.find(caller.tenant_id, {}, { sort: { name: 1, version_num: -1 }, projection }),
+      this.#loads.find(caller.tenant_id, { caller_id: callerId(caller) }),
     ]);
     const names = new Set(loaded.map(({ name }) => name));
     const latest = docs.filter(({ name }, i) => name !== docs[i - 1]?.name);
@@ -60,25 +57,24 @@ export class Specialists {
     const doc = await this.#newest(tenant_id, name);
     if (!doc) return { error: { code: doc === null ? "not_found" : "unavailable" } };
     const caller_id = callerId(caller);
-    const loaded_at = new Date(this.#deps.now());
-    await this.#deps.loads.insertMissing([
+    const loaded_at = new Date(this.#now());
+    await this.#loads.insertMissing([
       { _id: loadId(caller_id, name), tenant_id, caller_id, name, loaded_at },
     ]);
     return preambleOf(doc);
   }
 
   async unload({ params: { name }, meta: { caller } }: Call<{ name: string }>) {
-    await this.#deps.loads.delete(caller.tenant_id, { _id: loadId(callerId(caller), name) });
+    await this.#loads.delete(caller.tenant_id, { _id: loadId(callerId(caller), name) });
     return { unloaded: true, name };
   }
 
   async versions({ params, meta }: CallOf<typeof contract.listSpecialistVersions>) {
     const { name, offset = 0, limit = 50 } = params;
     const { tenant_id } = meta.caller;
-    const { rows } = this.#deps;
     const [docs, total] = await Promise.all([
-      rows.find(tenant_id, { name }, { sort: { version_num: -1 }, skip: offset, limit }),
-      rows.count(tenant_id, { name }),
+      this.#rows.find(tenant_id, { name }, { sort: { version_num: -1 }, skip: offset, limit }),
+      this.#rows.count(tenant_id, { name }),
     ]);
     if (total === 0) throw notFound("specialist", name);
     const versions = upToSize(docs.map(versionOf), (version) => JSON.stringify(version).length);
@@ -90,9 +86,9 @@ export class Specialists {
     for (let tries = 0; tries <= RETRIES; tries++) {
       if (tries > 0) await new Promise((resolve) => setTimeout(resolve, RETRY_MS * tries));
       try {
-        return await newestVersion(this.#deps.rows, tenant_id, { name });
+        return await newestVersion(this.#rows, tenant_id, { name });
       } catch (err) {
-        this.#deps.log.warn({ err, tries }, "a specialist could not be read");
+        this.#log.warn({ err, tries }, "a specialist could not be read");
       }
     }
     return undefined;

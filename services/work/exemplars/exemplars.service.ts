@@ -1,11 +1,10 @@
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./exemplars.contract.ts";
-import { ExemplarModel } from "./exemplars.model.ts";
 import { Exemplars } from "./exemplars.ts";
 
 /** Stores whole reference documents, verbatim (spec: Exemplar). */
 export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
-  const exemplars = new Exemplars({ rows: store.collection(ExemplarModel), blobs, now: store.now });
+  const exemplars = new Exemplars(store, blobs);
 
   return {
     name: "exemplars",

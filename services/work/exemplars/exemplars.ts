@@ -5,10 +5,11 @@ import { attachment } from "../../../lib/http/attachment.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { CallOf, RequestContext } from "../../../mixins/access.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
-import { nullIfTaken, type TenantCollection } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import type * as contract from "./exemplars.contract.ts";
 import { MAX_CONTENT } from "./exemplars.contract.ts";
-import type { ExemplarDoc } from "./exemplars.model.ts";
+import { type ExemplarDoc, ExemplarModel } from "./exemplars.model.ts";
 
 /** An interrupted deletion no longer counts after this long. */
 const DELETION_MS = 60_000;
@@ -19,25 +20,18 @@ interface Referrers {
   templates: string[];
 }
 
-interface Dependencies {
-  rows: TenantCollection<ExemplarDoc>;
-  blobs: Blobs;
-  /** The store's clock. */
-  now(): number;
-}
-
 type Asked = Call<{ exemplar_id: string }>;
 
 /** The rows of exemplars, whose texts are blobs. */
 export class Exemplars {
-  readonly #rows: TenantCollection<ExemplarDoc>;
+  readonly #rows;
+  readonly #now;
   readonly #blobs: Blobs;
-  readonly #now: () => number;
 
-  constructor({ rows, blobs, now }: Dependencies) {
-    this.#rows = rows;
+  constructor(store: Store, blobs: Blobs) {
+    this.#rows = store.collection(ExemplarModel);
+    this.#now = store.now;
     this.#blobs = blobs;
-    this.#now = now;
   }
 
   /** Creates an exemplar; answers 200 with the existing one of the same text. */

@@ -4,7 +4,7 @@ import { action, type ServiceFactory } from "../../runtime.ts";
 import { renderBrief } from "./brief.ts";
 import { listHandoffs } from "./find.ts";
 import * as contract from "./handoffs.contract.ts";
-import { HandoffModel, present } from "./handoffs.model.ts";
+import { present } from "./handoffs.model.ts";
 import { Handoffs } from "./handoffs.ts";
 import { internalActions } from "./internal-actions.ts";
 import { resume } from "./resume.ts";
@@ -14,8 +14,7 @@ const SWEEP_MS = 60_000;
 
 /** Stores named snapshots of an agent's work for another client to resume (spec: Handoff). */
 export const handoffsService: ServiceFactory = ({ store, log }) => {
-  const rows = store.collection(HandoffModel);
-  const handoffs = new Handoffs({ rows, now: () => new Date(store.now()), log });
+  const handoffs = new Handoffs(store, log);
   const reaping = new ServiceLoop(
     (broker) => handoffs.reap(broker),
     SWEEP_MS,

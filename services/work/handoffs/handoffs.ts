@@ -4,10 +4,10 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
 import type { Runtime } from "../../runtime.ts";
-import { type HandoffDoc, toEntry } from "./handoffs.model.ts";
+import { type HandoffDoc, HandoffModel, toEntry } from "./handoffs.model.ts";
 
 /** api: Handoffs. */
 const TTL_MS = 30 * DAY_MS;
@@ -19,22 +19,17 @@ const REAPED_AT_ONCE = 100;
 /** Calls other services: a context, or the broker in loops. */
 type Calls = Pick<RequestContext, "call">;
 
-interface Dependencies {
-  rows: TenantCollection<HandoffDoc>;
-  /** The store's clock. */
-  now(): Date;
-  log: Pick<Runtime["log"], "warn">;
-}
+type Log = Pick<Runtime["log"], "warn">;
 
 /** The rows of handoffs, of which agents see only their own, kept in step with search. */
 export class Handoffs {
-  readonly rows: TenantCollection<HandoffDoc>;
+  readonly rows;
   readonly now: () => Date;
-  readonly #log: Dependencies["log"];
+  readonly #log: Log;
 
-  constructor({ rows, now, log }: Dependencies) {
-    this.rows = rows;
-    this.now = now;
+  constructor(store: Pick<Store, "collection" | "now">, log: Log) {
+    this.rows = store.collection(HandoffModel);
+    this.now = () => new Date(store.now());
     this.#log = log;
   }
 

@@ -2,8 +2,8 @@ import { upToSize } from "../../../lib/broker/message-size.ts";
 import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { RecentRuns } from "./recent-runs.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { RecentRuns } from "./recent-runs.ts";
 import {
   charactersOf,
   factsAfter,
@@ -15,19 +15,17 @@ import {
   withPeople,
 } from "./run-document.ts";
 import type { Change } from "./run-state.ts";
-import type { PlacedFact, Run, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
+import {
+  type PlacedFact,
+  type Run,
+  RunArtifactModel,
+  type RunDoc,
+  RunFactsModel,
+  RunModel,
+} from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
 const READ_FIRST = 5;
-
-interface Dependencies {
-  runs: TenantCollection<RunDoc>;
-  facts: TenantCollection<RunFactsDoc>;
-  artifacts: TenantCollection<RunArtifactDoc>;
-  recent: RecentRuns;
-  /** The store's clock. */
-  now(): number;
-}
 
 type Transition = (run: Run) => Change;
 
@@ -54,19 +52,20 @@ export interface Changed {
  * consistency.
  */
 export class RunStore {
-  readonly runs: TenantCollection<RunDoc>;
-  readonly facts: TenantCollection<RunFactsDoc>;
-  readonly artifacts: TenantCollection<RunArtifactDoc>;
+  readonly runs;
+  readonly facts;
+  readonly artifacts;
+  readonly now;
   readonly recent: RecentRuns;
-  readonly now: () => number;
   readonly #mailboxes = new Actors(() => new Mailbox());
 
-  constructor({ runs, facts, artifacts, recent, now }: Dependencies) {
-    this.runs = runs;
-    this.facts = facts;
-    this.artifacts = artifacts;
-    this.recent = recent;
-    this.now = now;
+  /** @param relay called soon after a change that has facts to relay */
+  constructor(store: Store, relay: () => void) {
+    this.runs = store.collection(RunModel);
+    this.facts = store.collection(RunFactsModel);
+    this.artifacts = store.collection(RunArtifactModel);
+    this.now = store.now;
+    this.recent = new RecentRuns(relay);
   }
 
   /** Returns a run as stored now. @throws Fault not_found */

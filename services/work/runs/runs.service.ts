@@ -9,11 +9,9 @@ import { internalActions } from "./internal-actions.ts";
 import * as offer from "./offers.contract.ts";
 import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.ts";
 import { getHistory, getPosition, getRetrospective, getRun, getStatusDocument, listRuns } from "./read.ts";
-import { RecentRuns } from "./recent-runs.ts";
 import { relayChanged, relayLeft } from "./relay.ts";
 import { RunStore } from "./run-store.ts";
 import * as contract from "./runs.contract.ts";
-import { RunArtifactModel, RunFactsModel, RunModel } from "./runs.model.ts";
 import { checkStale } from "./stale-check.ts";
 import * as step from "./steps.contract.ts";
 import { assignStep, completeStep, reopenStep, skipStep, startStep } from "./steps.ts";
@@ -25,11 +23,7 @@ const UNCHECKED = "runs: looking for stale steps will be tried again";
 
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
-  const recent = new RecentRuns(() => relaying.nudge());
-  const store = new RunStore({
-    ...{ runs: db.collection(RunModel), facts: db.collection(RunFactsModel) },
-    ...{ artifacts: db.collection(RunArtifactModel), recent, now: db.now },
-  });
+  const store = new RunStore(db, () => relaying.nudge());
   const relaying = new ServiceLoop((broker) => relayChanged(store, broker), RELAY_MS, UNPUBLISHED);
   const relayingLeft = new ServiceLoop((broker) => relayLeft(store, broker), RELAY_MS, UNPUBLISHED);
   const checking = new ServiceLoop(() => checkStale(store), STALE_CHECK_MS, UNCHECKED);
@@ -65,6 +59,6 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       ...internalActions(store),
     },
 
-    stopped: () => recent.stop(),
+    stopped: () => store.recent.stop(),
   };
 };
