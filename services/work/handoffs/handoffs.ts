@@ -51,21 +51,14 @@ export class Handoffs {
     return { $or: [{ reap_at: null }, { reap_at: { $gt: this.now() } }] };
   }
 
-  /** Returns a full term from now; pinned handoffs are not reaped. */
-  fullTerm({ pinned_at }: Pick<HandoffDoc, "pinned_at">) {
-    const expires_at = new Date(this.now().getTime() + TTL_MS);
-    return { expires_at, reap_at: pinned_at ? null : expires_at };
-  }
-
   /** Pins or unpins; does nothing if it already is in that state. @throws Fault not_found, conflict */
   setPinned(ctx: RequestContext, id: string, pinned: boolean): Promise<HandoffDoc> {
     return guardedWrite(async () => {
       const doc = await this.require(ctx, id);
       const { _id, pinned_at, expires_at } = doc;
       if ((pinned_at !== null) === pinned) return doc;
-      const next = pinned
-        ? { pinned_at: this.now(), reap_at: null }
-        : { pinned_at: null, ...this.fullTerm({ pinned_at: null }) };
+      const at = this.now();
+      const next = pinned ? { pinned_at: at, reap_at: null } : { pinned_at: null, ...fullTerm(at, null) };
       return this.change(ctx, { _id, pinned_at, expires_at }, next);
     }, "The handoff is being changed by others: send it again.");
   }
@@ -132,6 +125,12 @@ export class Handoffs {
       }
     }
   }
+}
+
+/** Returns a full term from a time on; pinned handoffs are not reaped. */
+export function fullTerm(at: Date, pinned_at: Date | null) {
+  const expires_at = new Date(at.getTime() + TTL_MS);
+  return { expires_at, reap_at: pinned_at ? null : expires_at };
 }
 
 /** Returns the caller: the contracts admit only agents. */

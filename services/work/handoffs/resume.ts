@@ -6,7 +6,7 @@ import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, type Hit } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
-import type { Handoffs } from "./handoffs.ts";
+import { fullTerm, type Handoffs } from "./handoffs.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Lead in score over the next match that makes a match unambiguous. */
@@ -25,7 +25,8 @@ export async function resume(handoffs: Handoffs, ctx: Call<{ query: string }>) {
     const meant = await findMeant(handoffs, ctx, ctx.params.query);
     if (Array.isArray(meant)) return meant;
     const { _id, pinned_at, version_num } = meant;
-    const stamped = { last_resumed_at: handoffs.now(), ...handoffs.fullTerm({ pinned_at }) };
+    const at = handoffs.now();
+    const stamped = { last_resumed_at: at, ...fullTerm(at, pinned_at) };
     // Null if the handoff was changed meanwhile.
     return handoffs.change(ctx, { _id, pinned_at, version_num, ...handoffs.standing() }, stamped);
   }, "The handoff is being changed by others: send it again.");

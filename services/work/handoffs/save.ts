@@ -6,7 +6,7 @@ import { nullIfTaken } from "../../../storage/collection.ts";
 import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
 import type { saveHandoff } from "./handoffs.contract.ts";
 import { type HandoffDoc, present } from "./handoffs.model.ts";
-import { agentOf, type Handoffs } from "./handoffs.ts";
+import { agentOf, fullTerm, type Handoffs } from "./handoffs.ts";
 
 type Asked = CallOf<typeof saveHandoff>;
 type Content = Pick<
@@ -65,12 +65,13 @@ function overwrite(
   { _id, version_num, pinned_at }: HandoffDoc,
   content: Content,
 ): Promise<HandoffDoc | null> {
+  const at = handoffs.now();
   const guard = { _id, version_num, pinned_at };
   return handoffs.change(ctx, guard, {
     ...content,
     version_num: version_num + 1,
-    updated_at: handoffs.now(),
-    ...handoffs.fullTerm({ pinned_at }),
+    updated_at: at,
+    ...fullTerm(at, pinned_at),
     save_seed: ctx.meta.idempotency_seed ?? null,
   });
 }
@@ -82,7 +83,7 @@ async function insert(handoffs: Handoffs, ctx: Asked, content: Content): Promise
   const save_seed = ctx.meta.idempotency_seed ?? null;
   const row: HandoffDoc = {
     ...{ _id: newUuid(save_seed ?? undefined), tenant_id, agent_id, name: ctx.params.name, ...content },
-    ...{ version_num: 1, pinned_at: null, last_resumed_at: null, ...handoffs.fullTerm({ pinned_at: null }) },
+    ...{ version_num: 1, pinned_at: null, last_resumed_at: null, ...fullTerm(at, null) },
     ...{ created_at: at, updated_at: at, version: 1, changed_at: at, save_seed },
   };
   const saved = await handoffs.rows.insert(row).catch(nullIfTaken);
