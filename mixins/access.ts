@@ -1,12 +1,8 @@
 import { type Call, callerId } from "../lib/access/caller.ts";
 import { type Access, agentAccess, isOrgAdmin, type Owned, personAccess } from "../lib/access/visibility.ts";
-import type { ParamsOf } from "../lib/contract/contract.ts";
 
 /** A request, whatever its parameters. */
 export type RequestContext = Pick<Call, "call" | "meta">;
-
-/** A request of an operation. */
-export type CallOf<O> = Call<ParamsOf<O>>;
 
 /** Returns the caller's read access to scoped rows: an agent's from its token, a person's from their agents. */
 export async function callerAccess(ctx: RequestContext): Promise<Access> {

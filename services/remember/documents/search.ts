@@ -1,6 +1,7 @@
 import { invalidValue } from "../../../lib/contract/faults.ts";
-import { type CallOf, ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
+import type { CallOf } from "../../runtime.ts";
 import { wantedLabels } from "./audience.ts";
 import type { searchDocuments as operation } from "./documents.contract.ts";
 import { present, presentChunk } from "./documents.model.ts";

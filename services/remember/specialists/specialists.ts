@@ -2,10 +2,10 @@ import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/message-size.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { CallOf, RequestContext } from "../../../mixins/access.ts";
+import type { RequestContext } from "../../../mixins/access.ts";
 import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { Runtime } from "../../runtime.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
 import type * as contract from "./specialists.contract.ts";
 import { type SpecialistDoc, SpecialistLoadModel, SpecialistModel } from "./specialists.model.ts";
 

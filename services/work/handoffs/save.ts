@@ -1,9 +1,9 @@
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { CallOf } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
 import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
+import type { CallOf } from "../../runtime.ts";
 import type { saveHandoff } from "./handoffs.contract.ts";
 import { type HandoffDoc, present } from "./handoffs.model.ts";
 import { agentOf, fullTerm, type Handoffs } from "./handoffs.ts";

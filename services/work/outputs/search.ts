@@ -1,6 +1,7 @@
 import { type Access, type MemoryScope, mayRead } from "../../../lib/access/visibility.ts";
-import { type CallOf, ownerAccess, type RequestContext } from "../../../mixins/access.ts";
+import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
+import type { CallOf } from "../../runtime.ts";
 import { type ChunkDoc, type OutputDoc, present } from "./outputs.model.ts";
 import type { Outputs } from "./outputs.ts";
 import { ranked } from "./ranking.ts";

@@ -1,9 +1,9 @@
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { CallOf } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import { requireRoom } from "../../../mixins/room.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
+import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./artifacts.contract.ts";
 import { presentArtifact } from "./present.ts";
 import { assertChangeable } from "./run-state.ts";

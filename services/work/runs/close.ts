@@ -1,4 +1,4 @@
-import type { CallOf } from "../../../mixins/access.ts";
+import type { CallOf } from "../../runtime.ts";
 import { actorOf } from "./people.ts";
 import { presentRun } from "./present.ts";
 import type { RunStore } from "./run-store.ts";

@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { CallOf } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
+import type { CallOf } from "../../runtime.ts";
 import { presentAttempt } from "./facts.ts";
 import { accept, decline, offer } from "./offer-transitions.ts";
 import type * as contract from "./offers.contract.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
-import type { CallOf } from "../../../mixins/access.ts";
+import type { CallOf } from "../../runtime.ts";
 import { attemptsOn } from "./facts.ts";
 import { historyOf, retrospectiveOf } from "./history.ts";
 import { personOf } from "./people.ts";

@@ -1,8 +1,8 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { CallOf } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import type { CallOf } from "../../runtime.ts";
 import { keepContents, snapshotWrites } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
 import { actorOf, requireOwnWork, requirePeople } from "./people.ts";
