@@ -1,7 +1,7 @@
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../mixins/audited.ts";
-import { requireRoom } from "../../../mixins/room.ts";
+import { requireRoom } from "../../../mixins/row-limit.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./artifacts.contract.ts";
