@@ -131,7 +131,7 @@ async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> 
 }
 
 function firstStart({ admin, agent, tenant_slug }: Credentials, dataDir: string): string {
-  return `First start: tenant "${tenant_slug}" was made. These are shown once (and kept in ${dataDir}/credentials.json):
+  return `First start: created tenant "${tenant_slug}". Its credentials, shown once (and kept in ${dataDir}/credentials.json):
   admin      ${admin.email}  ${admin.password}
   agent key  ${agent.api_key}
 `;

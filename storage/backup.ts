@@ -45,7 +45,7 @@ export class BackupError extends Error {}
  */
 export async function backUp(dataDir: string, file: string): Promise<void> {
   if (!(await exists(join(dataDir, DATABASE)))) throw new BackupError(`${dataDir} holds no embedded store.`);
-  if (await exists(file)) throw new BackupError(`${file} is there already; name a new file.`);
+  if (await exists(file)) throw new BackupError(`${file} already exists; give a new file name.`);
   const stage = await mkdtemp(`${file}.`).catch((err: Error) => {
     throw new BackupError(`${file} cannot be made: ${err.message}`);
   });

@@ -7,7 +7,7 @@ import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
 import { code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";
 
 const WHO: Record<Operation["access"]["by"], string> = {
-  public: "Everybody, without a token",
+  public: "Anyone, without a token",
   operator: "The operator, by `OPERATOR_TOKEN`",
   monitor: "Monitoring, by `METRICS_TOKEN` or from the machine itself",
   any: "Agents and people",
@@ -16,7 +16,7 @@ const WHO: Record<Operation["access"]["by"], string> = {
   org_admin: "People with the role `admin`",
 };
 
-/** What any operation may answer that is called like this one: the page of errors says so once. */
+/** The codes that any similar operation can return: listed once on the page of errors. */
 const USUAL = new Set<FaultCode>([
   "validation_failed",
   "validation_error",
@@ -35,7 +35,7 @@ export function routeOf({ method, url, root }: Operation): string {
   return `${method} ${root ? "" : VERSION_PREFIX}${url}`;
 }
 
-/** An operation in Markdown, where it stands, who may call it, what it takes, what it answers. @param also its other routes */
+/** Returns the section of an operation in Markdown. @param also its other routes */
 export function operationSection(op: Operation, also: Operation[], components: Components): string {
   const parts = [
     `## ${op.summary}`,
@@ -55,7 +55,7 @@ function whoOf({ access }: Operation): string {
   return `${WHO[access.by]}${scope ? `, with the scope \`${scope}\`` : ""}.`;
 }
 
-/** Where else it is found: in the client and among the tools of MCP. */
+/** Names the operation's method of the client and its MCP tool. */
 function reachedBy(op: Operation): string {
   const tool = op.mcp ? ` MCP: \`${op.action.replace(".", "_")}\`.` : "";
   return op.action === "gateway.mcp" ? "" : `Client: \`${nameOf(op).join(".")}\`.${tool}`;
@@ -76,12 +76,12 @@ function takenBy(op: Operation, components: Components): string {
     });
   });
   const whole = op.wholeBody ? Object.values(op.body ?? {})[0] : undefined;
-  const raw = op.consumes === "raw" ? "The body is whatever the sender signed." : undefined;
+  const raw = op.consumes === "raw" ? "The body is the bytes that the sender signed." : undefined;
   const body = whole ? `The body is ${typeOf(components.use(whole as JsonSchema))}.` : raw;
   return [body, table(["Takes", "in", "type", ""], rows)].filter(Boolean).join("\n\n");
 }
 
-/** Statuses that answer alike stand together. */
+/** Groups statuses with the same response. */
 function answers(op: Operation, components: Components): string[] {
   const shapes = Object.entries(op.results).map(([status, schema]) => ({
     status,
@@ -104,14 +104,14 @@ function answer(op: Operation, schema: unknown, components: Components): string 
 }
 
 function errorsOf(op: Operation): string {
-  // An Idempotency-Key may end in `conflict`, the storage quota in `business_rule_violation`: named where there are other reasons.
+  // Any Idempotency-Key can cause `conflict`, any write `business_rule_violation`: list them only if declared for other reasons.
   const own = codesOf(op).filter(
     (each) => !USUAL.has(each) && (!EVERYWHERE.has(each) || op.errors?.includes(each)),
   );
   return own.length ? `Errors: ${own.map(code).join(", ")}, and [the usual](errors.md).` : "";
 }
 
-/** Nothing where there are no rows. */
+/** Returns a table in Markdown; "" without rows. */
 export function table(heads: string[], rows: string[]): string {
   return rows.length ? [row(heads), row(heads.map(() => "---")), ...rows].join("\n") : "";
 }

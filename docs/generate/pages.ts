@@ -44,17 +44,17 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
     return row([`[${name}](${name}.md)`, TAGS[name] as string, routes.map(code).join(" ")]);
   });
   const others = [
-    row(["[errors](errors.md)", "Every code that is answered, with an example of its details."]),
-    row(["[MCP tools](mcp-tools.md)", "The operations that agents have as tools."]),
-    row(["[platform events](platform-events.md)", "What the service itself publishes."]),
+    row(["[errors](errors.md)", "Every error code, with an example of its details."]),
+    row(["[MCP tools](mcp-tools.md)", "The operations that agents can use as tools."]),
+    row(["[platform events](platform-events.md)", "The events that the service publishes."]),
     row(["[command line](cli.md)", "`afferent` and its commands."]),
     row(["[settings](settings.md)", "The environment variables of the server."]),
   ];
   return page(
     "Reference",
-    "Every operation of the API, by domain; the same stands in [`openapi.json`](../openapi.json) for programs, and at\n`/docs` of a server, where it can be tried. A name with `?` may be left out. A name that an operation\ndoes not know is ignored, in queries and in bodies, unless it says otherwise: what is misspelt is as if it were left out.\nTimes are ISO 8601 in UTC with milliseconds. Numbers are doubles, everywhere: an integer beyond 2^53 is exact as text only,\n`1e-400` and `-0` are `0`, and what no double holds (`1e400`) is refused. Of a name that stands twice in an object the\nlast counts. Every POST, PATCH and PUT of a known caller\nthat changes something takes an `Idempotency-Key`; where the page of an operation says that it only reads, the key is ignored.",
+    "Every operation of the API, by domain. [`openapi.json`](../openapi.json) has the same for programs, and `/docs` of a\nserver lets you try it. A name with `?` is optional. Unknown query parameters are ignored; unknown fields of a body are\nrefused, unless an operation says otherwise. Times are ISO 8601 in UTC with milliseconds. Numbers are doubles: an integer\nbeyond 2^53 is exact only as text, `1e-400` and `-0` are `0`, and numbers beyond the range of a double (`1e400`) are\nrefused. If a name appears twice in an object, the last one counts. Every POST, PATCH and PUT of an authenticated caller\nthat changes something takes an `Idempotency-Key`; operations that only read ignore it and say so.",
     table(["Domain", "About", "Paths"], rows),
-    table(["Besides", ""], others),
+    table(["Other pages", ""], others),
     table(["Header", "of", ""], headerRows()),
   );
 }
@@ -73,9 +73,9 @@ function headerRows(): string[] {
 
 function domainPage(name: string, declared: Operation[]): string {
   const components = new Components();
-  // What is at the root of a domain before what is beneath it.
+  // The root of a domain comes before the paths beneath it.
   const ops = declared.toSorted((a, b) => a.url.split("/").length - b.url.split("/").length);
-  // Some stand at two paths.
+  // Some operations have two paths.
   const byAction = Map.groupBy(ops, ({ action }) => action);
   const sections = [...byAction.values()].map(([op, ...also]) =>
     operationSection(op as Operation, also, components),
@@ -113,15 +113,15 @@ function toolsPage(): string {
     ]);
   });
   const told =
-    "The operations that clients of the [Model Context Protocol](../mcp.md) see as tools: those that the caller's scopes\nallow. What they take and give is what the operation does.";
+    "The operations that clients of the [Model Context Protocol](../mcp.md) can use as tools, if the caller's scopes allow\nthem. Parameters and results are those of the operation.";
   return page("MCP tools", told, table(["Tool", "Operation", "", "Scope"], rows));
 }
 
 function eventsPage(): string {
   const rows = Object.entries(PLATFORM_EVENTS).map(([type, means]) => row([code(type), means]));
   const told =
-    "Events that the service publishes itself, to be subscribed to like any other. Only a glob that begins with `service.`\n(or `memory.` for the cited one) matches them. They carry ids and states, never content; those about a memory or a\nrestricted document reach only agents that may read it, also when they are handed out: whoever left the team meanwhile\ngets none that wait. `subject` is the id of what they are about.";
-  return page("Platform events", told, table(["Type", "Tells"], rows));
+    "Events that the service publishes. Subscribe to them like to any other; only globs that begin with `service.` (for\n`memory.cited`, with `memory.`) match them. They carry ids and states, never content; `subject` is the id of the resource.\nEvents about a memory or a restricted document reach only agents that may read it. Access is checked again on delivery:\nan agent that has left the team receives no more of them.";
+  return page("Platform events", told, table(["Type", "Meaning"], rows));
 }
 
 function errorsPage(): string {
@@ -132,9 +132,9 @@ function errorsPage(): string {
     return row([code(name), String(status), retryable ? "yes" : "no", means, shown]);
   });
   const told =
-    '`{"error": {"code", "message", "request_id", "details"}}` is the form of every error. A code is stable; a message is\nfor people and may change. What may be retried is sent again after `Retry-After`, with the same `Idempotency-Key`.';
+    '`{"error": {"code", "message", "request_id", "details"}}` is the form of every error. Codes are stable; messages\nare for people and may change. Retry retryable requests after `Retry-After`, with the same `Idempotency-Key`.';
   const usual =
-    "The usual ones, which the pages of operations do not repeat: `validation_failed`, `validation_error`,\n`payload_too_large` and `unsupported_media_type` for what is sent; `authentication_failed`, `insufficient_scope` and\n`rate_limited` for who sends it; `conflict` for an `Idempotency-Key` that came with another body before;\n`business_rule_violation`, rule `storage_quota`, where the organisation stores as much as it may;\n`internal_error` and `service_unavailable` for the service.";
+    "The pages of operations do not repeat the usual errors. Invalid requests: `validation_failed`, `validation_error`,\n`payload_too_large` and `unsupported_media_type`. Callers without permission or over their rate:\n`authentication_failed`, `insufficient_scope` and `rate_limited`. A reused `Idempotency-Key` with another body:\n`conflict`. A storage quota that is reached: `business_rule_violation`, rule `storage_quota`. Failures of the service:\n`internal_error` and `service_unavailable`.";
   return page(
     "Errors",
     told,
@@ -153,7 +153,7 @@ interface Example {
 }
 
 function cliPage(): string {
-  const told = "How to get it, and what it is good for, says the [guide](../guides/client.md).";
+  const told = "See the [guide](../guides/client.md) for installation and use.";
   const commands = Object.entries(COMMANDS).map(
     ([name, command]) => `## ${name}\n\n${fenced(helpFor(name, command))}`,
   );
@@ -162,7 +162,7 @@ function cliPage(): string {
 
 function settingsPage(): string {
   const told =
-    "Environment variables of the server, read once at its start. What is malformed or misspelt is refused.";
+    "Environment variables of the server, read once at its start. Malformed values and unknown names are refused.";
   return page("Settings", told, settingsTable());
 }
 

@@ -51,7 +51,7 @@ export function rowsOf(schema: JsonSchema, prefix = ""): string[] {
   });
 }
 
-/** What a field means, or each item of a list, with its default where it has one. */
+/** Returns the description of a field, or of the items of a list, with its default. */
 export function meaningOf({ description, default: fallback, anyOf = [], items }: JsonSchema): string {
   const meaning =
     [description, ...anyOf.map((each) => each.description), items?.description].find(Boolean) ?? "";
@@ -67,7 +67,7 @@ export function code(text: string): string {
   return `\`${text.replaceAll("|", "\\|")}\``;
 }
 
-/** A text that stands in one cell. */
+/** Returns the text on one line, escaped for a cell of a table. */
 export function cell(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|");
 }
@@ -97,7 +97,7 @@ function between(min: unknown, max: unknown): string {
   return min === undefined ? `, at most ${number(max)}` : `, ${number(min)} to ${number(max)}`;
 }
 
-/** A number that is only there because larger ones are not exact says nothing to a reader. */
+/** Hides the maximum that only keeps integers exact. */
 function bound(maximum: unknown): unknown {
   return maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
 }

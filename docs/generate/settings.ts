@@ -1,6 +1,6 @@
 import { SETTINGS } from "../../config.ts";
 
-/** A limit that only keeps numbers exact is not worth telling. */
+/** Larger maximums only keep integers exact and are not shown. */
 const UNBOUNDED = 1e9;
 
 interface Row {

@@ -146,7 +146,7 @@ describe("refused", () => {
     const file = join(await newFolder(), "there");
     await writeFile(file, "precious");
     const { code, output } = await npmRun("create", file, server.dataDir);
-    expect({ code, output }).toEqual({ code: 1, output: `${file} is there already; name a new file.\n` });
+    expect({ code, output }).toEqual({ code: 1, output: `${file} already exists; give a new file name.\n` });
     expect(await readFile(file, "utf8")).toBe("precious");
   });
 

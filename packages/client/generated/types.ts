@@ -4,13 +4,13 @@ import type { Call, PagedCall, StreamCall } from "../operation.ts";
 /** Every operation of the service: `api.<domain>.<operation>(params)`. */
 export interface Api {
   agents: {
-    /** Make an agent.
+    /** Create an agent.
      *
-     * Its owner is the signed-in person who makes it, unless `owner_user_id` names another.
+     * The owner is the signed-in person, unless `owner_user_id` names another.
      *
      * Needs the scope `admin`. */
     create: Call<AgentsCreateParams, AgentsCreateResult>;
-    /** List the agents, oldest first.
+    /** List agents, oldest first.
      *
      * Needs the scope `admin`. */
     list: PagedCall<AgentsListParams, AgentsListResult, AgentsListResult["agents"][number]>;
@@ -20,7 +20,7 @@ export interface Api {
      *
      * An agent may read itself and a person the agents it owns; others need the scope `admin`. */
     get: Call<AgentsGetParams, AgentsGetResult>;
-    /** Change an agent.
+    /** Update an agent.
      *
      * An endpoint that resolves to a loopback, link-local or private address is refused.
      *
@@ -28,21 +28,21 @@ export interface Api {
     update: Call<AgentsUpdateParams, AgentsUpdateResult>;
     /** Deactivate or activate an agent.
      *
-     * An inactive agent's tokens are refused within 5 seconds, and stay refused once it is active again: its keys then give new ones. No event matches an inactive agent; what is pending for it stays.
+     * An inactive agent's tokens are refused within 5 seconds and stay refused after reactivation: exchange its keys for new ones. Inactive agents match no events; their pending deliveries stay.
      *
      * Needs the scope `admin`. */
     setStatus: Call<AgentsSetStatusParams, AgentsSetStatusResult>;
-    /** Give an agent a new signing secret.
+    /** Rotate an agent's signing secret.
      *
-     * Pushes are signed with the previous one too for 24 hours.
+     * For 24 hours, pushes are signed with the previous secret too.
      *
      * Needs the scope `admin`. */
     rotateSigningSecret: Call<AgentsRotateSigningSecretParams, AgentsRotateSigningSecretResult>;
   };
   audit: {
-    /** List what was done that has to be accounted for, latest first.
+    /** List audited actions, newest first.
      *
-     * What administrators and people alone may do, what deletes, what cannot be undone, who changed runs, templates and outputs, which all of a tenant work on together, and who signed in and out. A failed sign-in (`auth.login`, `refused`) stands with each account of its e-mail, once a minute from a network; without its address where there are several tenants and it named none. Kept for `AUDIT_DAYS`.
+     * Audited are actions reserved for admins or people, deletions, irreversible actions, changes of runs, templates and outputs, and sign-ins and sign-outs. A failed sign-in (`auth.login`, `refused`) is recorded for each account of its e-mail address, once a minute per network; without the address if several tenants exist and the request named none. Entries are kept for `AUDIT_DAYS`.
      *
      * Needs the scope `admin`. */
     list: PagedCall<AuditListParams, AuditListResult, AuditListResult["entries"][number]>;
@@ -50,45 +50,45 @@ export interface Api {
   auth: {
     /** Exchange an API key for an access token.
      *
-     * The key in the body is the credential. The token ends with its key, should that be within the hour. Failures are limited per address.
+     * The key in the body is the credential. The token expires after an hour, or with its key. Failures are limited per address.
      *
      * As a form it is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic; `client_id` may be anything. Such requests are refused as OAuth has it, with `error` and `error_description`. */
     token: Call<AuthTokenParams, AuthTokenResult>;
     /** Sign in as a person.
      *
-     * The password tells the accounts of an e-mail apart; `tenant_slug` is needed only where it fits several. Failures are limited per address. */
+     * The password tells the accounts of an e-mail address apart; `tenant_slug` is needed only if it fits several. Failures are limited per address. */
     login: Call<AuthLoginParams, AuthLoginResult>;
-    /** Who the token is for. */
+    /** Read the caller of the token. */
     me: Call<AuthMeParams, AuthMeResult>;
-    /** Sign out, or end an agent's token.
+    /** Sign out, or revoke an agent's token.
      *
-     * Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent only this token ends; its key stays good. A key that is sent as the bearer itself is revoked instead. */
+     * For people, all tokens of this sign-in are refused within 5 seconds, renewed ones included. For agents, only this token ends; its key stays valid. An API key sent as the bearer token is revoked. */
     logout: Call<AuthLogoutParams, AuthLogoutResult>;
-    /** Change one's own password.
+    /** Change the caller's password.
      *
-     * All tokens of the person end; the answer has a new one. */
+     * All tokens of the person are revoked; the response contains a new one. */
     password: Call<AuthPasswordParams, AuthPasswordResult>;
     /** Sign in a browser.
      *
-     * The token is in an httpOnly cookie, good for this origin's own pages only; requests with it that change something carry `X-CSRF-Token`. Limited as a login is. */
+     * The token is set as an httpOnly cookie for this origin only; requests with it that change state need `X-CSRF-Token`. Rate limits are those of `POST /auth/login`. */
     startSession: Call<AuthStartSessionParams, AuthStartSessionResult>;
-    /** Who is signed in, and the session's CSRF token. */
+    /** Read the signed-in person and the session's CSRF token. */
     session: Call<AuthSessionParams, AuthSessionResult>;
-    /** Go on with a session.
+    /** Renew a session.
      *
-     * For another hour, up to 12 hours from signing in. */
+     * Extends it by an hour, up to 12 hours after sign-in. */
     renewSession: Call<AuthRenewSessionParams, AuthRenewSessionResult>;
     /** Sign a browser out.
      *
-     * Every token of the session is refused within 5 seconds, and the cookie is removed. */
+     * All tokens of the session are refused within 5 seconds, and the cookie is removed. */
     endSession: Call<AuthEndSessionParams, AuthEndSessionResult>;
-    /** The public keys of access tokens and receipts (RFC 7517). */
+    /** Read the public keys of access tokens and receipts (RFC 7517). */
     jwks: Call<AuthJwksParams, AuthJwksResult>;
   };
   bundles: {
-    /** Gather what an agent may need for a task.
+    /** Gather context for a task.
      *
-     * Memories, outputs and the agent's own handoffs that fit the query, or the latest when there is none; kept as they are now, for `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an attempt on a step names the bundle. A kind that cannot be had makes the bundle `degraded`, and no more. Nothing to gather is a bundle too.
+     * Memories, outputs and the agent's own handoffs that fit the query, or the latest ones without a query. The bundle is a snapshot, kept for `BUNDLE_RETENTION_DAYS` and while a handoff or an attempt on a step names it. A kind that is unavailable only makes the bundle `degraded`. A bundle may be empty.
      *
      * Needs the scope `memory:read`. */
     assemble: Call<BundlesAssembleParams, BundlesAssembleResult>;
@@ -98,13 +98,13 @@ export interface Api {
     get: Call<BundlesGetParams, BundlesGetResult>;
     /** Read a bundle's brief.
      *
-     * The bytes that were kept when it was gathered.
+     * The stored bytes.
      *
      * Needs the scope `memory:read`. */
     brief: Call<BundlesBriefParams, BundlesBriefResult>;
   };
   channels: {
-    /** Make a channel.
+    /** Create a channel.
      *
      * Needs the scope `channel:write`. */
     create: Call<ChannelsCreateParams, ChannelsCreateResult>;
@@ -122,7 +122,7 @@ export interface Api {
     update: Call<ChannelsUpdateParams, ChannelsUpdateResult>;
     /** Delete a channel with its feeds and members.
      *
-     * What was matched before stays to be delivered.
+     * Events matched before are still delivered.
      *
      * Needs the scope `channel:write`. */
     delete: Call<ChannelsDeleteParams, ChannelsDeleteResult>;
@@ -154,9 +154,9 @@ export interface Api {
     deleteFeed: Call<ChannelsDeleteFeedParams, ChannelsDeleteFeedResult>;
   };
   connectors: {
-    /** Take the messages of a broker as events.
+    /** Create a connector that turns a broker's messages into events.
      *
-     * A message is acknowledged only when its event is durable. One in structured mode (`application/cloudevents+json`) is taken as it is; any other must be JSON and is mapped. What cannot be mapped is a dead letter with the reason `mapping error: …`. A tenant may have 50 connectors.
+     * Messages are acknowledged only when their event is durable. A message in structured mode (`application/cloudevents+json`) passes unchanged; any other must be JSON and is mapped. Messages that cannot be mapped become dead letters with the reason `mapping error: …`. A tenant has at most 50 connectors.
      *
      * Needs the scope `admin`. */
     create: Call<ConnectorsCreateParams, ConnectorsCreateResult>;
@@ -168,39 +168,39 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     get: Call<ConnectorsGetParams, ConnectorsGetResult>;
-    /** Pause a connector, let it go on, or map its messages differently.
+    /** Pause, resume or remap a connector.
      *
-     * What it has taken is finished first; the rest stays at the broker. A mapping is replaced as a whole; what the one before could not map can be replayed from the dead letters.
+     * Messages already received are finished first; the rest stay at the broker. A mapping is replaced as a whole; messages that the previous one could not map can be replayed from the dead letters.
      *
      * Needs the scope `admin`. */
     update: Call<ConnectorsUpdateParams, ConnectorsUpdateResult>;
     /** Delete a connector.
      *
-     * What it has taken is finished first; the rest stays at the broker.
+     * Messages already received are finished first; the rest stay at the broker.
      *
      * Needs the scope `admin`. */
     delete: Call<ConnectorsDeleteParams, ConnectorsDeleteResult>;
   };
   deliveries: {
-    /** Take the caller's next deliveries.
+    /** Poll for deliveries.
      *
-     * Highest priority first, then oldest; best effort. What is not acknowledged before `lease_expires_at` is given out again. An answer stops at 4 MB of events. `limit` and `wait` outside their range are clamped.
+     * Highest priority first, then oldest; best effort. Deliveries not acknowledged before `lease_expires_at` are redelivered. A response has at most 4 MB of events. `limit` and `wait` outside their range are clamped.
      *
      * Needs the scope `receive`. */
     poll: Call<DeliveriesPollParams, DeliveriesPollResult>;
     /** Acknowledge deliveries.
      *
-     * Ids that are acknowledged already, of another agent or unknown are not counted.
+     * Ids that are unknown, already acknowledged or another agent's are not counted.
      *
      * Needs the scope `receive`. */
     ack: Call<DeliveriesAckParams, DeliveriesAckResult>;
-    /** Hand deliveries back, to be given out again later.
+    /** Reject deliveries, to be retried later.
      *
-     * Without `delay_seconds` after 1 s, 2 s, 4 s … (±20 %, at most 1 h); 0 is at once. The hand-out stays counted: with the budget spent, the delivery is dead-lettered with the reason.
+     * Without `delay_seconds`, retried after 1 s, 2 s, 4 s … (±20 %, at most 1 h); 0 retries at once. The attempt counts: when the retry budget is spent, the delivery is dead-lettered with the reason.
      *
      * Needs the scope `receive`. */
     nack: Call<DeliveriesNackParams, DeliveriesNackResult>;
-    /** Keep deliveries that are in flight for longer.
+    /** Extend the lease of deliveries.
      *
      * The lease ends `seconds` from now. Deliveries that are not in flight are not counted.
      *
@@ -208,25 +208,25 @@ export interface Api {
     extend: Call<DeliveriesExtendParams, DeliveriesExtendResult>;
     /** Receive deliveries as server-sent events.
      *
-     * `event: delivery`, `id:` the delivery's id, `data:` the delivery as in a poll; a comment every 15 s. Acknowledge by `POST /delivery/ack`. Closing the stream returns what it held at once, without counting a hand-out.
+     * `event: delivery`, `id:` the delivery's id, `data:` the delivery as in a poll; a comment every 15 s. Acknowledge with `POST /delivery/ack`. Closing the stream returns unacknowledged deliveries at once, without counting the attempt.
      *
      * Needs the scope `receive`. */
     stream: StreamCall<DeliveriesStreamParams>;
-    /** List dead letters, latest first.
+    /** List dead letters, newest first.
      *
-     * The caller's own; an admin sees the whole tenant's.
+     * The caller's; for admins, the whole tenant's.
      *
      * Needs the scope `receive`. */
     deadLetters: PagedCall<DeliveriesDeadLettersParams, DeliveriesDeadLettersResult, DeliveriesDeadLettersResult["items"][number]>;
     /** Replay a dead letter.
      *
-     * The event flows through interests and feeds again: its dead recipient, if it still matches, gets a fresh budget; agents that match now and never had it get it; others are not given it again. What could not be mapped is mapped by the mapping as it is now.
+     * The event is matched again. The dead letter's agent gets a new retry budget if it still matches; agents that match now and never received the event get it; others do not get it again. Input that could not be mapped is mapped with the current mapping.
      *
      * Needs the scope `receive`. */
     replay: Call<DeliveriesReplayParams, DeliveriesReplayResult>;
     /** Replay many dead letters.
      *
-     * Exactly one of `ids` and `reason` (the exact `dlq_reason`). At most 10,000 a call: `more` tells if others are left.
+     * Exactly one of `ids` and `reason` (the exact `dlq_reason`). At most 10,000 per request: `more` is true if others are left.
      *
      * Needs the scope `receive`. */
     replayMany: Call<DeliveriesReplayManyParams, DeliveriesReplayManyResult>;
@@ -234,9 +234,9 @@ export interface Api {
      *
      * Needs the scope `receive`. */
     discard: Call<DeliveriesDiscardParams, DeliveriesDiscardResult>;
-    /** Counts of deliveries by state.
+    /** Count deliveries by state.
      *
-     * The caller's own. For an admin the tenant's, with one row per agent of the page asked for; `oldest_age_seconds` is then the oldest of these agents.
+     * The caller's. For admins the tenant's, with one row per agent on the page; `oldest_age_seconds` is then the oldest of these agents.
      *
      * Needs the scope `receive`. */
     stats: Call<DeliveriesStatsParams, DeliveriesStatsResult>;
@@ -244,33 +244,33 @@ export interface Api {
   devices: {
     /** Issue a code that connects a device to an agent.
      *
-     * For the agent itself, its owner, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent takes the place of one that is still waiting. */
+     * For the agent itself, its owner, or with the scope `admin`. The code is valid for 10 minutes; a newer code for the same agent replaces a pending one. */
     issue: Call<DevicesIssueParams, DevicesIssueResult>;
-    /** How an agent's newest device code stands.
+    /** Read the status of an agent's newest device code.
      *
-     * For the agent itself, its owner, or with the scope `admin`. It never shows an API key. */
+     * For the agent itself, its owner, or with the scope `admin`. Never shows an API key. */
     status: Call<DevicesStatusParams, DevicesStatusResult>;
     /** Claim a code from the device.
      *
-     * The code is the credential. A wrong, used, denied or expired one is always the same 404. Claims and lookups of an address share a budget of `DEVICE_CLAIMS_PER_HOUR`, whatever their outcome. */
+     * The code is the credential. Wrong, used, denied and expired codes return the same 404. All claims and lookups of an address share a limit of `DEVICE_CLAIMS_PER_HOUR`. */
     claim: Call<DevicesClaimParams, DevicesClaimResult>;
     /** Approve or reject the device that claimed a code.
      *
-     * For the agent's owner and for org admins. A code with the scope `admin` is approved by an org admin alone. */
+     * For the agent's owner and org admins. Only org admins can approve a code with the scope `admin`. */
     confirm: Call<DevicesConfirmParams, DevicesConfirmResult>;
     /** Fetch the API key of an approved claim, once.
      *
-     * The claim is the credential. Before the approval it is 409 `conflict`; after a denial, at its end and a second time the same 404. The key is shown only here. */
+     * The claim is the credential. Returns 409 `conflict` before approval, and the same 404 after denial, expiry or a first fetch. The key is shown only here. */
     complete: Call<DevicesCompleteParams, DevicesCompleteResult>;
-    /** Which agent a code is for.
+    /** Read the agent of a device code.
      *
-     * Denied, expired and unknown codes are 404. With a token it also shows the scopes, and answers the same 404 to anybody but the agent itself, its owner and admins. Claims and lookups of an address share a budget of `DEVICE_CLAIMS_PER_HOUR`, whatever their outcome. */
+     * Denied, expired and unknown codes return 404. With a token the scopes are shown too, and anybody but the agent itself, its owner and admins gets the same 404. All claims and lookups of an address share a limit of `DEVICE_CLAIMS_PER_HOUR`. */
     lookUp: Call<DevicesLookUpParams, DevicesLookUpResult>;
   };
   documents: {
     /** Upload a document.
      *
-     * It is read, cut into chunks and made searchable afterwards; `status` tells how far that is. The same bytes in the same source are the document that is there (200). Other bytes under the same filename supersede it once they are stored. Without the permission to write: 200 with `accepted: false`.
+     * The document is then parsed, chunked and indexed; `status` shows the progress. The same bytes in the same source return the existing document (200). Other bytes under the same filename supersede it once they are stored. Without write permission: 200 with `accepted: false`.
      *
      * Needs the scope `memory:write`. */
     upload: Call<DocumentsUploadParams, DocumentsUploadResult>;
@@ -278,7 +278,7 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<DocumentsListParams, DocumentsListResult, DocumentsListResult["documents"][number]>;
-    /** Read what is known of a document.
+    /** Read a document's metadata.
      *
      * Needs the scope `memory:read`. */
     get: Call<DocumentsGetParams, DocumentsGetResult>;
@@ -288,13 +288,13 @@ export interface Api {
     listChunks: PagedCall<DocumentsListChunksParams, DocumentsListChunksResult, DocumentsListChunksResult["chunks"][number]>;
     /** Delete a document and its chunks.
      *
-     * What is not there is a result too: `deleted: false`. Only who uploaded it or an admin may.
+     * Only for the uploader and admins. Unknown documents return `deleted: false`.
      *
      * Needs the scope `memory:write`. */
     delete: Call<DocumentsDeleteParams, DocumentsDeleteResult>;
-    /** Find chunks of documents by meaning and by words.
+    /** Search document chunks by words and by meaning.
      *
-     * Only stored documents that the caller may see; superseded ones are not searched.
+     * Only stored documents that the caller may read; superseded ones are not searched.
      *
      * Needs the scope `memory:read`. */
     search: Call<DocumentsSearchParams, DocumentsSearchResult>;
@@ -306,31 +306,31 @@ export interface Api {
      *
      * Needs the scope `send`. */
     publish: Call<EventsPublishParams, EventsPublishResult>;
-    /** List events, latest first.
+    /** List events, newest first.
      *
-     * A caller with `send` sees what it published, an agent with `receive` what it was given, an admin everything. A page may hold fewer events than asked for and still have a `next_cursor`: a request answers at most 4 MB, and looks through some 200,000 events, or for two seconds as long as it has found none. */
+     * A caller with `send` sees events that it published, an agent with `receive` those delivered to it, an admin all. A page may hold fewer events than asked for and still have a `next_cursor`: a request returns at most 4 MB and scans some 200,000 events, or stops after two seconds without a match. */
     list: PagedCall<EventsListParams, EventsListResult, EventsListResult["events"][number]>;
-    /** Read an event and what became of it. */
+    /** Read an event and its deliveries. */
     get: Call<EventsGetParams, EventsGetResult>;
-    /** Fan a parked event out again.
+    /** Retry the fan-out of a parked event.
      *
      * Needs the scope `admin`. */
     retry: Call<EventsRetryParams, EventsRetryResult>;
   };
   exemplars: {
-    /** Keep a whole text as an example.
+    /** Create an exemplar from a text.
      *
-     * Verbatim, at most 1 MB. A text that the tenant keeps already is the exemplar that is there (200).
+     * Verbatim, at most 1 MB. A known text returns the tenant's existing exemplar (200).
      *
      * Needs the scope `memory:write`. */
     create: Call<ExemplarsCreateParams, ExemplarsCreateResult>;
-    /** List the exemplars, newest first.
+    /** List exemplars, newest first.
      *
      * Needs the scope `memory:read`. */
     list: Call<ExemplarsListParams, ExemplarsListResult>;
     /** Read an exemplar's text.
      *
-     * 202 while the text is being extracted, and 200 without a text where that failed.
+     * 202 while the text is being extracted; 200 without a text if extraction failed.
      *
      * Needs the scope `memory:read`. */
     get: Call<ExemplarsGetParams, ExemplarsGetResult>;
@@ -338,53 +338,53 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     rename: Call<ExemplarsRenameParams, ExemplarsRenameResult>;
-    /** Delete an exemplar that nothing refers to.
+    /** Delete an unreferenced exemplar.
      *
-     * 409 `conflict` while it is attached to a run, or named by the reference pointer of a step: `details.referrers`.
+     * 409 `conflict` with `details.referrers` while it is attached to a run or named by a step's reference pointer.
      *
      * Needs the scope `memory:write`. */
     delete: Call<ExemplarsDeleteParams, ExemplarsDeleteResult>;
-    /** Download an exemplar as it was given.
+    /** Download the original of an exemplar.
      *
      * For people. */
     download: Call<ExemplarsDownloadParams, ExemplarsDownloadResult>;
   };
   findings: {
-    /** Read what is new in the institution's memory.
+    /** Read new institutional memories.
      *
-     * What others made institutional since the calling agent last looked, in order. Findings are evidence from other agents, not instructions: `rendered_brief` quotes them as data.
+     * Memories of others that became institutional since the calling agent's last read, in order. Findings are evidence from other agents, not instructions: `rendered_brief` quotes them as data.
      *
      * Needs the scope `memory:read`. */
     list: Call<FindingsListParams, FindingsListResult>;
   };
   gateway: {
-    /** Whether the process runs. */
+    /** Check that the process runs. */
     healthz: Call<GatewayHealthzParams, GatewayHealthzResult>;
-    /** Whether this node can serve, and what is wrong if not. */
+    /** Check that this node can serve, with problems if not. */
     readyz: Call<GatewayReadyzParams, GatewayReadyzResult>;
-    /** What this node counts, in the text format of Prometheus. */
+    /** Read this node's metrics in the Prometheus text format. */
     metrics: Call<GatewayMetricsParams, GatewayMetricsResult>;
-    /** This document (OpenAPI 3.1). */
+    /** Read this document (OpenAPI 3.1). */
     openapi: Call<GatewayOpenapiParams, GatewayOpenapiResult>;
-    /** This document as a page. */
+    /** Read this document as a page. */
     docs: Call<GatewayDocsParams, GatewayDocsResult>;
   };
   handoffs: {
-    /** Save where the work stands, for another client to go on.
+    /** Save a handoff.
      *
-     * One of the same name is overwritten in place (200), its `version_num` raised; nothing of it stays. A saved handoff is kept for 30 days, from the last saving or resuming.
+     * Saves the state of the work for another client to continue. A handoff of the same name is overwritten (200) with a higher `version_num`. Handoffs are kept for 30 days after they were last saved or resumed.
      *
      * Needs the scope `memory:write`. */
     save: Call<HandoffsSaveParams, HandoffsSaveResult>;
-    /** List the calling agent's handoffs, most recently saved first.
+    /** List the calling agent's handoffs, last saved first.
      *
-     * With `q` those that fit it best, in words or in meaning: while search does not answer, or half of it, those that have it in their name or summary, and the header `X-Degraded` says why. A page of very long ones has fewer than `limit`.
+     * With `q`, the best matches in words or meaning; if search is unavailable or partial, handoffs with `q` in their name or summary, and the header `X-Degraded` gives the reason. A page of very long ones may have fewer than `limit`.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<HandoffsListParams, HandoffsListResult, HandoffsListResult[number]>;
-    /** Go on where a handoff stands.
+    /** Resume a handoff.
      *
-     * Looks for the exact name, then for the id, then for the meaning. One match is resumed: its brief is the answer, and its 30 days begin again. Several that fit about as well are listed instead, and none is resumed.
+     * Looks up the exact name, then the id, then the meaning. A single match is resumed: the result is its brief, and its 30 days begin again. Several equally good matches are listed, and none is resumed.
      *
      * Needs the scope `memory:read`. */
     resume: Call<HandoffsResumeParams, HandoffsResumeResult>;
@@ -392,81 +392,81 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     get: Call<HandoffsGetParams, HandoffsGetResult>;
-    /** Delete a handoff, and what search knows of it.
+    /** Delete a handoff and its search entries.
      *
      * Needs the scope `memory:write`. */
     delete: Call<HandoffsDeleteParams, HandoffsDeleteResult>;
     /** Read a handoff's brief without resuming it.
      *
-     * The same bytes as `resume` gives.
+     * The same bytes as `resume` returns.
      *
      * Needs the scope `memory:read`. */
     export: Call<HandoffsExportParams, HandoffsExportResult>;
-    /** Keep a handoff until it is unpinned or deleted.
+    /** Pin a handoff until it is unpinned or deleted.
      *
      * Needs the scope `memory:write`. */
     pin: Call<HandoffsPinParams, HandoffsPinResult>;
-    /** Let a handoff expire again, 30 days from now.
+    /** Unpin a handoff: it expires in 30 days.
      *
      * Needs the scope `memory:write`. */
     unpin: Call<HandoffsUnpinParams, HandoffsUnpinResult>;
   };
   ingest: {
-    /** Let a sender's webhooks in.
+    /** Create a webhook.
      *
-     * A tenant may have 50.
+     * A tenant has at most 50.
      *
      * Needs the scope `admin`. */
     createWebhook: Call<IngestCreateWebhookParams, IngestCreateWebhookResult>;
-    /** List the webhooks, oldest first.
+    /** List webhooks, oldest first.
      *
      * Needs the scope `admin`. */
     listWebhooks: PagedCall<IngestListWebhooksParams, IngestListWebhooksResult, IngestListWebhooksResult["webhooks"][number]>;
-    /** Rename a webhook, or map what comes by it differently.
+    /** Rename or remap a webhook.
      *
-     * A mapping is replaced as a whole and holds for what comes from then on. What the one before could not map can be replayed from the dead letters.
+     * A mapping is replaced as a whole and applies from then on. Requests that the previous one could not map can be replayed from the dead letters.
      *
      * Needs the scope `admin`. */
     updateWebhook: Call<IngestUpdateWebhookParams, IngestUpdateWebhookResult>;
-    /** Take no more webhooks of a registration.
+    /** Delete a webhook.
      *
-     * Events that came by it stay.
+     * Its events stay.
      *
      * Needs the scope `admin`. */
     deleteWebhook: Call<IngestDeleteWebhookParams, IngestDeleteWebhookResult>;
-    /** Give a webhook a new signing secret.
+    /** Rotate a webhook's signing secret.
      *
-     * The one before is accepted too for 24 hours.
+     * For 24 hours, the previous secret is accepted too.
      *
      * Needs the scope `admin`. */
     rotateWebhook: Call<IngestRotateWebhookParams, IngestRotateWebhookResult>;
-    /** See what a webhook makes of a payload.
+    /** Test a webhook's mapping with a payload.
      *
-     * Nothing is published, and no signature is asked for.
+     * Publishes nothing and needs no signature.
      *
      * Needs the scope `admin`. */
     testWebhook: Call<IngestTestWebhookParams, IngestTestWebhookResult>;
-    /** Deliver a webhook of any of the tenant's sources.
+    /** Deliver a webhook from any source of the tenant.
      *
-     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter. */
+     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. Unsigned requests get the same 401 at any address. Requests that cannot be mapped are accepted as dead letters. */
     receive: Call<IngestReceiveParams, IngestReceiveResult>;
-    /** Deliver a webhook of one source.
+    /** Deliver a webhook from one source.
      *
-     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter. */
+     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. Unsigned requests get the same 401 at any address. Requests that cannot be mapped are accepted as dead letters. */
     receiveFrom: Call<IngestReceiveFromParams, IngestReceiveFromResult>;
-    /** Ask for permission to deliver webhooks of any of the tenant's sources.
+    /** Request permission to deliver webhooks from any source of the tenant.
      *
-     * The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the `WebHook-Request-Rate` that was asked for, or `*`). Every address answers the same, whether it is registered or not: what is delivered has to be signed. A `WebHook-Request-Callback` is not called. */
+     * The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested `WebHook-Request-Rate`, or `*`). Registered and unregistered addresses answer alike: deliveries must be signed anyway. A `WebHook-Request-Callback` is not called. */
     validate: Call<IngestValidateParams, IngestValidateResult>;
-    /** Ask for permission to deliver webhooks of one source.
+    /** Request permission to deliver webhooks from one source.
      *
-     * The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the `WebHook-Request-Rate` that was asked for, or `*`). Every address answers the same, whether it is registered or not: what is delivered has to be signed. A `WebHook-Request-Callback` is not called. */
+     * The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested `WebHook-Request-Rate`, or `*`). Registered and unregistered addresses answer alike: deliveries must be signed anyway. A `WebHook-Request-Callback` is not called. */
     validateFor: Call<IngestValidateForParams, IngestValidateForResult>;
   };
   interests: {
-    /** Declare an interest.
+    /** Create an interest.
      *
-     * Events match when both the type glob and the filter hold. A filter that does not compile is `validation_error` with `details.position`. Agents and organisations have a limit (`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), beyond which `details.rule` is `interest_limit`.
+     * Events match when both the type glob and the filter hold. A filter that does not compile is `validation_error` with `details.position`. Agents and organisations have a limit (`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), reported as rule `interest_limit`.
      *
      * Needs the scope `receive`. */
     create: Call<InterestsCreateParams, InterestsCreateResult>;
@@ -478,27 +478,27 @@ export interface Api {
      *
      * Needs the scope `receive`. */
     get: Call<InterestsGetParams, InterestsGetResult>;
-    /** Change an interest.
+    /** Update an interest.
      *
-     * Events that are published after the answer are matched by the change. A filter that does not compile is `validation_error` with `details.position`.
+     * The change applies to events published after the response. A filter that does not compile is `validation_error` with `details.position`.
      *
      * Needs the scope `receive`. */
     update: Call<InterestsUpdateParams, InterestsUpdateResult>;
-    /** Withdraw an interest.
+    /** Delete an interest.
      *
-     * What was matched before stays to be delivered.
+     * Events matched before are still delivered.
      *
      * Needs the scope `receive`. */
     delete: Call<InterestsDeleteParams, InterestsDeleteResult>;
-    /** Try an interest on the last events.
+    /** Test an interest on recent events.
      *
-     * Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.
+     * Runs a candidate against the tenant's last 100 events (fewer if they are large) and saves nothing.
      *
      * Needs the scope `receive`. */
     test: Call<InterestsTestParams, InterestsTestResult>;
   };
   keys: {
-    /** Make an API key for an agent.
+    /** Create an API key for an agent.
      *
      * The key is shown only here.
      *
@@ -512,113 +512,113 @@ export interface Api {
     list: PagedCall<KeysListParams, KeysListResult, KeysListResult["keys"][number]>;
     /** Revoke an API key.
      *
-     * The tokens that were made with it are refused within 5 seconds.
+     * Tokens created with it are refused within 5 seconds.
      *
      * Needs the scope `admin`. */
     revoke: Call<KeysRevokeParams, KeysRevokeResult>;
   };
   live: {
-    /** How the organisation's events flow now.
+    /** Read the organisation's event traffic.
      *
-     * Counts of the last 15 minutes, of the nodes that run. `deliveries`, `storage` and `recent` are for admins; others get null and nothing. */
+     * Counts of the last 15 minutes, over all running nodes. `deliveries`, `storage` and `recent` are for admins; other callers get null and an empty list. */
     stats: Call<LiveStatsParams, LiveStatsResult>;
-    /** The same as it changes, as server-sent events.
+    /** Stream the event traffic as server-sent events.
      *
-     * `event: stats` with the data of `GET /stats`, at once and every 2 seconds. `event: changed` with `{resource, ids}` soon after runs, documents, devices or connectors changed; `ids` are of runs only, and none where there are many. Some change may go untold when a node dies. */
+     * `event: stats` has the data of `GET /stats`, at once and then every 2 seconds. `event: changed` has `{resource, ids}` and follows changes of runs, documents, devices and connectors; `ids` lists runs only and is empty when many changed. When a node dies, some changes may not be reported. */
     watch: StreamCall<LiveWatchParams>;
   };
   memories: {
-    /** Erase memories for good.
+    /** Erase memories permanently.
      *
-     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were uploaded about it, with their files and chunks, and what was remembered from these. It answers when the bytes are gone from the files of the service too, and is finished after a crash. `receipt` is a JWS of the service (`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.
+     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Erases memories of any scope and status with their vectors, relationships and other data; by `subject` also the documents uploaded about it, with their files and chunks, and the memories derived from these. The response follows when the bytes are gone from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). `dry_run` only counts. Repeat the request to erase the rest.
      *
      * Needs the scope `memory:write`. */
     erase: Call<MemoriesEraseParams, MemoriesEraseResult>;
     /** List memories.
      *
-     * All that the caller may see and that are in force: not the expired, forgotten, superseded or merged. A page of very long ones may hold fewer than `limit`; `next_cursor` goes on after it.
+     * Active memories that the caller may read: not the expired, forgotten, superseded or merged. A page of very long ones may hold fewer than `limit`; continue with `next_cursor`.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<MemoriesListParams, MemoriesListResult, MemoriesListResult["memories"][number]>;
-    /** Remember something.
+    /** Create a memory.
      *
-     * It is found by its text as soon as this is answered.
+     * It can be found by its text immediately.
      *
      * Needs the scope `memory:write`. */
     create: Call<MemoriesCreateParams, MemoriesCreateResult>;
-    /** Remember many things.
+    /** Create many memories.
      *
-     * Each on its own: one that is refused leaves the others alone. Results come in order.
+     * Each is independent: a refused memory does not affect the others. Results are in order.
      *
      * Needs the scope `memory:write`. */
     createBatch: Call<MemoriesCreateBatchParams, MemoriesCreateBatchResult>;
     /** Read a memory.
      *
-     * A forgotten or expired one only its owner may read, until it is purged.
+     * Forgotten and expired memories can be read only by their owner, until they are purged.
      *
      * Needs the scope `memory:read`. */
     get: Call<MemoriesGetParams, MemoriesGetResult>;
-    /** Change a memory.
+    /** Update a memory.
      *
-     * What is left out stays; null clears. Only the owner or an org admin.
+     * Omitted fields stay; null clears a field. Only for the owner and org admins.
      *
      * Needs the scope `memory:write`. */
     update: Call<MemoriesUpdateParams, MemoriesUpdateResult>;
-    /** Let more read a memory.
+    /** Promote a memory to a wider scope.
      *
-     * From agent to team or institution, from team to institution. Only the owner or an org admin.
+     * From agent to team or institution, or from team to institution. Only for the owner and org admins.
      *
      * Needs the scope `memory:write`. */
     promote: Call<MemoriesPromoteParams, MemoriesPromoteResult>;
     /** Forget a memory.
      *
-     * It is found on no path from then on, and purged after the reversibility window. What it superseded stays superseded. Only the owner or an org admin; again is the same answer.
+     * It can no longer be found, and is purged after the reversibility window. Memories that it superseded stay superseded. Only for the owner and org admins. Repeating it returns the same answer.
      *
      * Needs the scope `memory:write`. */
     forget: Call<MemoriesForgetParams, MemoriesForgetResult>;
-    /** Take a forgotten memory back.
+    /** Restore a forgotten memory.
      *
-     * Within the reversibility window, to what it was when it was forgotten. Only the owner or an org admin.
+     * Within the reversibility window, to its previous status. Only for the owner and org admins.
      *
      * Needs the scope `memory:write`. */
     restore: Call<MemoriesRestoreParams, MemoriesRestoreResult>;
-    /** Replace a memory by another.
+    /** Supersede a memory by another.
      *
-     * Only the owner of the replaced memory or an org admin. The successor must be at least as visible, and neither superseded or forgotten yet.
+     * Only for the owner of the superseded memory and org admins. The successor must be at least as visible, and neither may be superseded or forgotten.
      *
      * Needs the scope `memory:write`. */
     supersede: Call<MemoriesSupersedeParams, MemoriesSupersedeResult>;
-    /** Explain where a memory comes from.
+    /** Read the lineage of a memory.
      *
      * Needs the scope `memory:read`. */
     lineage: Call<MemoriesLineageParams, MemoriesLineageResult>;
     /** Search memories by words and by meaning.
      *
-     * Of all that the caller may see, what fits the query best; near-ties rank agent, then team, then institutional. When the vectors of the query cannot be had in time, words alone decide, and the answer is `degraded`.
+     * The memories that the caller may read and that fit the query best; near-ties rank agent, then team, then institutional. If the query's vectors are late, only words count and the result is `degraded`.
      *
      * Needs the scope `memory:read`. */
     search: Call<MemoriesSearchParams, MemoriesSearchResult>;
-    /** Say that a memory was of use.
+    /** Cite a memory as useful.
      *
-     * One citation counts for each caller, memory and day (UTC). Citations by others than the owner raise the memory's rank for 30 days. Published as `memory.cited`.
+     * One citation counts per caller, memory and day (UTC). Citations by others than the owner raise the memory's rank for 30 days. Published as `memory.cited`.
      *
      * Needs the scope `memory:read`. */
     cite: Call<MemoriesCiteParams, MemoriesCiteResult>;
-    /** List where in documents a memory comes from.
+    /** List the document passages that a memory comes from.
      *
-     * Only of documents that the caller may see.
+     * Only documents that the caller may read.
      *
      * Needs the scope `memory:read`. */
     citations: Call<MemoriesCitationsParams, MemoriesCitationsResult>;
-    /** Read what an agent cited, and how useful its memories were, in the last 30 days.
+    /** Read an agent's citations of the last 30 days, and those of its memories.
      *
-     * For the agent itself, the person who owns it, and admins. Latest first.
+     * For the agent itself, the person who owns it, and admins. Newest first.
      *
      * Needs the scope `memory:read`. */
     activity: PagedCall<MemoriesActivityParams, MemoriesActivityResult, MemoriesActivityResult["activity"][number]>;
-    /** Read how the memories that the caller may read are doing.
+    /** Read the health of the memories that the caller may read.
      *
-     * Where there are more than 100,000, it is of those that changed last.
+     * Covers at most the 100,000 memories that changed last.
      *
      * Needs the scope `memory:read`. */
     health: Call<MemoriesHealthParams, MemoriesHealthResult>;
@@ -626,13 +626,13 @@ export interface Api {
   merges: {
     /** Propose to merge two memories.
      *
-     * For whoever sees both. Two memories have one open proposal: one that the service made becomes the caller's.
+     * The caller must be able to read both. Two memories have at most one open proposal: the service's becomes the caller's.
      *
      * Needs the scope `memory:write`. */
     propose: Call<MergesProposeParams, MergesProposeResult>;
-    /** List merge proposals, latest first.
+    /** List merge proposals, newest first.
      *
-     * Those of memories that the caller may both read; all of them for org admins, who decide.
+     * Proposals whose memories the caller may both read; for org admins, who decide, all.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<MergesListParams, MergesListResult, MergesListResult["merge_proposals"][number]>;
@@ -642,37 +642,37 @@ export interface Api {
     get: Call<MergesGetParams, MergesGetResult>;
     /** Merge two memories.
      *
-     * The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible as the other: else 422, rule `scope_only_widens`.
+     * The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible as the other, else 422, rule `scope_only_widens`.
      *
      * Needs the scope `memory:write`. */
     resolve: Call<MergesResolveParams, MergesResolveResult>;
-    /** Leave two memories as they are.
+    /** Reject a merge proposal.
      *
      * Needs the scope `memory:write`. */
     reject: Call<MergesRejectParams, MergesRejectResult>;
   };
   onboarding: {
-    /** What to try next.
+    /** Read the next steps to try.
      *
-     * Each step is done once the organisation has done it, and stays done. */
+     * A step is done once anybody in the organisation has done it, and stays done. */
     get: Call<OnboardingGetParams, OnboardingGetResult>;
-    /** Put the guidance away.
+    /** Dismiss the guidance.
      *
-     * For the person, or for the person who owns the agent. The first time counts. */
+     * For the person, or the owner of the agent. Repeating it changes nothing. */
     dismiss: Call<OnboardingDismissParams, OnboardingDismissResult>;
   };
   outputs: {
     /** Download an output as a file.
      *
-     * For people. The current version: `md` as it was saved, `html` without anything that could run; `pdf` and `docx` where the operator lets them be made (404 elsewhere). */
+     * For people. The current version: `md` as saved, `html` without active content; `pdf` and `docx` if the operator enables them (otherwise 404). */
     export: Call<OutputsExportParams, OutputsExportResult>;
     /** Send an output by e-mail.
      *
-     * For people. The text stands in the mail; with `attach_format` it is attached as a file too. 404 where the operator does not let mail be sent, 503 where no server for it is set. */
+     * For people. The mail contains the text; `attach_format` also attaches it as a file. 404 if the operator has disabled e-mail, 503 if no mail server is configured. */
     email: Call<OutputsEmailParams, OutputsEmailResult>;
     /** Save an output, or a new version of one.
      *
-     * The text is kept byte for byte and may have any length. With `output_id` a new version is saved: what else is given replaces what was there, and earlier versions stay as they are. As `text/markdown` the body is the text, and the other fields stand in the query.
+     * The text is kept byte for byte and may have any length. With `output_id` a new version is saved: given fields replace the existing ones, and earlier versions do not change. As `text/markdown` the body is the text, and the other fields go into the query.
      *
      * Needs the scope `memory:write`. */
     save: Call<OutputsSaveParams, OutputsSaveResult>;
@@ -682,13 +682,13 @@ export interface Api {
     list: PagedCall<OutputsListParams, OutputsListResult, OutputsListResult["outputs"][number]>;
     /** Read an output.
      *
-     * With `version` the text and title of that version.
+     * With `version`, the text and title of that version.
      *
      * Needs the scope `memory:read`. */
     get: Call<OutputsGetParams, OutputsGetResult>;
-    /** File an output under another project, or tag it.
+    /** Change an output's project or tags.
      *
-     * Null unfiles it. Tags are for people: an agent's are refused.
+     * Null removes the project. Only people can set tags.
      *
      * Needs the scope `memory:write`. */
     update: Call<OutputsUpdateParams, OutputsUpdateResult>;
@@ -706,9 +706,9 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     getVersion: Call<OutputsGetVersionParams, OutputsGetVersionResult>;
-    /** Find outputs by words and by meaning.
+    /** Search outputs by words and by meaning.
      *
-     * Each output once, with the passage that fits best. Superseded ones are found where they are asked for, below what took their place; those of archived projects where they are asked for.
+     * Each output once, with its best passage. Superseded outputs are included on request, ranked below their successors; those of archived projects only on request.
      *
      * Needs the scope `memory:read`. */
     search: Call<OutputsSearchParams, OutputsSearchResult>;
@@ -718,7 +718,7 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<ProjectsListParams, ProjectsListResult, ProjectsListResult["projects"][number]>;
-    /** Make a project.
+    /** Create a project.
      *
      * Needs the scope `admin`. */
     create: Call<ProjectsCreateParams, ProjectsCreateResult>;
@@ -728,63 +728,63 @@ export interface Api {
     update: Call<ProjectsUpdateParams, ProjectsUpdateResult>;
   };
   relationships: {
-    /** Relate a memory to another.
+    /** Create a relationship between two memories.
      *
-     * An edge of one type is there once: the same again is `conflict`.
+     * An edge of each type exists at most once: a repetition is `conflict`.
      *
      * Needs the scope `memory:write`. */
     create: Call<RelationshipsCreateParams, RelationshipsCreateResult>;
     /** List the relationships of a memory, both directions, oldest first.
      *
-     * One hop. Only those whose other end the caller may read and that is neither forgotten nor expired. `SUPERSEDES`, `DERIVED_FROM` and other types in capitals were recorded by the service.
+     * One hop. Only those whose other memory the caller may read and that is neither forgotten nor expired. `SUPERSEDES`, `DERIVED_FROM` and other types in capitals are recorded by the service.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<RelationshipsListParams, RelationshipsListResult, RelationshipsListResult["relationships"][number]>;
-    /** Remove a relationship.
+    /** Delete a relationship.
      *
-     * For whoever made it, the owner of the memory that it starts from, and org admins. What the service recorded stays.
+     * For its creator, the owner of its source memory, and org admins. Relationships recorded by the service stay.
      *
      * Needs the scope `memory:write`. */
     delete: Call<RelationshipsDeleteParams, RelationshipsDeleteResult>;
-    /** Read what a memory is related to, some hops far.
+    /** Read the graph around a memory.
      *
      * Needs the scope `memory:read`. */
     graph: Call<RelationshipsGraphParams, RelationshipsGraphResult>;
-    /** List the types of relationship.
+    /** List relationship types.
      *
      * Needs the scope `memory:read`. */
     types: Call<RelationshipsTypesParams, RelationshipsTypesResult>;
   };
   runs: {
-    /** Register what a run brought forth.
+    /** Register an artifact of a run.
      *
-     * The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. A run has at most 1000 artifacts: one more is 422, rule `run_limit`.
+     * The pointer is stored, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. A run has at most 1000 artifacts: more are 422, rule `run_limit`.
      *
      * Needs the scope `memory:write`. */
     registerArtifact: Call<RunsRegisterArtifactParams, RunsRegisterArtifactResult>;
-    /** List what a run brought forth, oldest first.
+    /** List a run's artifacts, oldest first.
      *
      * Needs the scope `memory:read`. */
     listArtifacts: PagedCall<RunsListArtifactsParams, RunsListArtifactsResult, RunsListArtifactsResult["artifacts"][number]>;
     /** Attach an exemplar to a run.
      *
-     * As long as it is attached it cannot be deleted. Attaching it again changes nothing.
+     * Attached exemplars cannot be deleted. Attaching one again changes nothing.
      *
      * Needs the scope `memory:write`. */
     attachExemplar: Call<RunsAttachExemplarParams, RunsAttachExemplarResult>;
-    /** Offer a step's result to whoever does a next one.
+    /** Offer a step's result to its successors.
      *
-     * A run has at most 1000 offers, with 4 MB of notes: one more is 422, rule `run_limit`.
+     * A run has at most 1000 offers, with 4 MB of notes: more are 422, rule `run_limit`.
      *
      * Needs the scope `memory:write`. */
     offerHandoff: Call<RunsOfferHandoffParams, RunsOfferHandoffResult>;
-    /** List a run's hand-off offers, oldest first.
+    /** List a run's handoff offers, oldest first.
      *
      * Needs the scope `memory:read`. */
     listOffers: Call<RunsListOffersParams, RunsListOffersResult>;
     /** Accept an offer.
      *
-     * The offering step is completed, and an attempt opened on the successor that is the caller's: of those that are not done the one assigned to them (for an agent: to its owner), else the first unassigned one. Where each is another person's it is 403 `forbidden`; while a successor waits for other steps too, `attempt` is null.
+     * Completes the offering step and opens an attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. 403 `forbidden` if all are assigned to other people. `attempt` is null while the successor waits for other steps.
      *
      * Needs the scope `memory:write`. */
     acceptOffer: Call<RunsAcceptOfferParams, RunsAcceptOfferResult>;
@@ -792,15 +792,15 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     declineOffer: Call<RunsDeclineOfferParams, RunsDeclineOfferResult>;
-    /** Begin a run.
+    /** Create a run.
      *
-     * From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a template alone. Once it was changed 10000 times a run can only be closed: else it is 422, rule `run_limit`. So is a note or evidence with which those of all its steps would take more than 4 MB.
+     * From a template, whose steps are copied, or from given steps. `step_assignments` are allowed only with a template. After 10000 changes a run can only be closed: others are 422, rule `run_limit`. So are notes and evidence beyond 4 MB over all steps.
      *
      * Needs the scope `memory:write`. */
     create: Call<RunsCreateParams, RunsCreateResult>;
     /** List the tenant's runs, newest first.
      *
-     * All of them, whoever began them, as a bare array. With `limit` by the page, of long ones fewer: `offset` goes on, and the header `X-Total-Count` says how many there are.
+     * All runs of the tenant as a bare array. With `limit`, a page, which may have fewer if runs are long: continue with `offset` until the header `X-Total-Count`.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<RunsListParams, RunsListResult, RunsListResult[number]>;
@@ -808,61 +808,61 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     get: Call<RunsGetParams, RunsGetResult>;
-    /** Where a run stands, and what the caller could do next.
+    /** Read a run's progress and the caller's next step.
      *
-     * `my_next`: the first ready step assigned to the caller, for an agent to its owner; else the first unassigned one.
+     * `my_next`: the first ready step assigned to the caller (for agents: to the owner), else the first unassigned one.
      *
      * Needs the scope `memory:read`. */
     position: Call<RunsPositionParams, RunsPositionResult>;
-    /** Close a run with its outcome.
+    /** Close a run with an outcome.
      *
-     * Once; its steps stay as they are then. A second time is 409 `conflict`.
+     * Its steps can no longer change. A closed run is 409 `conflict`.
      *
      * Needs the scope `memory:write`. */
     close: Call<RunsCloseParams, RunsCloseResult>;
-    /** What a closed run's steps took, and what made them done.
+    /** Read the times and evidence of a closed run's steps.
      *
-     * `elapsed_seconds` from ready to done, `active_seconds` while in progress; null where a step is not so far. Of one that was reopened both count each time. For a run that is open: 409 `conflict`.
+     * `elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An open run is 409 `conflict`.
      *
      * Needs the scope `memory:read`. */
     retrospective: Call<RunsRetrospectiveParams, RunsRetrospectiveResult>;
-    /** The steps that are completed, in the order they were.
+    /** List the completed steps, in order of completion.
      *
      * Needs the scope `memory:read`. */
     history: Call<RunsHistoryParams, RunsHistoryResult>;
-    /** A run as a Markdown document.
+    /** Read a run as a Markdown document.
      *
-     * Byte for byte the same as long as nothing happened in the run.
+     * Identical bytes as long as the run does not change.
      *
      * Needs the scope `memory:read`. */
     statusDocument: Call<RunsStatusDocumentParams, RunsStatusDocumentResult>;
     /** Start a step.
      *
-     * Not exclusive: several attempts may be open at once, of which the later are told so (`warning`). While something it depends on is not done, or open again, it is 409 `step_not_ready`.
+     * Not exclusive: several attempts may be open at once, and later ones get a `warning`. 409 `step_not_ready` while a dependency is unfinished or reopened.
      *
      * Needs the scope `memory:write`. */
     startStep: Call<RunsStartStepParams, RunsStartStepResult>;
     /** Complete a step, or attest one of its criteria.
      *
-     * With `criterion_key` one criterion is attested, and the last of them completes the step: until then `completed_step_key` is null. `artifact_contents` keeps what registered artifacts held.
+     * With `criterion_key`, one criterion is attested; the last one completes the step, and until then `completed_step_key` is null. `artifact_contents` stores the content of registered artifacts.
      *
      * Needs the scope `memory:write`. */
     completeStep: Call<RunsCompleteStepParams, RunsCompleteStepResult>;
     /** Skip a step.
      *
-     * What depends on it need not wait for it any more.
+     * Dependent steps no longer wait for it.
      *
      * Needs the scope `memory:write`. */
     skipStep: Call<RunsSkipStepParams, RunsSkipStepResult>;
-    /** Open a completed or skipped step again.
+    /** Reopen a completed or skipped step.
      *
-     * Successors that were only ready are blocked again; those further on are named, and left as they are. A completed run is active again.
+     * Ready successors are blocked again; those further on are reported and do not change. A completed run becomes active again.
      *
      * Needs the scope `memory:write`. */
     reopenStep: Call<RunsReopenStepParams, RunsReopenStepResult>;
-    /** Give a step to another person.
+    /** Assign a step to a person.
      *
-     * Or to nobody in particular, by null. Attempts that are open go on, and what completes the step stays as it is. To whom it belongs already changes nothing.
+     * Null unassigns it. Open attempts and the completion mode do not change. Repeating an assignment changes nothing.
      *
      * Needs the scope `memory:write`. */
     assignStep: Call<RunsAssignStepParams, RunsAssignStepResult>;
@@ -870,63 +870,63 @@ export interface Api {
   sessions: {
     /** List an agent's connected devices, most recent first.
      *
-     * For the agent itself, its owner, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` after it was heard of last. */
+     * For the agent itself, its owner, or with the scope `admin`. Devices whose key is revoked are removed `SESSION_RETENTION_DAYS` after they were last seen. */
     list: Call<SessionsListParams, SessionsListResult>;
     /** Disconnect a device.
      *
-     * Its key is revoked: its tokens are refused within 5 seconds.
+     * Revokes its key: its tokens are refused within 5 seconds.
      *
      * Needs the scope `admin`. */
     delete: Call<SessionsDeleteParams, SessionsDeleteResult>;
-    /** Say that the device is still there.
+    /** Report that a device is alive.
      *
-     * With a token of the session's own key; once a minute at the most. */
+     * With a token of the session's key; at most once a minute. */
     heartbeat: Call<SessionsHeartbeatParams, SessionsHeartbeatResult>;
   };
   specialists: {
     /** Write a specialist's next version.
      *
-     * Earlier versions stay as they are.
+     * Earlier versions do not change.
      *
      * Needs the scope `admin`. */
     write: Call<SpecialistsWriteParams, SpecialistsWriteResult>;
-    /** List the specialists by name.
+    /** List specialists by name.
      *
      * Needs the scope `memory:read`. */
     list: Call<SpecialistsListParams, SpecialistsListResult>;
     /** Load a specialist's latest version.
      *
-     * One that is not there, or cannot be reached, is a result with `error`, not an HTTP error.
+     * If the specialist does not exist or is unavailable, the result has `error`; it is not an HTTP error.
      *
      * Needs the scope `memory:read`. */
     load: Call<SpecialistsLoadParams, SpecialistsLoadResult>;
-    /** Say that a specialist is not used any more.
+    /** Unload a specialist.
      *
-     * Bookkeeping: instructions that are in a conversation stay there. Doing it again changes nothing.
+     * Bookkeeping only: instructions already in a conversation stay there. Repeating it changes nothing.
      *
      * Needs the scope `memory:read`. */
     unload: Call<SpecialistsUnloadParams, SpecialistsUnloadResult>;
     /** List a specialist's versions, newest first.
      *
-     * Of long ones a page has fewer than `limit`: `offset` goes on as long as there are more of `total`.
+     * A page of long versions may have fewer than `limit`: continue with `offset` until `total`.
      *
      * Needs the scope `memory:read`. */
     versions: PagedCall<SpecialistsVersionsParams, SpecialistsVersionsResult, SpecialistsVersionsResult["versions"][number]>;
   };
   teams: {
-    /** Make a team.
+    /** Create a team.
      *
      * Needs the scope `admin`. */
     create: Call<TeamsCreateParams, TeamsCreateResult>;
-    /** List the teams, by name.
+    /** List teams by name.
      *
      * Needs the scope `admin`. */
     list: PagedCall<TeamsListParams, TeamsListResult, TeamsListResult["teams"][number]>;
   };
   templates: {
-    /** Author a process template, or a new version of one.
+    /** Create a process template, or a new version of one.
      *
-     * A slug that is there gets the next version; earlier ones stay as they are. `goal_template` is a description: nothing in it is substituted.
+     * An existing slug gets a new version; earlier ones do not change. `goal_template` is a description: nothing in it is substituted.
      *
      * Needs the scope `memory:write`. */
     author: Call<TemplatesAuthorParams, TemplatesAuthorResult>;
@@ -936,45 +936,45 @@ export interface Api {
     list: Call<TemplatesListParams, TemplatesListResult>;
     /** Read a process template.
      *
-     * The latest version, or the one named. Its `id` is what a run is created from.
+     * The latest version, or the given one. Runs are created from its `id`.
      *
      * Needs the scope `memory:read`. */
     get: Call<TemplatesGetParams, TemplatesGetResult>;
   };
   tenants: {
-    /** Make a tenant with its first admin and first agent.
+    /** Create a tenant with its first admin and agent.
      *
      * The password and the key are shown only here. */
     create: Call<TenantsCreateParams, TenantsCreateResult>;
-    /** List the tenants. */
+    /** List tenants. */
     list: PagedCall<TenantsListParams, TenantsListResult, TenantsListResult["tenants"][number]>;
     /** Suspend or activate a tenant, or change its storage quota.
      *
-     * The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost. A tenant over its quota reads, deletes and acknowledges; what would store more is `422 business_rule_violation`, rule `storage_quota`. */
+     * The tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule `storage_quota`. */
     update: Call<TenantsUpdateParams, TenantsUpdateResult>;
-    /** Erase a tenant and everything it has.
+    /** Erase a tenant and all its data.
      *
-     * For good, from the files of the service too. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). Erasing again finishes an erasure that was interrupted. */
+     * Irreversible; the data is removed from the service's files too. Returns a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). Repeat the request to finish an interrupted erasure. */
     erase: Call<TenantsEraseParams, TenantsEraseResult>;
-    /** What holds for the organisation.
+    /** Read the organisation's limits.
      *
-     * The installation's settings, the same for every tenant but for `storage`. What is left of a rate tell `X-RateLimit-*`. */
+     * The installation's settings, the same for every tenant except `storage`. See `X-RateLimit-*` for the rest of a rate. */
     limits: Call<TenantsLimitsParams, TenantsLimitsResult>;
   };
   users: {
     /** Invite a person.
      *
-     * Without a password one is made and answered once.
+     * Without a password, one is generated and returned once.
      *
      * Needs the scope `admin`. */
     create: Call<UsersCreateParams, UsersCreateResult>;
-    /** List the people, oldest first.
+    /** List people, oldest first.
      *
      * Needs the scope `admin`. */
     list: PagedCall<UsersListParams, UsersListResult, UsersListResult["users"][number]>;
-    /** Change a person's name or role, disable, or give a new password.
+    /** Rename or disable a person, or change the role or password.
      *
-     * Disabling and a new password make the person's tokens invalid within 5 seconds. Nobody can disable or demote themselves, so an organisation keeps an admin.
+     * Disabling a person or resetting the password revokes the person's tokens within 5 seconds. Nobody can disable or demote themselves, so an organisation keeps an admin.
      *
      * Needs the scope `admin`. */
     update: Call<UsersUpdateParams, UsersUpdateResult>;
@@ -1008,7 +1008,7 @@ export interface AgentsCreateParams {
   delivery_mode: "poll" | "push" | "sse";
   description?: string | null;
   delivery_endpoint?: string | null;
-  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode. */
   push_format?: "structured" | "binary";
   team_id?: string | null;
   owner_user_id?: string | null;
@@ -1024,13 +1024,13 @@ export interface AgentsCreateResult {
   delivery_mode: "poll" | "push" | "sse";
   description: string | null;
   delivery_endpoint: string | null;
-  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode. */
   push_format: "structured" | "binary";
   team_id: string | null;
   owner_user_id: string | null;
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
-  /** The endpoint answered 410 Gone; naming an endpoint starts pushing again. */
+  /** The endpoint answered 410 Gone; setting an endpoint resumes pushes. */
   push_stopped: boolean;
   created_at: string;
   updated_at: string;
@@ -1077,7 +1077,7 @@ export interface AgentsUpdateParams {
   delivery_mode?: "poll" | "push" | "sse";
   description?: string | null;
   delivery_endpoint?: string | null;
-  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode. */
   push_format?: "structured" | "binary";
   team_id?: string | null;
   owner_user_id?: string | null;
@@ -1112,10 +1112,10 @@ export interface AuditListParams {
   outcome?: "begun" | "done" | "refused" | "failed";
   /** The earliest `at`. */
   since?: string;
-  /** What `at` must be before. */
+  /** The end of `at`, exclusive. */
   until?: string;
   limit?: number;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string;
 }
 
@@ -1129,7 +1129,7 @@ export interface AuthTokenParams {
 }
 
 export interface AuthTokenResult {
-  /** A JWT (ES256), good for one hour. */
+  /** A JWT (ES256), valid for one hour. */
   access_token: string;
   token_type: "Bearer";
   expires_at: string;
@@ -1152,7 +1152,7 @@ export interface AuthLoginParams {
 }
 
 export interface AuthLoginResult {
-  /** A JWT (ES256), good for one hour. */
+  /** A JWT (ES256), valid for one hour. */
   access_token: string;
   token_type: "Bearer";
   expires_at: string;
@@ -1195,7 +1195,7 @@ export interface AuthPasswordParams {
 }
 
 export interface AuthPasswordResult {
-  /** A JWT (ES256), good for one hour. */
+  /** A JWT (ES256), valid for one hour. */
   access_token: string;
   token_type: "Bearer";
   expires_at: string;
@@ -1243,14 +1243,14 @@ export interface AuthJwksResult {
 
 export interface BundlesAssembleParams {
   query?: string | null;
-  /** The earliest `created_at` of what is gathered. */
+  /** The earliest `created_at` of an item. */
   since?: string;
-  /** What `created_at` must be before. */
+  /** The end of `created_at`, exclusive. */
   until?: string;
   project_id?: string | null;
-  /** Which memories; `ascending`: all, and of those that fit as well the agent's, then the team's. */
+  /** The memories to use. `ascending`: all; near-ties rank agent, then team. */
   memory_scope?: "ascending" | "agent" | "team" | "institutional";
-  /** How many of each kind at the most; 0: none. */
+  /** Maximum items of each kind; 0: none. */
   caps?: {
     memories?: number;
     outputs?: number;
@@ -1378,17 +1378,17 @@ export interface ConnectorsCreateParams {
   kind: "amqp091" | "amqp10";
   /** `amqp://` or `amqps://`; for `amqp091` its path is the virtual host. */
   url: string;
-  /** The queue to take from; it must be there. For `amqp091`. */
+  /** The queue to consume; it must exist. For `amqp091`. */
   queue?: string;
-  /** The source to take from. For `amqp10`. */
+  /** The source to consume. For `amqp10`. */
   address?: string;
-  /** What the events come from: the second part of their type, and the end of the webhook's address. */
+  /** The sender: the second part of the events' type, and the end of the webhook's URL. */
   source: string;
-  /** As a webhook's; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
+  /** As for webhooks; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
   mapping: ConnectorMapping;
-  /** How many messages each node may hold that are not acknowledged yet. */
+  /** Maximum unacknowledged messages per node. */
   prefetch?: number;
-  /** Whether nothing is to be taken. */
+  /** Whether the connector is paused. */
   paused?: boolean;
 }
 
@@ -1415,11 +1415,11 @@ export type ConnectorsGetResult = Connector;
 export interface ConnectorsUpdateParams {
   connector_id: string;
   name?: string;
-  /** As a webhook's; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
+  /** As for webhooks; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
   mapping?: ConnectorMapping;
-  /** How many messages each node may hold that are not acknowledged yet. */
+  /** Maximum unacknowledged messages per node. */
   prefetch?: number;
-  /** Whether nothing is to be taken. */
+  /** Whether the connector is paused. */
   paused?: boolean;
 }
 
@@ -1434,7 +1434,7 @@ export type ConnectorsDeleteResult = undefined;
 export interface DeliveriesPollParams {
   /** 1..100 */
   limit?: number;
-  /** Seconds to wait for a first delivery when there is none: 0..30 */
+  /** Seconds to wait for a first delivery: 0..30 */
   wait?: number;
 }
 
@@ -1460,9 +1460,9 @@ export interface DeliveriesNackParams {
 }
 
 export interface DeliveriesNackResult {
-  /** How many were taken back. */
+  /** Deliveries rejected. */
   nacked: number;
-  /** How many of them had spent their budget. */
+  /** Those dead-lettered because their retry budget was spent. */
   dead_lettered: number;
 }
 
@@ -1477,7 +1477,7 @@ export interface DeliveriesExtendResult {
 }
 
 export interface DeliveriesStreamParams {
-  /** Unacknowledged deliveries at most, over all of the agent's streams. */
+  /** Maximum unacknowledged deliveries over all of the agent's streams. */
   max_in_flight?: number;
 }
 
@@ -1485,13 +1485,13 @@ export type DeliveriesStreamResult = string;
 
 export interface DeliveriesDeadLettersParams {
   limit?: number;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string;
 }
 
 export interface DeliveriesDeadLettersResult {
   items: Array<DeadLetter>;
-  /** How many this page has. */
+  /** Number of dead letters on this page. */
   count: number;
   next_cursor: string | null;
 }
@@ -1499,7 +1499,7 @@ export interface DeliveriesDeadLettersResult {
 export interface DeliveriesReplayParams {
   /** Id of a delivery, not of its event. */
   id: string;
-  /** Only tell what would happen. */
+  /** Only report what would happen. */
   dry_run?: boolean;
 }
 
@@ -1507,20 +1507,20 @@ export interface DeliveriesReplayResult {
   /** Id of a delivery, not of its event. */
   id: string;
   status: "accepted" | "dry_run";
-  /** On a dry run: the agents that would be given the event. */
+  /** On a dry run: the agents that would receive the event. */
   receivers?: Array<string>;
 }
 
 export interface DeliveriesReplayManyParams {
   ids?: Array<string>;
   reason?: string;
-  /** Only tell what would happen. */
+  /** Only report what would happen. */
   dry_run?: boolean;
 }
 
 export interface DeliveriesReplayManyResult {
   status: "accepted" | "dry_run";
-  /** Dead letters chosen. */
+  /** Dead letters selected. */
   count: number;
   groups: Array<{
     dlq_reason: string;
@@ -1537,28 +1537,28 @@ export interface DeliveriesDiscardParams {
 export type DeliveriesDiscardResult = undefined;
 
 export interface DeliveriesStatsParams {
-  /** Agents a page. */
+  /** Agents per page. */
   limit?: number;
   /** How many to skip. */
   offset?: number;
 }
 
 export interface DeliveriesStatsResult {
-  /** All that is neither acknowledged nor dead. */
+  /** Neither acknowledged nor dead-lettered. */
   pending: number;
-  /** Of these: handed out, not yet settled. */
+  /** Pending deliveries that are leased. */
   in_flight: number;
-  /** Of these: handed back, to be given out later. */
+  /** Pending deliveries that wait for a retry. */
   waiting: number;
   dead: number;
   oldest_age_seconds: number | null;
   agents?: Array<{
     agent_id: string;
-    /** All that is neither acknowledged nor dead. */
+    /** Neither acknowledged nor dead-lettered. */
     pending: number;
-    /** Of these: handed out, not yet settled. */
+    /** Pending deliveries that are leased. */
     in_flight: number;
-    /** Of these: handed back, to be given out later. */
+    /** Pending deliveries that wait for a retry. */
     waiting: number;
     dead: number;
     oldest_age_seconds: number | null;
@@ -1569,12 +1569,12 @@ export interface DeliveriesStatsResult {
 
 export interface DevicesIssueParams {
   agent_id: string;
-  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  /** Scopes of the device's key: at most those of the caller. Default: all of these except `admin`. */
   scopes?: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 }
 
 export interface DevicesIssueResult {
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   user_code: string;
   expires_at: string;
   server_now: string;
@@ -1589,7 +1589,7 @@ export interface DevicesStatusParams {
 export type DevicesStatusResult = DeviceStatus;
 
 export interface DevicesClaimParams {
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   user_code: string;
   client_info: ClientInfo;
 }
@@ -1617,20 +1617,20 @@ export interface DevicesCompleteResult {
   session_id: string;
   agent_id: string;
   api_key: string;
-  /** A JWT (ES256), good for one hour. */
+  /** A JWT (ES256), valid for one hour. */
   access_token: string;
   expires_at: string;
   server_now: string;
 }
 
 export interface DevicesLookUpParams {
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   code: string;
 }
 
 export interface DevicesLookUpResult {
   agent_id: string;
-  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  /** Scopes of the device's key: at most those of the caller. Default: all of these except `admin`. */
   scopes?: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 }
 
@@ -1641,7 +1641,7 @@ export interface DocumentsUploadParams {
   mime_type: "application/pdf" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.presentationml.presentation" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "text/html" | "text/markdown" | "text/plain";
   /** `confidential` and `restricted` are for the uploader and its team only. */
   sensitivity?: "public" | "internal" | "confidential" | "restricted";
-  /** For whom it is; an empty or absent list is everyone. */
+  /** The audience; an empty or absent list means everyone. */
   audience?: {
     regions?: Array<string>;
     industries?: Array<string>;
@@ -1663,9 +1663,9 @@ export interface DocumentsUploadResult {
 export interface DocumentsListParams {
   /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** Maximum number of results. */
   limit?: number;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string;
   source_id?: string;
   status?: "queued" | "chunking" | "embedding" | "stored" | "failed" | "superseded";
@@ -1689,7 +1689,7 @@ export interface DocumentsListChunksParams {
   source_id: string;
   /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** Maximum number of results. */
   limit?: number;
 }
 
@@ -1712,7 +1712,7 @@ export interface DocumentsDeleteResult {
 
 export interface DocumentsSearchParams {
   query: string;
-  /** Of each list that is not empty the document must be for one, or for everyone. */
+  /** Documents for everyone, or for at least one entry of each non-empty list. */
   audience?: {
     regions?: Array<string>;
     industries?: Array<string>;
@@ -1737,7 +1737,7 @@ export interface DocumentsSearchResult {
   }>;
   total_candidates: number;
   sources_contributed: Array<string>;
-  /** Nothing clears the floor. */
+  /** No result reaches the minimum score. */
   no_match: boolean;
   degraded: boolean;
   degraded_reasons: Array<string>;
@@ -1760,10 +1760,10 @@ export interface EventsListParams {
   id?: string;
   /** Accepted at this time or later. */
   since?: string;
-  /** Only those that nobody wanted. */
+  /** Only events without a match. */
   unmatched?: boolean;
   limit?: number;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string;
 }
 
@@ -1785,7 +1785,7 @@ export interface EventsGetResult {
   accepted_at: string;
   fanned_out_at: string | null;
   matched_count: number | null;
-  /** How often its id came again from another source. */
+  /** How often another source used its id. */
   duplicate_sources: number;
   publisher_id: string | null;
   /** A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings without control characters, booleans or 32-bit integers. */
@@ -1848,9 +1848,9 @@ export type ExemplarsDownloadResult = string;
 
 export interface FindingsListParams {
   limit?: number;
-  /** Moves the agent's cursor past what was read; never backwards. */
+  /** Advances the agent's cursor past the returned findings. */
   mark_read?: boolean;
-  /** Read from behind this place, in place of the cursor's. */
+  /** Read after this position instead of the cursor's. */
   since_seq?: number;
   min_importance?: number;
 }
@@ -1858,13 +1858,13 @@ export interface FindingsListParams {
 export interface FindingsListResult {
   findings: Array<Finding>;
   cursor: {
-    /** The agent's cursor before; 0 when it has none. */
+    /** The agent's previous cursor; 0 if it had none. */
     previous_seq: number;
-    /** The cursor now; without `mark_read` where reading ended. */
+    /** The new cursor; without `mark_read`, the end of this page. */
     current_seq: number;
     marked_read: boolean;
   };
-  /** Markdown; others' text stands in fences. */
+  /** Markdown; text by others is fenced. */
   rendered_brief: string;
   /** The agent had no cursor. */
   cold_start: boolean;
@@ -1899,7 +1899,7 @@ export type GatewayDocsResult = string;
 export interface HandoffsSaveParams {
   name: string;
   summary?: string;
-  /** Fields of other names are kept, and stand in the brief too. */
+  /** Other fields are kept and appear in the brief. */
   payload?: {
     completed?: string | Array<string> | null;
     remaining?: string | Array<string> | null;
@@ -1918,7 +1918,7 @@ export interface HandoffsSaveParams {
   origin_client?: string | null;
   scope?: "agent";
   bundle_id?: string | null;
-  /** Saves only over this `version_num`, 0: only if there is none of the name; otherwise 409 `conflict`. */
+  /** Saves only over this `version_num`, otherwise 409 `conflict`. 0: only if the name is unused. */
   if_version?: number;
 }
 
@@ -1927,7 +1927,7 @@ export type HandoffsSaveResult = Handoff;
 export interface HandoffsListParams {
   q?: string;
   limit?: number;
-  /** How many to pass over; not with `q`. */
+  /** Number to skip; not with `q`. */
   offset?: number;
 }
 
@@ -1972,23 +1972,23 @@ export type HandoffsUnpinResult = Handoff;
 
 export interface IngestCreateWebhookParams {
   name: string;
-  /** What the events come from: the second part of their type, and the end of the webhook's address. */
+  /** The sender: the second part of the events' type, and the end of the webhook's URL. */
   source: string;
   mapping: Mapping | "cloudevents";
-  /** For a sender that makes the secret itself; without it one is made here. */
+  /** For senders that generate the secret themselves; without it, one is generated. */
   signing_secret?: string;
 }
 
 export interface IngestCreateWebhookResult {
   id: string;
   name: string;
-  /** What the events come from: the second part of their type, and the end of the webhook's address. */
+  /** The sender: the second part of the events' type, and the end of the webhook's URL. */
   source: string;
   mapping: Mapping | "cloudevents";
   url: string;
   created_at: string;
   updated_at: string;
-  /** What the sender signs with. Shown only once. */
+  /** The signing secret. Shown only once. */
   signing_secret: string;
 }
 
@@ -2020,19 +2020,19 @@ export type IngestDeleteWebhookResult = undefined;
 
 export interface IngestRotateWebhookParams {
   webhook_id: string;
-  /** For a sender that makes the secret itself; without it one is made here. */
+  /** For senders that generate the secret themselves; without it, one is generated. */
   signing_secret?: string;
 }
 
 export interface IngestRotateWebhookResult {
-  /** What the sender signs with. Shown only once. */
+  /** The signing secret. Shown only once. */
   signing_secret: string;
   previous_ends_at: string;
 }
 
 export interface IngestTestWebhookParams {
   webhook_id: string;
-  /** What the sender would send. */
+  /** The body that the sender would send. */
   payload: unknown;
   headers?: Record<string, string>;
 }
@@ -2091,9 +2091,9 @@ export interface InterestsCreateParams {
   /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression?: string | null;
-  /** 9 first, when a poll has a choice. */
+  /** 9 is delivered first. */
   priority?: number;
-  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons. */
+  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content. A late or failed search does not delay deliveries: `payload.enrichment.degraded` is then true, with reasons. */
   enrichment_depth?: "none" | "shallow" | "deep";
 }
 
@@ -2125,9 +2125,9 @@ export interface InterestsUpdateParams {
   /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type?: string;
   filter_expression?: string | null;
-  /** 9 first, when a poll has a choice. */
+  /** 9 is delivered first. */
   priority?: number;
-  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons. */
+  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content. A late or failed search does not delay deliveries: `payload.enrichment.degraded` is then true, with reasons. */
   enrichment_depth?: "none" | "shallow" | "deep";
 }
 
@@ -2145,16 +2145,16 @@ export interface InterestsTestParams {
   /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression?: string | null;
-  /** 9 first, when a poll has a choice. */
+  /** 9 is delivered first. */
   priority?: number;
-  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons. */
+  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content. A late or failed search does not delay deliveries: `payload.enrichment.degraded` is then true, with reasons. */
   enrichment_depth?: "none" | "shallow" | "deep";
 }
 
 export interface InterestsTestResult {
   tested: number;
   matched: number;
-  /** Latest first. */
+  /** Newest first. */
   results: Array<{
     event_id: string;
     type: string;
@@ -2162,7 +2162,7 @@ export interface InterestsTestResult {
     subject: string | null;
     accepted_at: string;
     matches: boolean;
-    /** `type`: the glob does not fit. `filter`: it is false. `filter_error`: it failed. */
+    /** `type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed. */
     reason: "match" | "type" | "filter" | "filter_error";
     /** Why the filter failed. */
     error?: string;
@@ -2171,16 +2171,16 @@ export interface InterestsTestResult {
 
 export interface KeysCreateParams {
   agent_id: string;
-  /** What the key is good for; `admin` implies all others inside its tenant. */
+  /** Scopes of the key; `admin` implies all others in its tenant. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
   expires_at?: string | null;
 }
 
 export interface KeysCreateResult {
   id: string;
-  /** How the key begins. */
+  /** The first characters of the key. */
   prefix: string;
-  /** What the key is good for; `admin` implies all others inside its tenant. */
+  /** Scopes of the key; `admin` implies all others in its tenant. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
   expires_at: string | null;
   last_used_at: string | null;
@@ -2200,9 +2200,9 @@ export interface KeysListParams {
 export interface KeysListResult {
   keys: Array<{
     id: string;
-    /** How the key begins. */
+    /** The first characters of the key. */
     prefix: string;
-    /** What the key is good for; `admin` implies all others inside its tenant. */
+    /** Scopes of the key; `admin` implies all others in its tenant. */
     scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
     expires_at: string | null;
     last_used_at: string | null;
@@ -2227,10 +2227,10 @@ export type LiveWatchParams = Record<never, never>;
 export type LiveWatchResult = string;
 
 export interface MemoriesEraseParams {
-  /** All that this agent owns. */
+  /** All memories that this agent owns. */
   agent_id?: string;
   ids?: Array<string>;
-  /** All whose `metadata.subject` it is, or is among, or whose source event's or document's. A number is meant by its text. */
+  /** Memories whose `metadata.subject` is or contains it, or whose source event or document has it. Numbers are compared as text. */
   subject?: string;
   dry_run?: boolean;
 }
@@ -2238,7 +2238,7 @@ export interface MemoriesEraseParams {
 export interface MemoriesEraseResult {
   dry_run: boolean;
   erased_at: string | null;
-  /** Rows by what they were; of bundles and hand-offs those that named an erased memory. */
+  /** Rows by kind; bundles and handoffs count if they named an erased memory. */
   erased: ErasedMemories;
   storage: "rewritten" | "overwritten" | "deleted" | null;
   backups_until: string | null;
@@ -2255,14 +2255,14 @@ export interface MemoriesListParams {
   type?: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
   /** Only memories of this scope. Default: all that the caller may read. */
   scope?: "agent" | "team" | "institutional";
-  /** Part of the title or the content, in any case. Looked for, and counted, in the latest 100,000 that the institution, each team and each owner has. */
+  /** Part of the title or the content, ignoring case. Searches and counts the latest 100,000 memories of the institution, of each team and of each owner. */
   search?: string;
-  /** Empty: only those of no project. */
+  /** Empty: only memories without a project. */
   project_id?: string;
-  /** Any of them; repeated or comma-separated. */
+  /** Any of these; repeated or comma-separated. */
   tags?: Array<string>;
   source_type?: string;
-  /** Only those nobody has cited. */
+  /** Only memories without citations. */
   never_cited?: boolean;
   include_superseded?: boolean;
   sort?: "created_at" | "title" | "confidence" | "importance";
@@ -2279,14 +2279,14 @@ export interface MemoriesCreateParams {
   title: string;
   content: string;
   type: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
-  /** Who may read it: its owner, the team too, all of the tenant. It only ever widens. */
+  /** The readers: the owner, the team, or the whole tenant. It can only be widened. */
   scope: "agent" | "team" | "institutional";
   team_id?: string | null;
   project_id?: string | null;
   tags?: Array<string> | null;
-  /** How sure it is; independent of its importance. */
+  /** Certainty; independent of importance. */
   confidence?: number;
-  /** How much it matters; independent of its confidence. */
+  /** Relevance; independent of confidence. */
   importance?: number;
   metadata?: Record<string, unknown> | null;
   source_type?: string | null;
@@ -2306,7 +2306,7 @@ export interface MemoriesCreateBatchParams {
 
 export interface MemoriesCreateBatchResult {
   results: Array<{
-    /** What `POST /memories` would have answered. */
+    /** The response of `POST /memories`. */
     status: number;
     memory?: Memory;
     error?: {
@@ -2327,9 +2327,9 @@ export interface MemoriesUpdateParams {
   id: string;
   title?: string;
   content?: string;
-  /** How sure it is; independent of its importance. */
+  /** Certainty; independent of importance. */
   confidence?: number;
-  /** How much it matters; independent of its confidence. */
+  /** Relevance; independent of confidence. */
   importance?: number;
   metadata?: Record<string, unknown> | null;
   expires_at?: string | null;
@@ -2342,7 +2342,7 @@ export type MemoriesUpdateResult = Memory;
 
 export interface MemoriesPromoteParams {
   id: string;
-  /** Who may read it: its owner, the team too, all of the tenant. It only ever widens. */
+  /** The readers: the owner, the team, or the whole tenant. It can only be widened. */
   scope: "agent" | "team" | "institutional";
   team_id?: string | null;
 }
@@ -2382,28 +2382,28 @@ export interface MemoriesLineageParams {
 
 export interface MemoriesLineageResult {
   memory_id: string;
-  /** What was merged into it, and into that, nearest first. */
+  /** Memories merged into it, directly or indirectly, nearest first. */
   merge_lineage: Array<{
     loser_memory_id: string;
     winner_memory_id: string;
-    /** How the merge came up. */
+    /** The origin of the merge. */
     origin: string;
   }>;
-  /** Another has its place: it was replaced, or merged into that. */
+  /** The memory was superseded or merged into another. */
   superseded: boolean;
   supersedes_target: string | null;
 }
 
 export interface MemoriesSearchParams {
-  /** With `explain`: the plan says at which stage this memory fell out, and why. */
+  /** With `explain`: the plan says at which stage this memory was dropped, and why. */
   expect?: string;
   query: string;
   /** Only memories of this scope. Default: all that the caller may read. */
   scope?: "agent" | "team" | "institutional";
-  /** Any of them. */
+  /** Any of these. */
   memory_types?: Array<"episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning">;
   limit?: number;
-  /** What scores less is left out. */
+  /** The minimum score. */
   min_score?: number;
   project_id?: string | null;
   /** Folded: lower case, NFC, white space, `_` and `-` to one `-`. */
@@ -2416,25 +2416,25 @@ export interface MemoriesSearchParams {
 export interface MemoriesSearchResult {
   results: Array<{
     memory: Memory;
-    /** How likely it is what was asked for. */
+    /** The relevance. */
     score: number;
-    /** What each leg says of it. */
+    /** The score of each leg. */
     sources: {
-      /** Likeness in meaning. */
+      /** Similarity in meaning. */
       vector?: number;
-      /** Likeness in words. */
+      /** Similarity in words. */
       bm25?: number;
       [name: string]: unknown;
     };
     superseded: boolean;
   }>;
-  /** Memories that were weighed against each other. */
+  /** Memories that were ranked. */
   total_candidates: number;
-  /** Legs that had a part in the results. */
+  /** Legs that contributed to the results. */
   sources_contributed: Array<string>;
   /** For `cite`: which search led to the memory. */
   originating_query_id: string;
-  /** Nothing fits well enough. */
+  /** No memory fits well enough. */
   no_match: boolean;
   /** A leg did not answer. */
   degraded: boolean;
@@ -2445,25 +2445,25 @@ export interface MemoriesSearchResult {
       candidates: number;
       ms: number;
     }>;
-    /** From what the caller may see to what is given, stage by stage. */
+    /** Counts per stage, from all readable memories to the results. */
     funnel: Array<{
       stage: string;
       in: number;
       out: number;
     }>;
-    /** The best candidates, those below the floor or the limit too. */
+    /** The best candidates, including those below the minimum score or beyond the limit. */
     results: Array<{
       memory_id: string;
       vector: number | null;
       bm25: number | null;
-      /** Of its content alone. */
+      /** The score of the content alone. */
       fused: number;
       confidence: number;
       recency: number;
       /** The score. */
       final: number;
     }>;
-    /** What became of the memory that `expect` names. */
+    /** The outcome for the memory named by `expect`. */
     expect?: {
       id: string;
       found: boolean;
@@ -2499,7 +2499,7 @@ export interface MemoriesActivityParams {
 
 export interface MemoriesActivityResult {
   agent_id: string;
-  /** Its memories in force. */
+  /** Its active memories. */
   memory_count: number;
   /** Its memories that others have cited. */
   memory_count_with_usefulness_gt_zero: number;
@@ -2531,7 +2531,7 @@ export interface MergesListParams {
 
 export interface MergesListResult {
   merge_proposals: Array<MergeProposal>;
-  /** For all but org admins: among the latest 10,000 of the tenant. */
+  /** Except for org admins: among the tenant's latest 10,000. */
   total: number;
 }
 
@@ -2589,21 +2589,21 @@ export interface OutputsEmailResult {
 
 export interface OutputsSaveParams {
   title?: string;
-  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  /** The readers: the owner, a team, or the whole tenant. Set by the first save. */
   scope?: "agent" | "team" | "institutional";
   team_id?: string | null;
   project_id?: string | null;
   source_type?: string | null;
   /** Its id or its slug. */
   output_id?: string;
-  /** What the new version changes. */
+  /** The change in this version. */
   change_note?: string;
   process_run_id?: string | null;
-  /** What it was made from. Ids or slugs; those that name no output the caller may read are left out. */
+  /** The outputs that it was derived from. Ids or slugs; those of outputs that the caller may not read are ignored. */
   derived_from_ids?: Array<string>;
-  /** What it refers to. Ids or slugs; those that name no output the caller may read are left out. */
+  /** The outputs that it refers to. Ids or slugs; those of outputs that the caller may not read are ignored. */
   references_ids?: Array<string>;
-  /** What it takes the place of. Ids or slugs; those that name no output the caller may read are left out. */
+  /** The outputs that it supersedes. Ids or slugs; those of outputs that the caller may not read are ignored. */
   supersedes_ids?: Array<string>;
   /** Markdown. */
   body: string;
@@ -2619,16 +2619,16 @@ export interface OutputsListParams {
   limit?: number;
   /** `next_cursor` of an earlier answer. */
   cursor?: string;
-  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  /** The readers: the owner, a team, or the whole tenant. Set by the first save. */
   scope?: "agent" | "team" | "institutional";
-  /** Empty: only unfiled ones. */
+  /** Empty: only outputs without a project. */
   project_id?: string;
   process_run_id?: string;
-  /** Any of them; repeated or comma-separated. */
+  /** Any of these; repeated or comma-separated. */
   tags?: Array<string>;
-  /** `created_at` or `title`; anything else is `created_at`. */
+  /** `created_at` or `title`; other values mean `created_at`. */
   sort?: string;
-  /** `asc` or `desc`; by default latest first, titles from A. */
+  /** `asc` or `desc`; by default newest first, or titles from A. */
   order?: string;
 }
 
@@ -2679,7 +2679,7 @@ export interface OutputsListVersionsResult {
 export interface OutputsGetVersionParams {
   /** Its id or its slug. */
   output_id: string;
-  /** Its number, or its id. */
+  /** Its number or id. */
   version_num: string;
 }
 
@@ -2687,7 +2687,7 @@ export type OutputsGetVersionResult = OutputVersion;
 
 export interface OutputsSearchParams {
   query: string;
-  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  /** The readers: the owner, a team, or the whole tenant. Set by the first save. */
   scope?: "agent" | "team" | "institutional";
   min_score?: number;
   limit?: number;
@@ -2703,11 +2703,11 @@ export interface OutputsSearchResult {
     output: Output;
     /** 0..1 */
     score: number;
-    /** The part of the text that fits best. */
+    /** The passage that fits best. */
     passage: string;
     superseded: boolean;
   }>;
-  /** Outputs that fit, beyond the limit too. */
+  /** Matching outputs, including those beyond the limit. */
   total_candidates: number;
   no_match: boolean;
   degraded: boolean;
@@ -2728,7 +2728,7 @@ export interface ProjectsListResult {
 }
 
 export interface ProjectsCreateParams {
-  /** Letters, digits, `.`, `_` and `-`; no UUID. Sent as `project_id` elsewhere; it never changes. */
+  /** Letters, digits, `.`, `_` and `-`; not a UUID. Other operations take it as `project_id`. Immutable. */
   key: string;
   name?: string;
   status?: "active" | "completed" | "archived";
@@ -2738,7 +2738,7 @@ export interface ProjectsCreateParams {
 export type ProjectsCreateResult = Project;
 
 export interface ProjectsUpdateParams {
-  /** Letters, digits, `.`, `_` and `-`; no UUID. Sent as `project_id` elsewhere; it never changes. */
+  /** Letters, digits, `.`, `_` and `-`; not a UUID. Other operations take it as `project_id`. Immutable. */
   key: string;
   name?: string;
   status?: "active" | "completed" | "archived";
@@ -2767,7 +2767,7 @@ export interface RelationshipsListParams {
 
 export interface RelationshipsListResult {
   relationships: Array<Relationship>;
-  /** How many are returned. */
+  /** Number of results. */
   count: number;
 }
 
@@ -2782,15 +2782,15 @@ export interface RelationshipsGraphParams {
   id: string;
   /** Hops. */
   depth?: number;
-  /** Also what was replaced or merged into another. */
+  /** Include superseded and merged memories. */
   include_superseded?: boolean;
 }
 
 export interface RelationshipsGraphResult {
-  /** The nearest first; the memory itself leads. */
+  /** The memory itself, then the nearest first. */
   nodes: Array<Memory>;
   edges: Array<Relationship>;
-  /** There is more than 200 memories or 1,000 edges. */
+  /** There are more than 200 memories or 1,000 edges. */
   truncated: boolean;
 }
 
@@ -2898,11 +2898,11 @@ export type RunsCreateResult = Run;
 
 export interface RunsListParams {
   status?: "active" | "completed" | "closed";
-  /** Empty: only unfiled ones. */
+  /** Empty: only runs without a project. */
   project_id?: string;
   /** How many to skip. */
   offset?: number;
-  /** All, where it is not given. */
+  /** Default: all. */
   limit?: number;
 }
 
@@ -3220,7 +3220,7 @@ export interface TenantsEraseResult {
   erased_at: string;
   /** Rows by kind. */
   erased: Record<string, number>;
-  /** How the bytes were removed from the store's files. `rewritten`: the files were written anew without them. `overwritten`: they were overwritten in place; of rows that SQLite had moved before, about one in a thousand, fragments may remain in unused parts of pages. `deleted`: by MongoDB, whose data files, journal and oplog may hold them until their space is used again. */
+  /** How the bytes were removed from the store's files. `rewritten`: the files were rewritten without them. `overwritten`: in place; fragments of rows that SQLite moved earlier, about one in a thousand, may remain in unused parts of pages. `deleted`: by MongoDB, whose data files, journal and oplog may keep them until the space is reused. */
   storage: "rewritten" | "overwritten" | "deleted";
   backups_until: string | null;
   receipt: string;
@@ -3233,7 +3233,7 @@ export type TenantsLimitsResult = Limits;
 export interface UsersCreateParams {
   email: string;
   display_name?: string;
-  /** `admin` has every scope and may do what only people may; `member` every scope but `admin`. */
+  /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role?: "admin" | "member";
   password?: string;
 }
@@ -3243,12 +3243,12 @@ export interface UsersCreateResult {
   tenant_id: string;
   email: string;
   display_name: string;
-  /** `admin` has every scope and may do what only people may; `member` every scope but `admin`. */
+  /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role: "admin" | "member";
   status: "active" | "disabled";
   created_at: string;
   updated_at: string;
-  /** The one that was made, shown only here. */
+  /** The generated password, shown only here. */
   password?: string;
 }
 
@@ -3269,10 +3269,10 @@ export interface UsersListResult {
 export interface UsersUpdateParams {
   user_id: string;
   display_name?: string;
-  /** `admin` has every scope and may do what only people may; `member` every scope but `admin`. */
+  /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role?: "admin" | "member";
   status?: "active" | "disabled";
-  /** `true` makes a new password, which is answered once. */
+  /** `true` generates a new password, returned once. */
   reset_password?: boolean;
 }
 
@@ -3281,19 +3281,19 @@ export interface UsersUpdateResult {
   tenant_id: string;
   email: string;
   display_name: string;
-  /** `admin` has every scope and may do what only people may; `member` every scope but `admin`. */
+  /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role: "admin" | "member";
   status: "active" | "disabled";
   created_at: string;
   updated_at: string;
-  /** The one that was made, shown only here. */
+  /** The generated password, shown only here. */
   password?: string;
 }
 
 export interface Activity {
   kind: "cite";
   memory_id: string;
-  /** Of a memory of its own: does not rank. */
+  /** The memory is the agent's own: it does not affect ranking. */
   own: boolean;
   originating_query_id: string | null;
   at: string;
@@ -3307,13 +3307,13 @@ export interface Agent {
   delivery_mode: "poll" | "push" | "sse";
   description: string | null;
   delivery_endpoint: string | null;
-  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode. */
   push_format: "structured" | "binary";
   team_id: string | null;
   owner_user_id: string | null;
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
-  /** The endpoint answered 410 Gone; naming an endpoint starts pushing again. */
+  /** The endpoint answered 410 Gone; setting an endpoint resumes pushes. */
   push_stopped: boolean;
   created_at: string;
   updated_at: string;
@@ -3334,12 +3334,12 @@ export interface AuditEntry {
   actor_id: string | null;
   resource_type: string | null;
   resource_id: string | null;
-  /** `begun`: it is under way, or was cut off and may have been carried out. */
+  /** `begun`: in progress, or interrupted and possibly completed. */
   outcome: "begun" | "done" | "refused" | "failed";
   error: string | null;
   request_id: string | null;
   ip: string | null;
-  /** Ids, counts, decisions and names of fields; never content. */
+  /** Ids, counts, decisions and field names; never content. */
   details: Record<string, unknown>;
 }
 
@@ -3357,7 +3357,7 @@ export interface BrowserSession {
     name: string;
   };
   expires_at: string;
-  /** For the header X-CSRF-Token of what changes something. */
+  /** For the header X-CSRF-Token of requests that change state. */
   csrf_token: string;
 }
 
@@ -3376,12 +3376,12 @@ export interface Bundle {
     /** 1 is the best of all kinds. */
     rank: number;
   }>;
-  /** Markdown; what others wrote stands in fences. */
+  /** Markdown; text by others is fenced. */
   rendered_brief: string;
-  /** A part of what was looked for could not be had. */
+  /** A source was unavailable. */
   degraded: boolean;
   degraded_reasons: Array<string>;
-  /** Which weights put the items in order. */
+  /** The version of the ranking weights. */
   weights_version: string;
   created_at: string;
 }
@@ -3398,7 +3398,7 @@ export interface Chunk {
   chunk_id: string;
   document_id: string;
   page_number: number | null;
-  /** Where it begins in the document's text. */
+  /** Its start in the document's text. */
   char_offset: number;
   char_length: number;
   chunk_index: number;
@@ -3415,7 +3415,7 @@ export interface Citation {
   confidence: number | null;
   version: number | null;
   freshness: {
-    /** The document was replaced or deleted since. */
+    /** The document was superseded or deleted since. */
     stale: boolean;
     stale_since: string | null;
   };
@@ -3445,7 +3445,7 @@ export interface CloudEvent {
   dataschema?: string;
   /** Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only, and one beyond 1.8e308 is refused. */
   data?: unknown;
-  /** Binary data, in place of `data`. */
+  /** Binary data, instead of `data`. */
   data_base64?: string;
   [name: string]: unknown;
 }
@@ -3459,23 +3459,23 @@ export interface Connector {
   url: string;
   queue: string | null;
   address: string | null;
-  /** What the events come from: the second part of their type, and the end of the webhook's address. */
+  /** The sender: the second part of the events' type, and the end of the webhook's URL. */
   source: string;
-  /** As a webhook's; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
+  /** As for webhooks; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
   mapping: ConnectorMapping;
-  /** How many messages each node may hold that are not acknowledged yet. */
+  /** Maximum unacknowledged messages per node. */
   prefetch: number;
-  /** Whether nothing is to be taken. */
+  /** Whether the connector is paused. */
   paused: boolean;
   state: "connecting" | "consuming" | "paused" | "retrying" | "failed";
   last_error: string | null;
   last_error_at: string | null;
   counts: {
-    /** Messages taken, repetitions included. */
+    /** Messages received, repetitions included. */
     received: number;
-    /** Of them, events, duplicates included. */
+    /** Messages accepted as events, duplicates included. */
     accepted: number;
-    /** Of them, dead letters. */
+    /** Messages that became dead letters. */
     mapping_errors: number;
   };
   lag: number | null;
@@ -3483,7 +3483,7 @@ export interface Connector {
   updated_at: string;
 }
 
-/** As a webhook's; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
+/** As for webhooks; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0). */
 export interface ConnectorMapping {
   /** The third part of the type. */
   entity: string;
@@ -3499,7 +3499,7 @@ export interface DeadLetter {
   id: string;
   event_id: string | null;
   agent_id: string | null;
-  /** The whole CloudEvent, or what came where it could not be mapped. */
+  /** The whole CloudEvent, or the input that could not be mapped. */
   payload: unknown;
   attempt_count: number;
   dlq_reason: string;
@@ -3514,7 +3514,7 @@ export interface DeliveryEvent {
   event_id: string;
   /** The whole CloudEvent. */
   payload: Record<string, unknown>;
-  /** Hand-outs so far: 1 on the first. */
+  /** Delivery attempts so far, from 1. */
   attempt_count: number;
   created_at: string;
   lease_expires_at: string;
@@ -3524,51 +3524,51 @@ export interface DeliveryEvent {
 
 export type DeviceStatus = {
   state: "waiting";
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   user_code: string;
   expires_at: string;
   server_now: string;
-  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  /** Scopes of the device's key: at most those of the caller. Default: all of these except `admin`. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 } | {
   state: "verifying";
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   user_code: string;
   expires_at: string;
   server_now: string;
   client_info: ClientInfo;
   claimed_at: string;
-  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  /** Scopes of the device's key: at most those of the caller. Default: all of these except `admin`. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
-  /** Shown to people alone: what they confirm with. */
+  /** The claim to confirm; shown only to people. */
   claim_id?: string;
 } | {
   state: "connected";
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   user_code: string;
   expires_at: string;
   server_now: string;
   client_info: ClientInfo;
   claimed_at: string;
-  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  /** Scopes of the device's key: at most those of the caller. Default: all of these except `admin`. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
   session_id: string;
   confirmed_at: string;
 } | {
   state: "denied";
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   user_code: string;
   expires_at: string;
   server_now: string;
-  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  /** Scopes of the device's key: at most those of the caller. Default: all of these except `admin`. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 } | {
   state: "expired";
-  /** What the person types: four characters, a hyphen, four characters. */
+  /** The code to type: four characters, a hyphen, four characters. */
   user_code: string;
   expires_at: string;
   server_now: string;
-  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  /** Scopes of the device's key: at most those of the caller. Default: all of these except `admin`. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 };
 
@@ -3584,7 +3584,7 @@ export interface Document {
   sensitivity: "public" | "internal" | "confidential" | "restricted";
   audience: Audience;
   subject: string | null;
-  /** Which of the documents of this name it is. */
+  /** Its version among the documents of this name. */
   version_num: number;
   superseded_by: string | null;
   agent_id: string | null;
@@ -3596,7 +3596,7 @@ export interface Document {
   ingestion_source_name: string;
 }
 
-/** Rows by what they were; of bundles and hand-offs those that named an erased memory. */
+/** Rows by kind; bundles and handoffs count if they named an erased memory. */
 export interface ErasedMemories {
   memories: number;
   documents: number;
@@ -3630,7 +3630,7 @@ export interface EventSummary {
   accepted_at: string;
   fanned_out_at: string | null;
   matched_count: number | null;
-  /** How often its id came again from another source. */
+  /** How often another source used its id. */
   duplicate_sources: number;
   publisher_id: string | null;
   /** A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings without control characters, booleans or 32-bit integers. */
@@ -3660,16 +3660,16 @@ export interface Feed {
 }
 
 export interface Finding {
-  /** Its place in the tenant's sequence. */
+  /** Its position in the tenant's sequence. */
   seq: number;
   memory_id: string;
   title: string;
-  /** The beginning of its content. */
+  /** The start of its content. */
   summary: string;
   type: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
   importance: number;
   confidence: number;
-  /** Promoted to the institution, or written for it directly, which nothing gates. */
+  /** Promoted to the institution, or written with that scope directly. */
   origin: "promoted" | "created";
   from_scope: "agent" | "team" | "institutional" | null;
   recorded_at: string;
@@ -3691,7 +3691,7 @@ export interface GivenRunStep {
   instructions?: string | null;
   /** Steps that must be completed or skipped first. */
   depends_on?: Array<string>;
-  /** Attested one by one: the last completes the step. */
+  /** Attested one by one; the last completes the step. */
   completion_criteria?: Array<{
     key: string;
     description: string;
@@ -3713,7 +3713,7 @@ export interface GivenTemplateStep {
   instructions?: string | null;
   /** Steps that must be completed or skipped first. */
   depends_on?: Array<string>;
-  /** Attested one by one: the last completes the step. */
+  /** Attested one by one; the last completes the step. */
   completion_criteria?: Array<{
     key: string;
     description: string;
@@ -3722,7 +3722,7 @@ export interface GivenTemplateStep {
   reference_pointer?: GivenPointer | null;
   reference_note?: string | null;
   due_in_seconds?: number | null;
-  /** `handoff_accepted` without criteria: only a successor who accepts a hand-off offer completes the step. */
+  /** `handoff_accepted` without criteria: the step completes when a successor accepts a handoff offer. */
   completion_mode: "attestation" | "handoff_accepted";
 }
 
@@ -3731,7 +3731,7 @@ export interface Handoff {
   agent_id: string;
   name: string;
   summary: string;
-  /** Fields of other names are kept, and stand in the brief too. */
+  /** Other fields are kept and appear in the brief. */
   payload: {
     completed?: string | Array<string> | null;
     remaining?: string | Array<string> | null;
@@ -3744,20 +3744,20 @@ export interface Handoff {
   };
   citations: Array<{
     memory_id: string;
-    /** The memory's when it was saved; empty if it was not there to be seen. */
+    /** The memory's title at the time of saving; empty if it could not be read. */
     title: string;
   }>;
   artifacts: Array<string>;
   origin_client: string | null;
   scope: "agent";
-  /** Raised by every saving. */
+  /** Increases with every save. */
   version_num: number;
   pinned_at: string | null;
   last_resumed_at: string | null;
-  /** When it is removed, unless it is pinned. */
+  /** When it expires, unless it is pinned. */
   expires_at: string;
   created_at: string;
-  /** When it was saved last. */
+  /** When it was last saved. */
   updated_at: string;
   bundle_id: string | null;
 }
@@ -3803,9 +3803,9 @@ export interface Interest {
   /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression: string | null;
-  /** 9 first, when a poll has a choice. */
+  /** 9 is delivered first. */
   priority: number;
-  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons. */
+  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content. A late or failed search does not delay deliveries: `payload.enrichment.degraded` is then true, with reasons. */
   enrichment_depth: "none" | "shallow" | "deep";
   filter_suspended_until: string | null;
   created_at: string;
@@ -3813,7 +3813,7 @@ export interface Interest {
 }
 
 export interface Limits {
-  /** Of each agent and each person, of all of them together, and of signed webhooks. */
+  /** Per agent or person, for all of them together, and for signed webhooks. */
   requests_per_minute: {
     caller: number | null;
     tenant: number | null;
@@ -3826,12 +3826,12 @@ export interface Limits {
     document: number;
     output: number | null;
   };
-  /** Where an agent sets none of its own. */
+  /** Defaults for agents that set none. */
   delivery: {
     visibility_timeout_seconds: number;
     retry_budget: number;
   };
-  /** How long what is done with can still be looked at, or undone. */
+  /** How long finished items can be read, or deletions undone. */
   kept_days: {
     events: number;
     event_ids: number;
@@ -3869,18 +3869,18 @@ export interface Memory {
   tenant_id: string;
   agent_id: string | null;
   user_id: string | null;
-  /** Who may read it: its owner, the team too, all of the tenant. It only ever widens. */
+  /** The readers: the owner, the team, or the whole tenant. It can only be widened. */
   scope: "agent" | "team" | "institutional";
   team_id: string | null;
   type: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
   status: "active" | "forgotten" | "superseded" | "merged";
   title: string;
   content: string;
-  /** How sure it is; independent of its importance. */
+  /** Certainty; independent of importance. */
   confidence: number;
-  /** How much it matters; independent of its confidence. */
+  /** Relevance; independent of confidence. */
   importance: number;
-  /** Whatever the caller keeps with it: at most 64 KB as JSON. */
+  /** Free-form data of the caller: at most 64 KB as JSON. */
   metadata: Record<string, unknown>;
   source_type: string | null;
   source_id: string | null;
@@ -3899,17 +3899,17 @@ export interface Memory {
 }
 
 export interface MemoryHealth {
-  /** Pairs that are proposed to be merged. */
+  /** Pairs proposed for merging. */
   duplicate_count: number;
-  /** Memories in force without any relationship. */
+  /** Active memories without relationships. */
   orphan_count: number;
-  /** Whose freshness date is more than 90 days ago. */
+  /** Memories whose freshness date is over 90 days old. */
   stale_count: number;
-  /** Of the tenant: found by their text only, their embedding is yet to come. Null while search does not answer. */
+  /** For the whole tenant: memories without an embedding yet, found only by their text. Null if search is unavailable. */
   embed_gap_count: number | null;
-  /** Of the type `reflection`. */
+  /** Memories of the type `reflection`. */
   reflection_count: number;
-  /** Memories by how long ago they were last read. */
+  /** Memories by the time since they were last read. */
   decay_distribution: Record<string, number>;
 }
 
@@ -3918,18 +3918,18 @@ export interface MemoryWithUsage {
   tenant_id: string;
   agent_id: string | null;
   user_id: string | null;
-  /** Who may read it: its owner, the team too, all of the tenant. It only ever widens. */
+  /** The readers: the owner, the team, or the whole tenant. It can only be widened. */
   scope: "agent" | "team" | "institutional";
   team_id: string | null;
   type: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
   status: "active" | "forgotten" | "superseded" | "merged";
   title: string;
   content: string;
-  /** How sure it is; independent of its importance. */
+  /** Certainty; independent of importance. */
   confidence: number;
-  /** How much it matters; independent of its confidence. */
+  /** Relevance; independent of confidence. */
   importance: number;
-  /** Whatever the caller keeps with it: at most 64 KB as JSON. */
+  /** Free-form data of the caller: at most 64 KB as JSON. */
   metadata: Record<string, unknown>;
   source_type: string | null;
   source_id: string | null;
@@ -3967,21 +3967,21 @@ export interface MergeProposal {
 export interface OnboardingGuidance {
   dismissed_at: string | null;
   all_complete: boolean;
-  /** False for an agent that no person owns: the guidance is general then, without steps. */
+  /** False for an agent without an owner: the guidance is then general, without steps. */
   personalized: boolean;
   completed_steps: number;
   total_steps: number;
   steps: Array<{
     key: "connect_agent" | "declare_interest" | "publish_event" | "acknowledge_delivery" | "create_memory" | "search_memory" | "save_handoff" | "complete_run";
     status: "todo" | "done";
-    /** From what the organisation really holds. */
+    /** Derived from the data of the organisation. */
     source: "derived";
   }>;
   next_action: {
     key: "connect_agent" | "declare_interest" | "publish_event" | "acknowledge_delivery" | "create_memory" | "search_memory" | "save_handoff" | "complete_run";
     ccode: "Connect" | "Capture" | "Consult" | "Continue" | "Complete";
     title: string;
-    /** What to ask an agent for. */
+    /** A prompt to give to an agent. */
     suggested_prompt: string;
   } | null;
 }
@@ -3992,13 +3992,13 @@ export interface Output {
   agent_id: string | null;
   user_id: string | null;
   project_id: string | null;
-  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  /** The readers: the owner, a team, or the whole tenant. Set by the first save. */
   scope: "agent" | "team" | "institutional";
   team_id: string | null;
   title: string;
   slug: string;
   source_type: string | null;
-  /** Where the text is kept. */
+  /** The storage of the text. */
   bucket: string;
   object_key: string;
   /** SHA-256 of the text in hex. */
@@ -4044,7 +4044,7 @@ export interface Pointer {
 export interface Position {
   run: Run;
   my_next: PositionStep | null;
-  /** What can be worked on: ready or in progress. */
+  /** Steps that can be worked on: ready or in progress. */
   ready_steps: Array<PositionStep>;
   blocked_steps: Array<PositionStep>;
   last_completed: {
@@ -4097,12 +4097,12 @@ export interface ProcessTemplate {
 export interface Project {
   id: string;
   tenant_id: string;
-  /** Letters, digits, `.`, `_` and `-`; no UUID. Sent as `project_id` elsewhere; it never changes. */
+  /** Letters, digits, `.`, `_` and `-`; not a UUID. Other operations take it as `project_id`. Immutable. */
   key: string;
   name: string;
   status: "active" | "completed" | "archived";
   target_date: string | null;
-  /** Made for rows that named it before it was there. */
+  /** Created for rows that named it before it existed. */
   created_from_backfill: boolean;
   created_at: string;
   updated_at: string;
@@ -4111,7 +4111,7 @@ export interface Project {
 export interface PublishResult {
   /** The service's id of the event. */
   event_id: string;
-  /** `duplicate`: the id is known; the original's event_id. */
+  /** `duplicate`: the id is known; `event_id` is the original's. */
   status: "accepted" | "duplicate";
 }
 
@@ -4125,7 +4125,7 @@ export interface RecentEvent {
   accepted_at: string;
 }
 
-/** What is wrong with one event of a batch. */
+/** The error of one event of a batch. */
 export interface RejectedEvent {
   status: "rejected";
   error: {
@@ -4201,7 +4201,7 @@ export interface RunArtifact {
 export interface RunStep {
   id: string;
   step_key: string;
-  /** Its place among the steps, from 1. */
+  /** Its position among the steps, from 1. */
   ordinal: number;
   title: string;
   role: string | null;
@@ -4212,7 +4212,7 @@ export interface RunStep {
     key: string;
     description: string;
   }>;
-  /** `handoff_accepted` without criteria: only a successor who accepts a hand-off offer completes the step. */
+  /** `handoff_accepted` without criteria: the step completes when a successor accepts a handoff offer. */
   completion_mode: "attestation" | "handoff_accepted";
   expected_artifact_kinds: Array<string>;
   reference_pointer: Pointer | null;
@@ -4254,7 +4254,7 @@ export interface RunWithAttempts {
   steps: Array<{
     id: string;
     step_key: string;
-    /** Its place among the steps, from 1. */
+    /** Its position among the steps, from 1. */
     ordinal: number;
     title: string;
     role: string | null;
@@ -4265,7 +4265,7 @@ export interface RunWithAttempts {
       key: string;
       description: string;
     }>;
-    /** `handoff_accepted` without criteria: only a successor who accepts a hand-off offer completes the step. */
+    /** `handoff_accepted` without criteria: the step completes when a successor accepts a handoff offer. */
     completion_mode: "attestation" | "handoff_accepted";
     expected_artifact_kinds: Array<string>;
     reference_pointer: Pointer | null;
@@ -4311,11 +4311,11 @@ export interface Stats {
   series: {
     /** Length of each count. */
     seconds: number;
-    /** Oldest first; the last one still runs. */
+    /** Oldest first; the last count is still in progress. */
     published: Array<number>;
-    /** Handed out, again and again too. */
+    /** Delivery attempts, retries included. */
     delivered: Array<number>;
-    /** Oldest first; the last one still runs. */
+    /** Oldest first; the last count is still in progress. */
     acknowledged: Array<number>;
   };
   deliveries: {
@@ -4326,7 +4326,7 @@ export interface Stats {
     oldest_age_seconds: number | null;
   } | null;
   storage: Storage | null;
-  /** The last events, latest first. */
+  /** The latest events, newest first. */
   recent: Array<RecentEvent>;
   health: {
     status: "ready" | "not_ready";
@@ -4347,7 +4347,7 @@ export interface StepAttempt {
   notes: string | null;
   created_at: string;
   warning: string | null;
-  /** The step's specialist as it was loaded, or why it was not; null where it has none. */
+  /** The step's specialist as loaded, or why it could not be; null if it has none. */
   specialist?: Specialist | StepSpecialistError | null;
 }
 
@@ -4372,7 +4372,7 @@ export interface Team {
 
 export interface TemplateStep {
   step_key: string;
-  /** Its place among the steps, from 1. */
+  /** Its position among the steps, from 1. */
   ordinal: number;
   title: string;
   role: string | null;
@@ -4383,7 +4383,7 @@ export interface TemplateStep {
     key: string;
     description: string;
   }>;
-  /** `handoff_accepted` without criteria: only a successor who accepts a hand-off offer completes the step. */
+  /** `handoff_accepted` without criteria: the step completes when a successor accepts a handoff offer. */
   completion_mode: "attestation" | "handoff_accepted";
   expected_artifact_kinds: Array<string>;
   reference_pointer: Pointer | null;
@@ -4420,10 +4420,10 @@ export interface TimelineEntry {
 }
 
 export interface Usage {
-  /** Citations of the last 30 days, the owner's own too. */
+  /** Citations in the last 30 days, including the owner's. */
   cite_count_30d: number;
   last_cited_at: string | null;
-  /** The lowest confidence of the memory and of all that it was made of: what it replaced, what was merged into it, what it was derived from. */
+  /** The lowest confidence of the memory and its lineage: the memories that it superseded, absorbed in a merge or was derived from. */
   trust: number;
 }
 
@@ -4432,7 +4432,7 @@ export interface User {
   tenant_id: string;
   email: string;
   display_name: string;
-  /** `admin` has every scope and may do what only people may; `member` every scope but `admin`. */
+  /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role: "admin" | "member";
   status: "active" | "disabled";
   created_at: string;
@@ -4442,7 +4442,7 @@ export interface User {
 export interface Webhook {
   id: string;
   name: string;
-  /** What the events come from: the second part of their type, and the end of the webhook's address. */
+  /** The sender: the second part of the events' type, and the end of the webhook's URL. */
   source: string;
   mapping: Mapping | "cloudevents";
   url: string;
@@ -4450,7 +4450,7 @@ export interface Webhook {
   updated_at: string;
 }
 
-/** Of a batch: one for each event, in order. */
+/** For batches: one per event, in order. */
 export type WebhookBatchResult = Array<WebhookResult>;
 
 export interface WebhookResult {

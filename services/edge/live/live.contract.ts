@@ -2,7 +2,9 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-const Series = Type.Array(Type.Integer(), { description: "Oldest first; the last one still runs." });
+const Series = Type.Array(Type.Integer(), {
+  description: "Oldest first; the last count is still in progress.",
+});
 
 const RecentEvent = Type.Object(
   {
@@ -23,7 +25,7 @@ const Stats = Type.Object(
     series: Type.Object({
       seconds: Type.Integer({ description: "Length of each count." }),
       published: Series,
-      delivered: Type.Array(Type.Integer(), { description: "Handed out, again and again too." }),
+      delivered: Type.Array(Type.Integer(), { description: "Delivery attempts, retries included." }),
       acknowledged: Series,
     }),
     deliveries: nullable(
@@ -32,11 +34,13 @@ const Stats = Type.Object(
         in_flight: Type.Integer(),
         waiting: Type.Integer(),
         dead: Type.Integer(),
-        oldest_age_seconds: nullable(Type.Number({ description: "How far the slowest agent is behind." })),
+        oldest_age_seconds: nullable(
+          Type.Number({ description: "Age of the oldest pending delivery of the slowest agent." }),
+        ),
       }),
     ),
     storage: nullable(Storage),
-    recent: Type.Array(RecentEvent, { description: "The last events, latest first." }),
+    recent: Type.Array(RecentEvent, { description: "The latest events, newest first." }),
     health: Type.Object({
       status: oneOf(["ready", "not_ready"]),
       checks: Type.Record(Type.String(), Type.String()),
@@ -48,10 +52,10 @@ const Stats = Type.Object(
 export const readStats = operation({
   action: "live.stats",
   route: "GET /stats",
-  summary: "How the organisation's events flow now",
+  summary: "Read the organisation's event traffic",
   description:
-    "Counts of the last 15 minutes, of the nodes that run. `deliveries`, `storage` and `recent` are for " +
-    "admins; others get null and nothing.",
+    "Counts of the last 15 minutes, over all running nodes. `deliveries`, `storage` and `recent` are for admins; other " +
+    "callers get null and an empty list.",
   access: { by: "user" },
   results: { 200: Stats },
 });
@@ -59,11 +63,11 @@ export const readStats = operation({
 export const watch = operation({
   action: "live.watch",
   route: "GET /live",
-  summary: "The same as it changes, as server-sent events",
+  summary: "Stream the event traffic as server-sent events",
   description:
-    "`event: stats` with the data of `GET /stats`, at once and every 2 seconds. `event: changed` with " +
-    "`{resource, ids}` soon after runs, documents, devices or connectors changed; `ids` are of runs only, and " +
-    "none where there are many. Some change may go untold when a node dies.",
+    "`event: stats` has the data of `GET /stats`, at once and then every 2 seconds. `event: changed` has " +
+    "`{resource, ids}` and follows changes of runs, documents, devices and connectors; `ids` lists runs only and is " +
+    "empty when many changed. When a node dies, some changes may not be reported.",
   access: { by: "user" },
   results: { 200: Type.String() },
   produces: ["text/event-stream"],

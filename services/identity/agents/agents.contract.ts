@@ -49,16 +49,16 @@ const settings = {
     description:
       "CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the " +
       "attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is " +
-      "pushed in structured mode all the same.",
+      "pushed in structured mode.",
     examples: ["structured"],
   }),
   team_id: nullable(Id("team")),
-  owner_user_id: nullable(Id("usr", "The person whose agent it is.")),
+  owner_user_id: nullable(Id("usr", "The person who owns the agent.")),
   visibility_timeout_seconds: nullable(
     Type.Integer({
       minimum: 1,
       maximum: 43_200,
-      description: "How long it has to acknowledge a delivery; null is the installation's default.",
+      description: "Time limit to acknowledge a delivery; null: the installation's default.",
       examples: [60],
     }),
   ),
@@ -66,7 +66,7 @@ const settings = {
     Type.Integer({
       minimum: 1,
       maximum: 100,
-      description: "Hand-outs before a delivery is dead-lettered; null is the installation's default.",
+      description: "Delivery attempts before dead-lettering; null: the installation's default.",
       examples: [8],
     }),
   ),
@@ -81,7 +81,7 @@ export const Agent = Type.Object(
     delivery_mode: oneOf(DELIVERY_MODES),
     ...settings,
     push_stopped: Type.Boolean({
-      description: "The endpoint answered 410 Gone; naming an endpoint starts pushing again.",
+      description: "The endpoint answered 410 Gone; setting an endpoint resumes pushes.",
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -97,8 +97,8 @@ const SigningSecret = Type.String({
 export const createAgent = operation({
   action: "agents.create",
   route: "POST /agents",
-  summary: "Make an agent",
-  description: "Its owner is the signed-in person who makes it, unless `owner_user_id` names another.",
+  summary: "Create an agent",
+  description: "The owner is the signed-in person, unless `owner_user_id` names another.",
   access: admin,
   body: {
     name: Name,
@@ -113,7 +113,7 @@ export const createAgent = operation({
 export const listAgents = operation({
   action: "agents.list",
   route: "GET /agents",
-  summary: "List the agents, oldest first",
+  summary: "List agents, oldest first",
   access: admin,
   query: {
     ...page,
@@ -147,7 +147,7 @@ export const getAgent = operation({
 export const updateAgent = operation({
   action: "agents.update",
   route: "PATCH /agents/{agent_id}",
-  summary: "Change an agent",
+  summary: "Update an agent",
   description: "An endpoint that resolves to a loopback, link-local or private address is refused.",
   access: admin,
   overQuota: true,
@@ -166,8 +166,8 @@ export const setAgentStatus = operation({
   route: "PATCH /agents/{agent_id}/status",
   summary: "Deactivate or activate an agent",
   description:
-    "An inactive agent's tokens are refused within 5 seconds, and stay refused once it is active again: its keys then " +
-    "give new ones. No event matches an inactive agent; what is pending for it stays.",
+    "An inactive agent's tokens are refused within 5 seconds and stay refused after reactivation: exchange its keys for " +
+    "new ones. Inactive agents match no events; their pending deliveries stay.",
   access: admin,
   overQuota: true,
   path,
@@ -179,8 +179,8 @@ export const setAgentStatus = operation({
 export const rotateSigningSecret = operation({
   action: "agents.rotate_signing_secret",
   route: "POST /agents/{agent_id}/signing-secret",
-  summary: "Give an agent a new signing secret",
-  description: "Pushes are signed with the previous one too for 24 hours.",
+  summary: "Rotate an agent's signing secret",
+  description: "For 24 hours, pushes are signed with the previous secret too.",
   access: admin,
   overQuota: true,
   path,

@@ -16,16 +16,16 @@ const AuditEntry = Type.Object(
     resource_type: nullable(Type.String({ examples: ["memory"] })),
     resource_id: nullable(Type.String()),
     outcome: oneOf(OUTCOMES, {
-      description: "`begun`: it is under way, or was cut off and may have been carried out.",
+      description: "`begun`: in progress, or interrupted and possibly completed.",
     }),
-    error: nullable(Type.String({ description: "The code with which it was refused." })),
+    error: nullable(Type.String({ description: "The error code of the refusal." })),
     request_id: nullable(Type.String()),
     ip: nullable(Type.String()),
     details: Type.Object(
       {},
       {
         additionalProperties: true,
-        description: "Ids, counts, decisions and names of fields; never content.",
+        description: "Ids, counts, decisions and field names; never content.",
       },
     ),
   },
@@ -36,12 +36,12 @@ export const listAudit = operation({
   action: "audit.list",
   route: "GET /audit",
   heavy: true,
-  summary: "List what was done that has to be accounted for, latest first",
+  summary: "List audited actions, newest first",
   description:
-    "What administrators and people alone may do, what deletes, what cannot be undone, who changed runs, templates " +
-    "and outputs, which all of a tenant work on together, and who signed in and out. A " +
-    "failed sign-in (`auth.login`, `refused`) stands with each account of its e-mail, once a minute from a network; " +
-    "without its address where there are several tenants and it named none. Kept for `AUDIT_DAYS`.",
+    "Audited are actions reserved for admins or people, deletions, irreversible actions, changes of runs, templates and " +
+    "outputs, and sign-ins and sign-outs. A failed sign-in (`auth.login`, `refused`) is recorded for each account of its " +
+    "e-mail address, once a minute per network; without the address if several tenants exist and the request named none. " +
+    "Entries are kept for `AUDIT_DAYS`.",
   access: { by: "any", scope: "admin" },
   query: {
     action: Type.Optional(Type.String({ maxLength: 100, examples: ["memories.erase"] })),
@@ -50,9 +50,11 @@ export const listAudit = operation({
     resource_id: Type.Optional(Type.String({ maxLength: 200 })),
     outcome: Type.Optional(oneOf(OUTCOMES)),
     since: Type.Optional(Type.String({ format: "date-time", description: "The earliest `at`." })),
-    until: Type.Optional(Type.String({ format: "date-time", description: "What `at` must be before." })),
+    until: Type.Optional(Type.String({ format: "date-time", description: "The end of `at`, exclusive." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    cursor: Type.Optional(Type.String({ maxLength: 200, description: "`next_cursor` of the page before." })),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
+    ),
   },
   results: {
     200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: nullable(Type.String()) }),

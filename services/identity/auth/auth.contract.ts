@@ -8,7 +8,7 @@ import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
 
 const AccessToken = {
   access_token: Type.String({
-    description: "A JWT (ES256), good for one hour.",
+    description: "A JWT (ES256), valid for one hour.",
     examples: ["eyJhbGciOiJFUzI1…"],
   }),
   token_type: Type.Literal("Bearer"),
@@ -43,8 +43,8 @@ export const exchangeKey = operation({
   route: "POST /auth/token",
   summary: "Exchange an API key for an access token",
   description:
-    "The key in the body is the credential. The token ends with its key, should that be within the hour. Failures " +
-    "are limited per address.\n\n" +
+    "The key in the body is the credential. The token expires after an hour, or with its key. Failures are limited per " +
+    "address.\n\n" +
     "As a form it is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of HTTP " +
     "Basic; `client_id` may be anything. Such requests are refused as OAuth has it, with `error` and " +
     "`error_description`.",
@@ -66,7 +66,7 @@ export const exchangeKey = operation({
       agent: Type.Object({
         id: Id("ag"),
         name: Name,
-        team: nullable(Type.String({ description: "The name of its team." })),
+        team: nullable(Type.String({ description: "The name of the agent's team." })),
         tenant_id: Id("tn"),
       }),
     }),
@@ -79,8 +79,8 @@ export const login = operation({
   route: "POST /auth/login",
   summary: "Sign in as a person",
   description:
-    "The password tells the accounts of an e-mail apart; `tenant_slug` is needed only where it fits several. Failures " +
-    "are limited per address.",
+    "The password tells the accounts of an e-mail address apart; `tenant_slug` is needed only if it fits several. " +
+    "Failures are limited per address.",
   access: { by: "public", guarded: true },
   body: {
     email: Type.String({ minLength: 1, maxLength: 254, examples: ["ada@example.com"] }),
@@ -94,7 +94,7 @@ export const login = operation({
 export const whoAmI = operation({
   action: "auth.me",
   route: "GET /auth/me",
-  summary: "Who the token is for",
+  summary: "Read the caller of the token",
   access: { by: "any" },
   results: {
     200: Type.Object({
@@ -112,10 +112,10 @@ export const whoAmI = operation({
 export const logout = operation({
   action: "auth.logout",
   route: "POST /auth/logout",
-  summary: "Sign out, or end an agent's token",
+  summary: "Sign out, or revoke an agent's token",
   description:
-    "Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent " +
-    "only this token ends; its key stays good. A key that is sent as the bearer itself is revoked instead.",
+    "For people, all tokens of this sign-in are refused within 5 seconds, renewed ones included. For agents, only this " +
+    "token ends; its key stays valid. An API key sent as the bearer token is revoked.",
   access: { by: "any" },
   overQuota: true,
   results: { 204: null },
@@ -125,8 +125,8 @@ export const logout = operation({
 export const changePassword = operation({
   action: "auth.password",
   route: "POST /auth/password",
-  summary: "Change one's own password",
-  description: "All tokens of the person end; the answer has a new one.",
+  summary: "Change the caller's password",
+  description: "All tokens of the person are revoked; the response contains a new one.",
   access: { by: "user" },
   overQuota: true,
   body: { current_password: Password, new_password: NewPassword },
@@ -139,7 +139,7 @@ export const jwks = operation({
   action: "auth.jwks",
   route: "GET /.well-known/jwks.json",
   root: true,
-  summary: "The public keys of access tokens and receipts (RFC 7517)",
+  summary: "Read the public keys of access tokens and receipts (RFC 7517)",
   access: { by: "public" },
   results: {
     200: Type.Object({
@@ -165,7 +165,7 @@ const BrowserSession = Type.Object(
     user: Type.Object({ ...SignedIn.properties.user.properties, email: Email }),
     tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
     expires_at: Timestamp,
-    csrf_token: Type.String({ description: "For the header X-CSRF-Token of what changes something." }),
+    csrf_token: Type.String({ description: "For the header X-CSRF-Token of requests that change state." }),
   },
   { title: "BrowserSession" },
 );
@@ -175,8 +175,8 @@ export const startSession = operation({
   route: "POST /auth/session",
   summary: "Sign in a browser",
   description:
-    "The token is in an httpOnly cookie, good for this origin's own pages only; requests with it that change " +
-    "something carry `X-CSRF-Token`. Limited as a login is.",
+    "The token is set as an httpOnly cookie for this origin only; requests with it that change state need " +
+    "`X-CSRF-Token`. Rate limits are those of `POST /auth/login`.",
   access: { by: "public", guarded: true },
   body: credentials,
   results: { 200: BrowserSession },
@@ -186,7 +186,7 @@ export const startSession = operation({
 export const readSession = operation({
   action: "auth.session",
   route: "GET /auth/session",
-  summary: "Who is signed in, and the session's CSRF token",
+  summary: "Read the signed-in person and the session's CSRF token",
   access: { by: "user" },
   results: { 200: BrowserSession },
 });
@@ -194,8 +194,8 @@ export const readSession = operation({
 export const renewSession = operation({
   action: "auth.renew_session",
   route: "POST /auth/session/renew",
-  summary: "Go on with a session",
-  description: "For another hour, up to 12 hours from signing in.",
+  summary: "Renew a session",
+  description: "Extends it by an hour, up to 12 hours after sign-in.",
   access: { by: "user" },
   overQuota: true,
   audit: false,
@@ -207,7 +207,7 @@ export const endSession = operation({
   action: "auth.end_session",
   route: "DELETE /auth/session",
   summary: "Sign a browser out",
-  description: "Every token of the session is refused within 5 seconds, and the cookie is removed.",
+  description: "All tokens of the session are refused within 5 seconds, and the cookie is removed.",
   access: { by: "user" },
   audit: false,
   results: { 204: null },

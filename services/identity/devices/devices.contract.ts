@@ -8,7 +8,7 @@ const path = { agent_id: Id("ag") };
 
 const UserCode = Type.String({
   pattern: USER_CODE_PATTERN,
-  description: "What the person types: four characters, a hyphen, four characters.",
+  description: "The code to type: four characters, a hyphen, four characters.",
   examples: ["BCDF-2345"],
 });
 
@@ -16,7 +16,7 @@ const Scopes = Type.Array(oneOf(SCOPES), {
   minItems: 1,
   uniqueItems: true,
   description:
-    "What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`.",
+    "Scopes of the device's key: at most those of the caller. Default: all of these except `admin`.",
 });
 
 /** A device's description of itself, shown to the person who confirms it; never a proof. */
@@ -41,7 +41,7 @@ const Status = Type.Union(
       ...code,
       ...client,
       scopes: Scopes,
-      claim_id: Type.Optional(Id("clm", "Shown to people alone: what they confirm with.")),
+      claim_id: Type.Optional(Id("clm", "The claim to confirm; shown only to people.")),
     }),
     Type.Object({
       state: Type.Literal("connected"),
@@ -62,8 +62,8 @@ export const issueCode = operation({
   route: "POST /agents/{agent_id}/device-code",
   summary: "Issue a code that connects a device to an agent",
   description:
-    "For the agent itself, its owner, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent " +
-    "takes the place of one that is still waiting.",
+    "For the agent itself, its owner, or with the scope `admin`. The code is valid for 10 minutes; a newer code for the " +
+    "same agent replaces a pending one.",
   access: { by: "any" },
   overQuota: true,
   path,
@@ -82,22 +82,21 @@ export const issueCode = operation({
 export const deviceStatus = operation({
   action: "devices.status",
   route: "GET /agents/{agent_id}/device-code",
-  summary: "How an agent's newest device code stands",
-  description: "For the agent itself, its owner, or with the scope `admin`. It never shows an API key.",
+  summary: "Read the status of an agent's newest device code",
+  description: "For the agent itself, its owner, or with the scope `admin`. Never shows an API key.",
   access: { by: "any" },
   path,
   results: { 200: Status },
   errors: ["insufficient_scope", "not_found"],
 });
 
-const CLAIM_BUDGET =
-  "Claims and lookups of an address share a budget of `DEVICE_CLAIMS_PER_HOUR`, whatever their outcome.";
+const CLAIM_BUDGET = "All claims and lookups of an address share a limit of `DEVICE_CLAIMS_PER_HOUR`.";
 
 export const claimCode = operation({
   action: "devices.claim",
   route: "POST /device-codes:claim",
   summary: "Claim a code from the device",
-  description: `The code is the credential. A wrong, used, denied or expired one is always the same 404. ${CLAIM_BUDGET}`,
+  description: `The code is the credential. Wrong, used, denied and expired codes return the same 404. ${CLAIM_BUDGET}`,
   access: { by: "public", guarded: true },
   body: { user_code: UserCode, client_info: ClientInfo },
   results: { 200: Type.Object({ claim_id: Id("clm") }) },
@@ -109,7 +108,7 @@ export const confirmClaim = operation({
   route: "POST /agents/{agent_id}/device-code:confirm",
   summary: "Approve or reject the device that claimed a code",
   description:
-    "For the agent's owner and for org admins. A code with the scope `admin` is approved by an org admin alone.",
+    "For the agent's owner and org admins. Only org admins can approve a code with the scope `admin`.",
   access: { by: "user" },
   overQuota: true,
   path,
@@ -123,8 +122,8 @@ export const completeClaim = operation({
   route: "POST /device-codes:complete",
   summary: "Fetch the API key of an approved claim, once",
   description:
-    "The claim is the credential. Before the approval it is 409 `conflict`; after a denial, at its end and a second " +
-    "time the same 404. The key is shown only here.",
+    "The claim is the credential. Returns 409 `conflict` before approval, and the same 404 after denial, expiry or a " +
+    "first fetch. The key is shown only here.",
   access: { by: "public", guarded: true },
   body: { claim_id: Type.String({ ...Id("clm"), ...SECRET }) },
   results: {
@@ -132,7 +131,7 @@ export const completeClaim = operation({
       session_id: Id("ses"),
       agent_id: Id("ag"),
       api_key: Type.String({ examples: ["ak_live_<32 letters and digits>"] }),
-      access_token: Type.String({ description: "A JWT (ES256), good for one hour." }),
+      access_token: Type.String({ description: "A JWT (ES256), valid for one hour." }),
       expires_at: Timestamp,
       server_now: Timestamp,
     }),
@@ -143,10 +142,10 @@ export const completeClaim = operation({
 export const lookUpCode = operation({
   action: "devices.look_up",
   route: "GET /device-codes/{code}",
-  summary: "Which agent a code is for",
+  summary: "Read the agent of a device code",
   description:
-    "Denied, expired and unknown codes are 404. With a token it also shows the scopes, and answers the same 404 to " +
-    `anybody but the agent itself, its owner and admins. ${CLAIM_BUDGET}`,
+    "Denied, expired and unknown codes return 404. With a token the scopes are shown too, and anybody but the agent " +
+    `itself, its owner and admins gets the same 404. ${CLAIM_BUDGET}`,
   access: { by: "public", identified: true, guarded: true },
   path: { code: UserCode },
   results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },

@@ -21,8 +21,8 @@ export const listSessions = operation({
   route: "GET /agents/{agent_id}/sessions",
   summary: "List an agent's connected devices, most recent first",
   description:
-    "For the agent itself, its owner, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` " +
-    "after it was heard of last.",
+    "For the agent itself, its owner, or with the scope `admin`. Devices whose key is revoked are removed " +
+    "`SESSION_RETENTION_DAYS` after they were last seen.",
   access: { by: "any" },
   path,
   query: { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })) },
@@ -34,7 +34,7 @@ export const deleteSession = operation({
   action: "sessions.delete",
   route: "DELETE /agents/{agent_id}/sessions/{session_id}",
   summary: "Disconnect a device",
-  description: "Its key is revoked: its tokens are refused within 5 seconds.",
+  description: "Revokes its key: its tokens are refused within 5 seconds.",
   access: { by: "any", scope: "admin" },
   path: { ...path, session_id: Id("ses") },
   results: { 204: null },
@@ -44,8 +44,8 @@ export const deleteSession = operation({
 export const heartbeat = operation({
   action: "sessions.heartbeat",
   route: "POST /sessions/{session_id}/heartbeat",
-  summary: "Say that the device is still there",
-  description: "With a token of the session's own key; once a minute at the most.",
+  summary: "Report that a device is alive",
+  description: "With a token of the session's key; at most once a minute.",
   access: { by: "agent", otherwise: "forbidden" },
   overQuota: true,
   path: { session_id: Id("ses") },

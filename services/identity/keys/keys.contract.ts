@@ -19,13 +19,13 @@ const agent = { agent_id: Id("ag") };
 const Scopes = Type.Array(oneOf(SCOPES), {
   minItems: 1,
   uniqueItems: true,
-  description: "What the key is good for; `admin` implies all others inside its tenant.",
+  description: "Scopes of the key; `admin` implies all others in its tenant.",
   examples: [["send", "receive"]],
 });
 
 const ListedKey = Type.Object({
   id: Id("key"),
-  prefix: Type.String({ description: "How the key begins.", examples: ["ak_live_4fXq"] }),
+  prefix: Type.String({ description: "The first characters of the key.", examples: ["ak_live_4fXq"] }),
   scopes: Scopes,
   expires_at: nullable(Timestamp),
   last_used_at: nullable(Timestamp),
@@ -35,7 +35,7 @@ const ListedKey = Type.Object({
 export const createKey = operation({
   action: "keys.create",
   route: "POST /agents/{agent_id}/keys",
-  summary: "Make an API key for an agent",
+  summary: "Create an API key for an agent",
   description: "The key is shown only here.",
   access: admin,
   overQuota: true,
@@ -67,7 +67,7 @@ export const revokeKey = operation({
   action: "keys.revoke",
   route: "DELETE /agents/{agent_id}/keys/{key_id}",
   summary: "Revoke an API key",
-  description: "The tokens that were made with it are refused within 5 seconds.",
+  description: "Tokens created with it are refused within 5 seconds.",
   access: admin,
   path: { ...agent, key_id: Id("key") },
   results: { 204: null },

@@ -19,7 +19,7 @@ const Guidance = Type.Object(
     dismissed_at: nullable(Timestamp),
     all_complete: Type.Boolean(),
     personalized: Type.Boolean({
-      description: "False for an agent that no person owns: the guidance is general then, without steps.",
+      description: "False for an agent without an owner: the guidance is then general, without steps.",
     }),
     completed_steps: Type.Integer(),
     total_steps: Type.Integer(),
@@ -27,7 +27,7 @@ const Guidance = Type.Object(
       Type.Object({
         key: oneOf(STEPS),
         status: oneOf(["todo", "done"]),
-        source: oneOf(["derived"], { description: "From what the organisation really holds." }),
+        source: oneOf(["derived"], { description: "Derived from the data of the organisation." }),
       }),
     ),
     next_action: nullable(
@@ -35,7 +35,7 @@ const Guidance = Type.Object(
         key: oneOf(STEPS),
         ccode: oneOf(["Connect", "Capture", "Consult", "Continue", "Complete"]),
         title: Type.String(),
-        suggested_prompt: Type.String({ description: "What to ask an agent for." }),
+        suggested_prompt: Type.String({ description: "A prompt to give to an agent." }),
       }),
     ),
   },
@@ -45,8 +45,8 @@ const Guidance = Type.Object(
 export const getOnboarding = operation({
   action: "onboarding.get",
   route: "GET /onboarding",
-  summary: "What to try next",
-  description: "Each step is done once the organisation has done it, and stays done.",
+  summary: "Read the next steps to try",
+  description: "A step is done once anybody in the organisation has done it, and stays done.",
   access: { by: "any" },
   results: { 200: Guidance },
   mcp: true,
@@ -55,8 +55,8 @@ export const getOnboarding = operation({
 export const dismissOnboarding = operation({
   action: "onboarding.dismiss",
   route: "POST /onboarding/dismiss",
-  summary: "Put the guidance away",
-  description: "For the person, or for the person who owns the agent. The first time counts.",
+  summary: "Dismiss the guidance",
+  description: "For the person, or the owner of the agent. Repeating it changes nothing.",
   access: { by: "any" },
   overQuota: true,
   results: { 200: Guidance },

@@ -10,7 +10,7 @@ const key = {
   pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
   examples: ["apollo"],
   description:
-    "Letters, digits, `.`, `_` and `-`; no UUID. Sent as `project_id` elsewhere; it never changes.",
+    "Letters, digits, `.`, `_` and `-`; not a UUID. Other operations take it as `project_id`. Immutable.",
 };
 const NewKey = Type.String(key);
 const ProjectKey = Type.String({ ...key, "x-identifier": "project" });
@@ -34,7 +34,7 @@ const Project = Type.Object(
     name: Name,
     status: Status,
     target_date: TargetDate,
-    created_from_backfill: Type.Boolean({ description: "Made for rows that named it before it was there." }),
+    created_from_backfill: Type.Boolean({ description: "Created for rows that named it before it existed." }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -56,7 +56,7 @@ const admin = { by: "any", scope: "admin" } as const;
 export const createProject = operation({
   action: "projects.create",
   route: "POST /projects",
-  summary: "Make a project",
+  summary: "Create a project",
   access: admin,
   body: {
     key: NewKey,

@@ -18,7 +18,7 @@ const access = { by: "any", scope: "admin" } as const;
 export const createTeam = operation({
   action: "teams.create",
   route: "POST /teams",
-  summary: "Make a team",
+  summary: "Create a team",
   access,
   body: { name: Name, description: Type.Optional(nullable(Description)) },
   results: { 201: Team },
@@ -28,7 +28,7 @@ export const createTeam = operation({
 export const listTeams = operation({
   action: "teams.list",
   route: "GET /teams",
-  summary: "List the teams, by name",
+  summary: "List teams by name",
   access,
   query: page,
   results: { 200: Type.Object({ teams: Type.Array(Team), total: Type.Integer() }) },

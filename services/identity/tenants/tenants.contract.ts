@@ -35,7 +35,7 @@ const Tenant = Type.Object(
     status: oneOf(["active", "suspended"]),
     storage: Storage,
     storage_quota_mb: nullable(
-      Type.Integer({ description: "The tenant's own quota; null: `TENANT_STORAGE_MB` holds." }),
+      Type.Integer({ description: "The tenant's quota; null: `TENANT_STORAGE_MB` applies." }),
     ),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -46,7 +46,7 @@ const Tenant = Type.Object(
 export const createTenant = operation({
   action: "tenants.create",
   route: "POST /tenants",
-  summary: "Make a tenant with its first admin and first agent",
+  summary: "Create a tenant with its first admin and agent",
   description: "The password and the key are shown only here.",
   access: operator,
   body: {
@@ -69,7 +69,7 @@ export const createTenant = operation({
 export const listTenants = operation({
   action: "tenants.list",
   route: "GET /tenants",
-  summary: "List the tenants",
+  summary: "List tenants",
   access: operator,
   query: page,
   results: { 200: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }) },
@@ -80,8 +80,8 @@ export const updateTenant = operation({
   route: "PATCH /tenants/{tenant_id}",
   summary: "Suspend or activate a tenant, or change its storage quota",
   description:
-    "The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost. A tenant over its quota reads, " +
-    "deletes and acknowledges; what would store more is `422 business_rule_violation`, rule `storage_quota`.",
+    "The tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can read, " +
+    "delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule `storage_quota`.",
   access: operator,
   path,
   body: {
@@ -91,7 +91,7 @@ export const updateTenant = operation({
         Type.Integer({
           minimum: 0,
           maximum: 1e9,
-          description: "In megabytes (10^6 bytes); 0: no quota. Null: `TENANT_STORAGE_MB` holds again.",
+          description: "In megabytes (10^6 bytes); 0: no quota. Null: `TENANT_STORAGE_MB` applies.",
           examples: [50_000],
         }),
       ),
@@ -104,10 +104,10 @@ export const updateTenant = operation({
 export const eraseTenant = operation({
   action: "tenants.erase",
   route: "DELETE /tenants/{tenant_id}",
-  summary: "Erase a tenant and everything it has",
+  summary: "Erase a tenant and all its data",
   description:
-    "For good, from the files of the service too. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). " +
-    "Erasing again finishes an erasure that was interrupted.",
+    "Irreversible; the data is removed from the service's files too. Returns a receipt, signed as a JWT with the " +
+    "service's token key (see /.well-known/jwks.json). Repeat the request to finish an interrupted erasure.",
   access: operator,
   path,
   results: {
@@ -128,14 +128,14 @@ const Limits = Type.Object(
   {
     requests_per_minute: Type.Object(
       { caller: Most, tenant: Most, webhooks: Most },
-      { description: "Of each agent and each person, of all of them together, and of signed webhooks." },
+      { description: "Per agent or person, for all of them together, and for signed webhooks." },
     ),
-    emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is not switched on." })),
+    emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is disabled." })),
     storage: Storage,
     largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
     delivery: Type.Object(
       { visibility_timeout_seconds: Type.Integer(), retry_budget: Type.Integer() },
-      { description: "Where an agent sets none of its own." },
+      { description: "Defaults for agents that set none." },
     ),
     kept_days: Type.Object(
       {
@@ -145,7 +145,7 @@ const Limits = Type.Object(
         forgotten_memories: Type.Integer(),
         audit: Type.Integer(),
       },
-      { description: "How long what is done with can still be looked at, or undone." },
+      { description: "How long finished items can be read, or deletions undone." },
     ),
   },
   { title: "Limits" },
@@ -154,9 +154,9 @@ const Limits = Type.Object(
 export const readLimits = operation({
   action: "tenants.limits",
   route: "GET /limits",
-  summary: "What holds for the organisation",
+  summary: "Read the organisation's limits",
   description:
-    "The installation's settings, the same for every tenant but for `storage`. What is left of a rate tell `X-RateLimit-*`.",
+    "The installation's settings, the same for every tenant except `storage`. See `X-RateLimit-*` for the rest of a rate.",
   access: { by: "any" },
   results: { 200: Limits },
 });

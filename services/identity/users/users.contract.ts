@@ -33,7 +33,8 @@ export const NewPassword = Type.String({
 });
 
 const Role = oneOf(ROLES, {
-  description: "`admin` has every scope and may do what only people may; `member` every scope but `admin`.",
+  description:
+    "`admin` has every scope and the actions reserved for people; `member` has every scope except `admin`.",
   examples: ["member"],
 });
 
@@ -53,14 +54,14 @@ export const User = Type.Object(
 
 const UserWithPassword = Type.Object({
   ...User.properties,
-  password: Type.Optional(Type.String({ description: "The one that was made, shown only here." })),
+  password: Type.Optional(Type.String({ description: "The generated password, shown only here." })),
 });
 
 export const createUser = operation({
   action: "users.create",
   route: "POST /users",
   summary: "Invite a person",
-  description: "Without a password one is made and answered once.",
+  description: "Without a password, one is generated and returned once.",
   access: people,
   body: {
     email: Email,
@@ -76,7 +77,7 @@ export const createUser = operation({
 export const listUsers = operation({
   action: "users.list",
   route: "GET /users",
-  summary: "List the people, oldest first",
+  summary: "List people, oldest first",
   access: { by: "any", scope: "admin" },
   query: { ...page, search: partOf("the name or the e-mail") },
   results: { 200: Type.Object({ users: Type.Array(User), total: Type.Integer() }) },
@@ -85,9 +86,9 @@ export const listUsers = operation({
 export const updateUser = operation({
   action: "users.update",
   route: "PATCH /users/{user_id}",
-  summary: "Change a person's name or role, disable, or give a new password",
+  summary: "Rename or disable a person, or change the role or password",
   description:
-    "Disabling and a new password make the person's tokens invalid within 5 seconds. Nobody can disable or demote " +
+    "Disabling a person or resetting the password revokes the person's tokens within 5 seconds. Nobody can disable or demote " +
     "themselves, so an organisation keeps an admin.",
   access: people,
   overQuota: true,
@@ -97,7 +98,7 @@ export const updateUser = operation({
     role: Type.Optional(Role),
     status: Type.Optional(oneOf(USER_STATUSES, { examples: ["disabled"] })),
     reset_password: Type.Optional(
-      Type.Boolean({ description: "`true` makes a new password, which is answered once.", examples: [true] }),
+      Type.Boolean({ description: "`true` generates a new password, returned once.", examples: [true] }),
     ),
   },
   results: { 200: UserWithPassword },

@@ -7,7 +7,7 @@ const Health = Type.Object({ status: Type.Literal("ok") });
 
 /** Both under the version segment and at the origin (api.md "Others"). */
 const health = {
-  summary: "Whether the process runs",
+  summary: "Check that the process runs",
   access: { by: "public" },
   results: { 200: Health },
 } as const;
@@ -19,7 +19,7 @@ export const readyz = operation({
   action: "gateway.readyz",
   route: "GET /readyz",
   root: true,
-  summary: "Whether this node can serve, and what is wrong if not",
+  summary: "Check that this node can serve, with problems if not",
   access: { by: "public" },
   results: {
     200: Type.Object({ status: Type.Literal("ready"), checks: Type.Record(Type.String(), Type.String()) }),
@@ -34,7 +34,7 @@ export const readMetrics = operation({
   action: "gateway.metrics",
   route: "GET /metrics",
   root: true,
-  summary: "What this node counts, in the text format of Prometheus",
+  summary: "Read this node's metrics in the Prometheus text format",
   access: { by: "monitor" },
   results: { 200: Type.String() },
   produces: [EXPOSITION_TYPE],
@@ -43,7 +43,7 @@ export const readMetrics = operation({
 /** Both under the version segment and at the origin (api.md "Others"). */
 const document = {
   action: "gateway.openapi",
-  summary: "This document (OpenAPI 3.1)",
+  summary: "Read this document (OpenAPI 3.1)",
   access: { by: "public" },
   results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ openapi: "3.1.0" }] }) },
 } as const;
@@ -57,7 +57,7 @@ const JsonRpcError = Type.Object(
     error: Type.Object({ code: Type.Integer(), message: Type.String() }),
     id: nullable(Type.Union([Type.String(), Type.Number()])),
   },
-  { title: "JsonRpcError", description: "What is wrong with a message, as the protocol says it." },
+  { title: "JsonRpcError", description: "A JSON-RPC error, as the protocol defines it." },
 );
 
 /** The gateway reports errors of the request, the protocol those of a message. */
@@ -66,17 +66,18 @@ const Refusal = Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/sche
 /** Both under the version segment and at the origin (api.md "Others"). */
 const protocol = {
   action: "gateway.mcp",
-  summary: "One message of the Model Context Protocol",
+  summary: "Send a message of the Model Context Protocol",
   description:
-    "Streamable HTTP without sessions, revision 2026-07-28, and those of 2025 for older clients: one JSON-RPC message a " +
-    "request. The tools are operations of this API, each under its name with `_` for the dot, as far as the caller " +
-    "may use them.",
+    "Streamable HTTP without sessions: revision 2026-07-28, and those of 2025 for older clients; one JSON-RPC message " +
+    "per request. Tools are operations of this API that the caller may use, each named after its operation with `_` " +
+    "for the dot.",
   access: { by: "any" },
   overQuota: true,
   query: {
     tools: Type.Optional(
       Type.String({
-        description: "Only these tools: domains or names, comma-separated. Some clients take few.",
+        description:
+          "Only these tools: domains or names, comma-separated. For clients that accept few tools.",
         examples: ["memories,handoffs,events_publish"],
       }),
     ),
@@ -100,7 +101,7 @@ export const docs = operation({
   action: "gateway.docs",
   route: "GET /docs",
   root: true,
-  summary: "This document as a page",
+  summary: "Read this document as a page",
   access: { by: "public" },
   results: { 200: Type.String() },
   produces: ["text/html; charset=utf-8"],

@@ -29,10 +29,10 @@ const Bundle = Type.Object(
     id: Uuid("bundle"),
     query: nullable(Type.String()),
     items: Type.Array(BundleItem, { description: "By rank." }),
-    rendered_brief: Type.String({ description: "Markdown; what others wrote stands in fences." }),
-    degraded: Type.Boolean({ description: "A part of what was looked for could not be had." }),
+    rendered_brief: Type.String({ description: "Markdown; text by others is fenced." }),
+    degraded: Type.Boolean({ description: "A source was unavailable." }),
     degraded_reasons: Type.Array(Type.String({ examples: ["outputs: could not be asked"] })),
-    weights_version: Type.String({ description: "Which weights put the items in order." }),
+    weights_version: Type.String({ description: "The version of the ranking weights." }),
     created_at: Timestamp,
   },
   { title: "Bundle" },
@@ -41,37 +41,36 @@ const Bundle = Type.Object(
 export const assembleBundle = operation({
   action: "bundles.assemble",
   route: "POST /bundles",
-  summary: "Gather what an agent may need for a task",
+  summary: "Gather context for a task",
   description:
-    "Memories, outputs and the agent's own handoffs that fit the query, or the latest when there is none; kept as they are now, " +
-    "for `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an attempt on a step names the bundle. " +
-    "A kind that cannot be had makes the bundle `degraded`, and no more. Nothing to gather is a bundle too.",
+    "Memories, outputs and the agent's own handoffs that fit the query, or the latest ones without a query. The bundle is " +
+    "a snapshot, kept for `BUNDLE_RETENTION_DAYS` and while a handoff or an attempt on a step names it. " +
+    "A kind that is unavailable only makes the bundle `degraded`. A bundle may be empty.",
   access: reader,
   body: {
     query: Type.Optional(
       nullable(Type.String({ maxLength: 10_000, examples: ["Migrate the billing tables"] })),
     ),
-    since: Time("The earliest `created_at` of what is gathered."),
-    until: Time("What `created_at` must be before."),
+    since: Time("The earliest `created_at` of an item."),
+    until: Time("The end of `created_at`, exclusive."),
     project_id: Type.Optional(
       nullable(
         Type.String({
           maxLength: 100,
-          description: "A project's key: only memories and outputs that are filed under it.",
+          description: "A project's key: only memories and outputs of this project.",
         }),
       ),
     ),
     memory_scope: Type.Optional(
       oneOf(["ascending", ...MEMORY_SCOPES] as const, {
         default: "ascending",
-        description:
-          "Which memories; `ascending`: all, and of those that fit as well the agent's, then the team's.",
+        description: "The memories to use. `ascending`: all; near-ties rank agent, then team.",
       }),
     ),
     caps: Type.Optional(
       Type.Object(
         { memories: Cap(12), outputs: Cap(5), handoffs: Cap(3) },
-        { description: "How many of each kind at the most; 0: none." },
+        { description: "Maximum items of each kind; 0: none." },
       ),
     ),
   },
@@ -95,7 +94,7 @@ export const getBundleBrief = operation({
   action: "bundles.brief",
   route: "GET /bundles/{id}/brief",
   summary: "Read a bundle's brief",
-  description: "The bytes that were kept when it was gathered.",
+  description: "The stored bytes.",
   access: reader,
   path,
   results: { 200: Type.String() },

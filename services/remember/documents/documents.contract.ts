@@ -36,7 +36,7 @@ const source = { source_id: Uuid("source", "The document's `ingestion_source_id`
 const paging = {
   offset: Offset,
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "How many to return at the most." }),
+    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "Maximum number of results." }),
   ),
 };
 
@@ -62,7 +62,7 @@ const Subject = Type.String({
   minLength: 1,
   maxLength: 1000,
   description:
-    "Whom it is about: `POST /memories/erase` with this `subject` erases it and what was made of it.",
+    "The data subject: `POST /memories/erase` with this `subject` erases the document and everything derived from it.",
 });
 
 export const Document = Type.Object(
@@ -77,10 +77,10 @@ export const Document = Type.Object(
     sensitivity: SensitivityOfDocument,
     audience: AudienceOfDocument,
     subject: nullable(Subject),
-    version_num: Type.Integer({ minimum: 1, description: "Which of the documents of this name it is." }),
+    version_num: Type.Integer({ minimum: 1, description: "Its version among the documents of this name." }),
     superseded_by: nullable(Uuid("document")),
-    agent_id: nullable(Id("ag", "Who uploaded it; null when a person did.")),
-    user_id: nullable(Id("usr", "The person who uploaded it; null when an agent did.")),
+    agent_id: nullable(Id("ag", "The agent that uploaded it; null if a person did.")),
+    user_id: nullable(Id("usr", "The person who uploaded it; null if an agent did.")),
     team_id: nullable(Id("team")),
     created_at: Timestamp,
     ingested_at: nullable(Timestamp),
@@ -95,7 +95,7 @@ const Chunk = Type.Object(
     chunk_id: Uuid("chunk"),
     document_id: Uuid("document"),
     page_number: nullable(Type.Integer({ minimum: 1, description: "Page, slide or sheet." })),
-    char_offset: Type.Integer({ minimum: 0, description: "Where it begins in the document's text." }),
+    char_offset: Type.Integer({ minimum: 0, description: "Its start in the document's text." }),
     char_length: Type.Integer({ minimum: 1 }),
     chunk_index: Type.Integer({ minimum: 0 }),
     text: Type.String(),
@@ -116,9 +116,9 @@ export const uploadDocument = operation({
   route: "POST /documents",
   summary: "Upload a document",
   description:
-    "It is read, cut into chunks and made searchable afterwards; `status` tells how far that is. The same bytes in " +
-    "the same source are the document that is there (200). Other bytes under the same filename supersede it once " +
-    "they are stored. Without the permission to write: 200 with `accepted: false`.",
+    "The document is then parsed, chunked and indexed; `status` shows the progress. The same bytes in the same source " +
+    "return the existing document (200). Other bytes under the same filename supersede it once they are stored. Without " +
+    "write permission: 200 with `accepted: false`.",
   access: writer,
   scopeRefusal: { accepted: false, error_code: "permission_denied" },
   body: {
@@ -129,7 +129,7 @@ export const uploadDocument = operation({
     filename: Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", examples: ["manual.md"] }),
     mime_type: MimeType,
     sensitivity: Type.Optional(SensitivityOfDocument),
-    audience: Type.Optional(AudienceInput("For whom it is; an empty or absent list is everyone.")),
+    audience: Type.Optional(AudienceInput("The audience; an empty or absent list means everyone.")),
     source_id: Type.Optional(Uuid("source", "One of the caller's. Default: the caller's own.")),
     subject: Type.Optional(nullable(Subject)),
   },
@@ -148,7 +148,9 @@ export const listDocuments = operation({
   access: reader,
   query: {
     ...paging,
-    cursor: Type.Optional(Type.String({ maxLength: 200, description: "`next_cursor` of the page before." })),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
+    ),
     source_id: Type.Optional(Uuid("source")),
     status: Type.Optional(oneOf(STATUSES)),
   },
@@ -165,7 +167,7 @@ export const listDocuments = operation({
 export const getDocument = operation({
   action: "documents.get",
   route: "GET /documents/{document_id}",
-  summary: "Read what is known of a document",
+  summary: "Read a document's metadata",
   access: reader,
   path,
   results: { 200: Document },
@@ -189,7 +191,7 @@ export const deleteDocument = operation({
   action: "documents.delete",
   route: "DELETE /documents/{document_id}",
   summary: "Delete a document and its chunks",
-  description: "What is not there is a result too: `deleted: false`. Only who uploaded it or an admin may.",
+  description: "Only for the uploader and admins. Unknown documents return `deleted: false`.",
   access: writer,
   path,
   query: source,
@@ -210,8 +212,8 @@ const Score = Type.Number({ minimum: 0, maximum: 1 });
 export const searchDocuments = operation({
   action: "documents.search",
   route: "POST /documents/search",
-  summary: "Find chunks of documents by meaning and by words",
-  description: "Only stored documents that the caller may see; superseded ones are not searched.",
+  summary: "Search document chunks by words and by meaning",
+  description: "Only stored documents that the caller may read; superseded ones are not searched.",
   access: reader,
   body: {
     query: Type.String({
@@ -221,7 +223,7 @@ export const searchDocuments = operation({
       examples: ["how to start the pump"],
     }),
     audience: Type.Optional(
-      AudienceInput("Of each list that is not empty the document must be for one, or for everyone."),
+      AudienceInput("Documents for everyone, or for at least one entry of each non-empty list."),
     ),
     source_id: Type.Optional(Uuid("source")),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
@@ -240,7 +242,7 @@ export const searchDocuments = operation({
       ),
       total_candidates: Type.Integer({ minimum: 0 }),
       sources_contributed: Type.Array(Type.String()),
-      no_match: Type.Boolean({ description: "Nothing clears the floor." }),
+      no_match: Type.Boolean({ description: "No result reaches the minimum score." }),
       degraded: Type.Boolean(),
       degraded_reasons: Type.Array(Type.String()),
       plan: Type.Optional(Type.Object({}, { additionalProperties: true })),

@@ -21,33 +21,33 @@ const Erased = Type.Object(
   {
     title: "ErasedMemories",
     additionalProperties: Count,
-    description: "Rows by what they were; of bundles and hand-offs those that named an erased memory.",
+    description: "Rows by kind; bundles and handoffs count if they named an erased memory.",
   },
 );
 
 export const eraseMemories = operation({
   action: "memories.erase",
   route: "POST /memories/erase",
-  summary: "Erase memories for good",
+  summary: "Erase memories permanently",
   description:
-    "For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with " +
-    "their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were " +
-    "uploaded about it, with their files and chunks, and what was remembered from these. It answers when the bytes " +
-    "are gone from the files of the service too, and is finished after a crash. `receipt` is a JWS of the service " +
-    "(`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.",
+    "For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Erases memories of any scope and status " +
+    "with their vectors, relationships and other data; by `subject` also the documents uploaded about it, with their files " +
+    "and chunks, and the memories derived from these. The response follows when the bytes are gone from the service's files; " +
+    "an erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). " +
+    "`dry_run` only counts. Repeat the request to erase the rest.",
   access: { by: "org_admin", scope: "memory:write" },
   overQuota: true,
   // The action writes its own entry, with the counts.
   audit: false,
   body: {
-    agent_id: Type.Optional(Id("ag", "All that this agent owns.")),
+    agent_id: Type.Optional(Id("ag", "All memories that this agent owns.")),
     ids: Type.Optional(Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000 })),
     subject: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1000,
         description:
-          "All whose `metadata.subject` it is, or is among, or whose source event's or document's. A number is meant by its text.",
+          "Memories whose `metadata.subject` is or contains it, or whose source event or document has it. Numbers are compared as text.",
       }),
     ),
     dry_run: Type.Optional(Type.Boolean({ default: false })),

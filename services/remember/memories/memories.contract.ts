@@ -27,7 +27,7 @@ export const path = { id: Uuid("memory") };
 export const TypeOfMemory = oneOf(MEMORY_TYPES, { examples: ["semantic"], "x-value": true });
 const ScopeOfMemory = oneOf(MEMORY_SCOPES, {
   examples: ["agent"],
-  description: "Who may read it: its owner, the team too, all of the tenant. It only ever widens.",
+  description: "The readers: the owner, the team, or the whole tenant. It can only be widened.",
 });
 
 export const OnlyScope = oneOf(MEMORY_SCOPES, {
@@ -48,20 +48,20 @@ export const Content = Type.String({
 });
 const Share = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1, default: 0.5, description, examples: [0.8] });
-const Confidence = Share("How sure it is; independent of its importance.");
-const Importance = Share("How much it matters; independent of its confidence.");
+const Confidence = Share("Certainty; independent of importance.");
+const Importance = Share("Relevance; independent of confidence.");
 const Metadata = Type.Object(
   {},
-  { additionalProperties: true, description: "Whatever the caller keeps with it: at most 64 KB as JSON." },
+  { additionalProperties: true, description: "Free-form data of the caller: at most 64 KB as JSON." },
 );
 const Freshness = nullable(
-  Type.String({ format: "date-time", description: "As of when the content holds." }),
+  Type.String({ format: "date-time", description: "The time at which the content was true." }),
 );
 const Expiry = nullable(
-  Type.String({ format: "date-time", description: "From then on it is neither listed nor found." }),
+  Type.String({ format: "date-time", description: "After this time it is neither listed nor found." }),
 );
 const ProjectKey = nullable(
-  Type.String({ maxLength: 100, description: "A project's key, never its id; empty is none." }),
+  Type.String({ maxLength: 100, description: "A project's key, never its id; empty: no project." }),
 );
 const Text = (maxLength: number) => nullable(Type.String({ minLength: 1, maxLength }));
 
@@ -74,7 +74,7 @@ const source = {
       minLength: 1,
       maxLength: 256,
       description:
-        "The event it came from, by its `event_id` or its producer's id. It need not be there: memories outlive events.",
+        "The source event, by its `event_id` or its producer's id. It need not exist: memories outlive events.",
     }),
   ),
 };
@@ -83,8 +83,8 @@ const source = {
 const memoryFields = {
   id: Uuid("memory"),
   tenant_id: Id("tn"),
-  agent_id: nullable(Id("ag", "The owner; null when a person wrote it.")),
-  user_id: nullable(Id("usr", "The person who wrote it; null when an agent did.")),
+  agent_id: nullable(Id("ag", "The owner; null if a person wrote it.")),
+  user_id: nullable(Id("usr", "The person who wrote it; null if an agent did.")),
   scope: ScopeOfMemory,
   team_id: nullable(Id("team")),
   type: TypeOfMemory,
@@ -100,11 +100,14 @@ const memoryFields = {
   project_id: ProjectKey,
   tags: Type.Array(Type.String()),
   supersedes_id: nullable(
-    Uuid("memory", "What it was created to replace; null where the caller may not read that."),
+    Uuid("memory", "The memory that it was created to replace; null if the caller may not read that."),
   ),
   invalid_at: nullable(Timestamp),
   superseded_by: nullable(
-    Uuid("memory", "What replaced it, or what it was merged into; null where the caller may not read that."),
+    Uuid(
+      "memory",
+      "The memory that replaced it or that it was merged into; null if the caller may not read that.",
+    ),
   ),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -116,12 +119,12 @@ export const Memory = Type.Object(memoryFields, { title: "Memory" });
 /** Usage and trust of a memory (api: Memories). */
 const Usage = Type.Object(
   {
-    cite_count_30d: Type.Integer({ description: "Citations of the last 30 days, the owner's own too." }),
+    cite_count_30d: Type.Integer({ description: "Citations in the last 30 days, including the owner's." }),
     last_cited_at: nullable(Timestamp),
     trust: Type.Number({
       description:
-        "The lowest confidence of the memory and of all that it was made of: what it replaced, what was merged into it, " +
-        "what it was derived from.",
+        "The lowest confidence of the memory and its lineage: the memories that it superseded, absorbed in a merge or was " +
+        "derived from.",
       examples: [0.5],
     }),
   },
@@ -154,8 +157,8 @@ export const newMemoryFields = {
 export const createMemory = operation({
   action: "memories.create",
   route: "POST /memories",
-  summary: "Remember something",
-  description: "It is found by its text as soon as this is answered.",
+  summary: "Create a memory",
+  description: "It can be found by its text immediately.",
   access: writer,
   body: newMemoryFields,
   maxBody: MAX_BODY,
@@ -167,14 +170,14 @@ export const createMemory = operation({
 export const createMemories = operation({
   action: "memories.create_batch",
   route: "POST /memories/batch",
-  summary: "Remember many things",
-  description: "Each on its own: one that is refused leaves the others alone. Results come in order.",
+  summary: "Create many memories",
+  description: "Each is independent: a refused memory does not affect the others. Results are in order.",
   access: writer,
   body: {
     // Validated one by one, so that an invalid one does not refuse the rest.
     memories: Type.Array(
       Type.Unknown({
-        description: "What `POST /memories` takes.",
+        description: "The fields of `POST /memories`.",
         examples: [{ title: "A title", content: "Some content", type: "semantic", scope: "agent" }],
       }),
       {
@@ -190,7 +193,7 @@ export const createMemories = operation({
       results: Type.Array(
         Type.Object({
           status: Type.Integer({
-            description: "What `POST /memories` would have answered.",
+            description: "The response of `POST /memories`.",
             examples: [201],
           }),
           memory: Type.Optional(Memory),
@@ -213,8 +216,8 @@ export const listMemories = operation({
   heavy: true,
   summary: "List memories",
   description:
-    "All that the caller may see and that are in force: not the expired, forgotten, superseded or merged. A page of " +
-    "very long ones may hold fewer than `limit`; `next_cursor` goes on after it.",
+    "Active memories that the caller may read: not the expired, forgotten, superseded or merged. A page of very long " +
+    "ones may hold fewer than `limit`; continue with `next_cursor`.",
   access: reader,
   query: {
     ...page,
@@ -225,18 +228,18 @@ export const listMemories = operation({
       Type.String({
         maxLength: 200,
         description:
-          "Part of the title or the content, in any case. Looked for, and counted, in the latest 100,000 that the " +
-          "institution, each team and each owner has.",
+          "Part of the title or the content, ignoring case. Searches and counts the latest 100,000 memories of the " +
+          "institution, of each team and of each owner.",
       }),
     ),
     project_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Empty: only those of no project." }),
+      Type.String({ maxLength: 100, description: "Empty: only memories without a project." }),
     ),
     tags: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 50, description: "Any of them; repeated or comma-separated." }),
+      Type.Array(Type.String(), { maxItems: 50, description: "Any of these; repeated or comma-separated." }),
     ),
     source_type: Type.Optional(Type.String({ maxLength: 100 })),
-    never_cited: Type.Optional(Type.Boolean({ description: "Only those nobody has cited." })),
+    never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
     include_superseded: Type.Optional(Type.Boolean({ default: false })),
     sort: Type.Optional(oneOf(SORTS, { default: "created_at" })),
     order: Type.Optional(oneOf(["asc", "desc"] as const, { default: "desc" })),
@@ -255,7 +258,7 @@ export const getMemory = operation({
   action: "memories.get",
   route: "GET /memories/{id}",
   summary: "Read a memory",
-  description: "A forgotten or expired one only its owner may read, until it is purged.",
+  description: "Forgotten and expired memories can be read only by their owner, until they are purged.",
   access: reader,
   path,
   results: { 200: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }) },
@@ -266,8 +269,8 @@ export const getMemory = operation({
 export const updateMemory = operation({
   action: "memories.update",
   route: "PATCH /memories/{id}",
-  summary: "Change a memory",
-  description: "What is left out stays; null clears. Only the owner or an org admin.",
+  summary: "Update a memory",
+  description: "Omitted fields stay; null clears a field. Only for the owner and org admins.",
   access: writer,
   path,
   body: {
@@ -290,8 +293,9 @@ export const updateMemory = operation({
 export const promoteMemory = operation({
   action: "memories.promote",
   route: "POST /memories/{id}/promote",
-  summary: "Let more read a memory",
-  description: "From agent to team or institution, from team to institution. Only the owner or an org admin.",
+  summary: "Promote a memory to a wider scope",
+  description:
+    "From agent to team or institution, or from team to institution. Only for the owner and org admins.",
   access: writer,
   audit: true,
   path,
@@ -306,8 +310,8 @@ export const forgetMemory = operation({
   route: "POST /memories/{id}/forget",
   summary: "Forget a memory",
   description:
-    "It is found on no path from then on, and purged after the reversibility window. What it superseded stays " +
-    "superseded. Only the owner or an org admin; again is the same answer.",
+    "It can no longer be found, and is purged after the reversibility window. Memories that it superseded stay " +
+    "superseded. Only for the owner and org admins. Repeating it returns the same answer.",
   access: writer,
   overQuota: true,
   path,
@@ -321,9 +325,8 @@ export const forgetMemory = operation({
 export const restoreMemory = operation({
   action: "memories.restore",
   route: "POST /memories/{id}/restore",
-  summary: "Take a forgotten memory back",
-  description:
-    "Within the reversibility window, to what it was when it was forgotten. Only the owner or an org admin.",
+  summary: "Restore a forgotten memory",
+  description: "Within the reversibility window, to its previous status. Only for the owner and org admins.",
   access: writer,
   path,
   results: { 200: Memory },
@@ -334,10 +337,10 @@ export const restoreMemory = operation({
 export const supersedeMemory = operation({
   action: "memories.supersede",
   route: "POST /memories/{id}/supersede",
-  summary: "Replace a memory by another",
+  summary: "Supersede a memory by another",
   description:
-    "Only the owner of the replaced memory or an org admin. The successor must be at least as visible, and neither " +
-    "superseded or forgotten yet.",
+    "Only for the owner of the superseded memory and org admins. The successor must be at least as visible, and neither " +
+    "may be superseded or forgotten.",
   access: writer,
   audit: true,
   path,
@@ -353,7 +356,7 @@ export const explainLineage = operation({
   action: "memories.lineage",
   route: "GET /memories/{id}/lineage",
   heavy: true,
-  summary: "Explain where a memory comes from",
+  summary: "Read the lineage of a memory",
   access: reader,
   path,
   results: {
@@ -363,14 +366,14 @@ export const explainLineage = operation({
         Type.Object({
           loser_memory_id: Uuid("memory"),
           winner_memory_id: Uuid("memory"),
-          origin: Type.String({ description: "How the merge came up.", examples: ["proposal"] }),
+          origin: Type.String({ description: "The origin of the merge.", examples: ["proposal"] }),
         }),
-        { description: "What was merged into it, and into that, nearest first." },
+        { description: "Memories merged into it, directly or indirectly, nearest first." },
       ),
       superseded: Type.Boolean({
-        description: "Another has its place: it was replaced, or merged into that.",
+        description: "The memory was superseded or merged into another.",
       }),
-      supersedes_target: nullable(Uuid("memory", "What it replaced.")),
+      supersedes_target: nullable(Uuid("memory", "The memory that it superseded.")),
     }),
   },
   errors: ["not_found"],

@@ -8,13 +8,13 @@ const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, des
 
 const Result = Type.Object({
   memory: Memory,
-  score: Share("How likely it is what was asked for."),
+  score: Share("The relevance."),
   sources: Type.Object(
     {
-      vector: Type.Optional(Share("Likeness in meaning.")),
-      bm25: Type.Optional(Share("Likeness in words.")),
+      vector: Type.Optional(Share("Similarity in meaning.")),
+      bm25: Type.Optional(Share("Similarity in words.")),
     },
-    { additionalProperties: true, description: "What each leg says of it." },
+    { additionalProperties: true, description: "The score of each leg." },
   ),
   superseded: Type.Boolean(),
 });
@@ -29,19 +29,19 @@ const Plan = Type.Object({
   ),
   funnel: Type.Array(
     Type.Object({ stage: Type.String({ examples: ["floor"] }), in: Type.Integer(), out: Type.Integer() }),
-    { description: "From what the caller may see to what is given, stage by stage." },
+    { description: "Counts per stage, from all readable memories to the results." },
   ),
   results: Type.Array(
     Type.Object({
       memory_id: Uuid("memory"),
       vector: nullable(Type.Number()),
       bm25: nullable(Type.Number()),
-      fused: Share("Of its content alone."),
+      fused: Share("The score of the content alone."),
       confidence: Type.Number(),
       recency: Type.Number(),
       final: Share("The score."),
     }),
-    { description: "The best candidates, those below the floor or the limit too." },
+    { description: "The best candidates, including those below the minimum score or beyond the limit." },
   ),
   expect: Type.Optional(
     Type.Object(
@@ -51,7 +51,7 @@ const Plan = Type.Object({
         stage: Type.String({ examples: ["limit"] }),
         reason: Type.String(),
       },
-      { description: "What became of the memory that `expect` names." },
+      { description: "The outcome for the memory named by `expect`." },
     ),
   ),
 });
@@ -61,12 +61,12 @@ export const searchMemories = operation({
   route: "POST /memories/search",
   summary: "Search memories by words and by meaning",
   description:
-    "Of all that the caller may see, what fits the query best; near-ties rank agent, then team, then institutional. " +
-    "When the vectors of the query cannot be had in time, words alone decide, and the answer is `degraded`.",
+    "The memories that the caller may read and that fit the query best; near-ties rank agent, then team, then " +
+    "institutional. If the query's vectors are late, only words count and the result is `degraded`.",
   access: reader,
   query: {
     expect: Type.Optional(
-      Uuid("memory", "With `explain`: the plan says at which stage this memory fell out, and why."),
+      Uuid("memory", "With `explain`: the plan says at which stage this memory was dropped, and why."),
     ),
   },
   body: {
@@ -77,13 +77,16 @@ export const searchMemories = operation({
       examples: ["When are ACME's invoices due?"],
     }),
     scope: Type.Optional(OnlyScope),
-    memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Any of them." })),
+    memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Any of these." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
-    min_score: Type.Optional(Share("What scores less is left out.")),
+    min_score: Type.Optional(Share("The minimum score.")),
     project_id: Type.Optional(
       Type.Union([
-        Type.String({ maxLength: 100, description: "A project's key; empty: only those of none." }),
-        Type.Null({ description: "Only those of none." }),
+        Type.String({
+          maxLength: 100,
+          description: "A project's key; empty: only memories without a project.",
+        }),
+        Type.Null({ description: "Only memories without a project." }),
       ]),
     ),
     tags: Type.Optional(TagsInput),
@@ -93,12 +96,12 @@ export const searchMemories = operation({
   results: {
     200: Type.Object({
       results: Type.Array(Result),
-      total_candidates: Type.Integer({ description: "Memories that were weighed against each other." }),
+      total_candidates: Type.Integer({ description: "Memories that were ranked." }),
       sources_contributed: Type.Array(Type.String({ examples: ["bm25"] }), {
-        description: "Legs that had a part in the results.",
+        description: "Legs that contributed to the results.",
       }),
       originating_query_id: Uuid("query", "For `cite`: which search led to the memory."),
-      no_match: Type.Boolean({ description: "Nothing fits well enough." }),
+      no_match: Type.Boolean({ description: "No memory fits well enough." }),
       degraded: Type.Boolean({ description: "A leg did not answer." }),
       degraded_reasons: Type.Array(Type.String()),
       plan: Type.Optional(Plan),

@@ -6,15 +6,15 @@ import { path, reader } from "./memories.contract.ts";
 const QueryId = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: "`originating_query_id` of the search that brought the memory up.",
+  description: "`originating_query_id` of the search that found the memory.",
 });
 
 export const citeMemory = operation({
   action: "memories.cite",
   route: "POST /memories/{id}/cite",
-  summary: "Say that a memory was of use",
+  summary: "Cite a memory as useful",
   description:
-    "One citation counts for each caller, memory and day (UTC). Citations by others than the owner raise the memory's rank " +
+    "One citation counts per caller, memory and day (UTC). Citations by others than the owner raise the memory's rank " +
     "for 30 days. Published as `memory.cited`.",
   access: reader,
   overQuota: true,
@@ -35,7 +35,7 @@ const Citation = Type.Object(
     confidence: nullable(Type.Number()),
     version: nullable(Type.Integer()),
     freshness: Type.Object({
-      stale: Type.Boolean({ description: "The document was replaced or deleted since." }),
+      stale: Type.Boolean({ description: "The document was superseded or deleted since." }),
       stale_since: nullable(Timestamp),
     }),
   },
@@ -45,8 +45,8 @@ const Citation = Type.Object(
 export const listCitations = operation({
   action: "memories.citations",
   route: "GET /memories/{id}/citations",
-  summary: "List where in documents a memory comes from",
-  description: "Only of documents that the caller may see.",
+  summary: "List the document passages that a memory comes from",
+  description: "Only documents that the caller may read.",
   access: reader,
   path,
   results: { 200: Type.Object({ citations: Type.Array(Citation), total: Type.Integer() }) },
@@ -58,7 +58,7 @@ const Activity = Type.Object(
   {
     kind: Type.Literal("cite"),
     memory_id: Uuid("memory"),
-    own: Type.Boolean({ description: "Of a memory of its own: does not rank." }),
+    own: Type.Boolean({ description: "The memory is the agent's own: it does not affect ranking." }),
     originating_query_id: nullable(QueryId),
     at: Timestamp,
   },
@@ -69,15 +69,15 @@ export const agentActivity = operation({
   action: "memories.activity",
   route: "GET /agents/{agent_id}/activity",
   heavy: true,
-  summary: "Read what an agent cited, and how useful its memories were, in the last 30 days",
-  description: "For the agent itself, the person who owns it, and admins. Latest first.",
+  summary: "Read an agent's citations of the last 30 days, and those of its memories",
+  description: "For the agent itself, the person who owns it, and admins. Newest first.",
   access: reader,
   path: { agent_id: Id("ag") },
   query: page,
   results: {
     200: Type.Object({
       agent_id: Id("ag"),
-      memory_count: Type.Integer({ description: "Its memories in force." }),
+      memory_count: Type.Integer({ description: "Its active memories." }),
       memory_count_with_usefulness_gt_zero: Type.Integer({
         description: "Its memories that others have cited.",
       }),
@@ -95,23 +95,23 @@ export const memoryHealth = operation({
   action: "memories.health",
   route: "GET /memories/health",
   heavy: true,
-  summary: "Read how the memories that the caller may read are doing",
-  description: "Where there are more than 100,000, it is of those that changed last.",
+  summary: "Read the health of the memories that the caller may read",
+  description: "Covers at most the 100,000 memories that changed last.",
   access: reader,
   results: {
     200: Type.Object(
       {
-        duplicate_count: Count("Pairs that are proposed to be merged."),
-        orphan_count: Count("Memories in force without any relationship."),
-        stale_count: Count("Whose freshness date is more than 90 days ago."),
+        duplicate_count: Count("Pairs proposed for merging."),
+        orphan_count: Count("Active memories without relationships."),
+        stale_count: Count("Memories whose freshness date is over 90 days old."),
         embed_gap_count: {
           ...nullable(Type.Integer()),
           description:
-            "Of the tenant: found by their text only, their embedding is yet to come. Null while search does not answer.",
+            "For the whole tenant: memories without an embedding yet, found only by their text. Null if search is unavailable.",
         },
-        reflection_count: Count("Of the type `reflection`."),
+        reflection_count: Count("Memories of the type `reflection`."),
         decay_distribution: Type.Record(Type.String(), Type.Integer(), {
-          description: "Memories by how long ago they were last read.",
+          description: "Memories by the time since they were last read.",
           examples: [{ under_7d: 12, "7d_to_30d": 3 }],
         }),
       },

@@ -15,13 +15,13 @@ const MergeProposal = Type.Object(
     id: Uuid("merge_proposal"),
     tenant_id: Id("tn"),
     proposer_user_id: nullable(Id("usr")),
-    proposer_agent_id: nullable(Id("ag", "Both null: the service itself found a likely duplicate.")),
+    proposer_agent_id: nullable(Id("ag", "Both null: the service found a likely duplicate.")),
     memory_a_id: Uuid("memory"),
     memory_b_id: Uuid("memory"),
     surviving_memory_id: nullable(Uuid("memory")),
     status: Status,
     similarity: nullable(
-      Type.Number({ description: "Of the two texts, where the service proposed it.", examples: [0.97] }),
+      Type.Number({ description: "Similarity of the texts, if the service proposed it.", examples: [0.97] }),
     ),
     proposed_at: Timestamp,
     resolved_at: nullable(Timestamp),
@@ -36,7 +36,7 @@ export const proposeMerge = operation({
   route: "POST /memories/merge-proposals",
   summary: "Propose to merge two memories",
   description:
-    "For whoever sees both. Two memories have one open proposal: one that the service made becomes the caller's.",
+    "The caller must be able to read both. Two memories have at most one open proposal: the service's becomes the caller's.",
   access: writer,
   body: {
     memory_a_id: Uuid("memory"),
@@ -52,14 +52,14 @@ export const listMerges = operation({
   action: "merges.list",
   route: "GET /memories/merge-proposals",
   heavy: true,
-  summary: "List merge proposals, latest first",
-  description: "Those of memories that the caller may both read; all of them for org admins, who decide.",
+  summary: "List merge proposals, newest first",
+  description: "Proposals whose memories the caller may both read; for org admins, who decide, all.",
   access: reader,
   query: { status: Type.Optional(Status), ...page },
   results: {
     200: Type.Object({
       merge_proposals: Type.Array(MergeProposal),
-      total: Type.Integer({ description: "For all but org admins: among the latest 10,000 of the tenant." }),
+      total: Type.Integer({ description: "Except for org admins: among the tenant's latest 10,000." }),
     }),
   },
   mcp: true,
@@ -83,7 +83,7 @@ export const resolveMerge = operation({
   summary: "Merge two memories",
   description:
     "The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible " +
-    "as the other: else 422, rule `scope_only_widens`.",
+    "as the other, else 422, rule `scope_only_widens`.",
   access: decider,
   overQuota: true,
   path,
@@ -99,7 +99,7 @@ export const resolveMerge = operation({
 export const rejectMerge = operation({
   action: "merges.reject",
   route: "POST /memories/merge-proposals/{id}/reject",
-  summary: "Leave two memories as they are",
+  summary: "Reject a merge proposal",
   access: decider,
   overQuota: true,
   path,

@@ -31,8 +31,8 @@ const Relationship = Type.Object(
 export const createRelationship = operation({
   action: "relationships.create",
   route: "POST /memories/{id}/relationships",
-  summary: "Relate a memory to another",
-  description: "An edge of one type is there once: the same again is `conflict`.",
+  summary: "Create a relationship between two memories",
+  description: "An edge of each type exists at most once: a repetition is `conflict`.",
   access: writer,
   path,
   body: {
@@ -51,8 +51,8 @@ export const listRelationships = operation({
   route: "GET /memories/{id}/relationships",
   summary: "List the relationships of a memory, both directions, oldest first",
   description:
-    "One hop. Only those whose other end the caller may read and that is neither forgotten nor expired. `SUPERSEDES`, " +
-    "`DERIVED_FROM` and other types in capitals were recorded by the service.",
+    "One hop. Only those whose other memory the caller may read and that is neither forgotten nor expired. `SUPERSEDES`, " +
+    "`DERIVED_FROM` and other types in capitals are recorded by the service.",
   access: reader,
   path,
   query: {
@@ -62,7 +62,7 @@ export const listRelationships = operation({
   results: {
     200: Type.Object({
       relationships: Type.Array(Relationship),
-      count: Type.Integer({ description: "How many are returned." }),
+      count: Type.Integer({ description: "Number of results." }),
     }),
   },
   errors: ["not_found"],
@@ -72,9 +72,9 @@ export const listRelationships = operation({
 export const deleteRelationship = operation({
   action: "relationships.delete",
   route: "DELETE /memories/{id}/relationships/{rel_id}",
-  summary: "Remove a relationship",
+  summary: "Delete a relationship",
   description:
-    "For whoever made it, the owner of the memory that it starts from, and org admins. What the service recorded stays.",
+    "For its creator, the owner of its source memory, and org admins. Relationships recorded by the service stay.",
   access: writer,
   path: { ...path, rel_id: Id("rel") },
   results: { 204: null },
@@ -85,20 +85,20 @@ export const memoryGraph = operation({
   action: "relationships.graph",
   route: "GET /memories/{id}/graph",
   heavy: true,
-  summary: "Read what a memory is related to, some hops far",
+  summary: "Read the graph around a memory",
   access: reader,
   path,
   query: {
     depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, default: 1, description: "Hops." })),
     include_superseded: Type.Optional(
-      Type.Boolean({ default: false, description: "Also what was replaced or merged into another." }),
+      Type.Boolean({ default: false, description: "Include superseded and merged memories." }),
     ),
   },
   results: {
     200: Type.Object({
-      nodes: Type.Array(Memory, { description: "The nearest first; the memory itself leads." }),
+      nodes: Type.Array(Memory, { description: "The memory itself, then the nearest first." }),
       edges: Type.Array(Relationship),
-      truncated: Type.Boolean({ description: "There is more than 200 memories or 1,000 edges." }),
+      truncated: Type.Boolean({ description: "There are more than 200 memories or 1,000 edges." }),
     }),
   },
   errors: ["not_found"],
@@ -109,7 +109,7 @@ const RelationshipType = Type.Object(
   {
     name: TypeName,
     description: Type.String(),
-    inverse: nullable(Type.String({ description: "What says the same from the other side." })),
+    inverse: nullable(Type.String({ description: "The inverse type." })),
   },
   { title: "RelationshipType" },
 );
@@ -117,7 +117,7 @@ const RelationshipType = Type.Object(
 export const listRelationshipTypes = operation({
   action: "relationships.types",
   route: "GET /relationship-types",
-  summary: "List the types of relationship",
+  summary: "List relationship types",
   access: reader,
   results: {
     200: Type.Object({

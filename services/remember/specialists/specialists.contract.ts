@@ -39,7 +39,7 @@ export const writeSpecialist = operation({
   action: "specialists.write",
   route: "PUT /specialists/{name}",
   summary: "Write a specialist's next version",
-  description: "Earlier versions stay as they are.",
+  description: "Earlier versions do not change.",
   access: { by: "any", scope: "admin" },
   path,
   body: {
@@ -55,7 +55,7 @@ export const writeSpecialist = operation({
 export const listSpecialists = operation({
   action: "specialists.list",
   route: "GET /specialists",
-  summary: "List the specialists by name",
+  summary: "List specialists by name",
   access: reader,
   results: {
     200: Type.Object({
@@ -77,7 +77,8 @@ export const loadSpecialist = operation({
   action: "specialists.load",
   route: "POST /specialists/{name}/load",
   summary: "Load a specialist's latest version",
-  description: "One that is not there, or cannot be reached, is a result with `error`, not an HTTP error.",
+  description:
+    "If the specialist does not exist or is unavailable, the result has `error`; it is not an HTTP error.",
   access: reader,
   overQuota: true,
   path: asked,
@@ -89,9 +90,9 @@ export const loadSpecialist = operation({
 export const unloadSpecialist = operation({
   action: "specialists.unload",
   route: "POST /specialists/{name}/unload",
-  summary: "Say that a specialist is not used any more",
+  summary: "Unload a specialist",
   description:
-    "Bookkeeping: instructions that are in a conversation stay there. Doing it again changes nothing.",
+    "Bookkeeping only: instructions already in a conversation stay there. Repeating it changes nothing.",
   access: reader,
   overQuota: true,
   path: asked,
@@ -104,8 +105,7 @@ export const listSpecialistVersions = operation({
   action: "specialists.versions",
   route: "GET /specialists/{name}/versions",
   summary: "List a specialist's versions, newest first",
-  description:
-    "Of long ones a page has fewer than `limit`: `offset` goes on as long as there are more of `total`.",
+  description: "A page of long versions may have fewer than `limit`: continue with `offset` until `total`.",
   access: reader,
   path,
   query: page,

@@ -37,7 +37,7 @@ export const Feed = Type.Object(
 export const createChannel = operation({
   action: "channels.create",
   route: "POST /channels",
-  summary: "Make a channel",
+  summary: "Create a channel",
   access: writer,
   body: { name: Name, description: Type.Optional(nullable(Description)) },
   results: { 201: Channel },
@@ -84,7 +84,7 @@ export const deleteChannel = operation({
   action: "channels.delete",
   route: "DELETE /channels/{channel_id}",
   summary: "Delete a channel with its feeds and members",
-  description: "What was matched before stays to be delivered.",
+  description: "Events matched before are still delivered.",
   access: writer,
   path,
   results: { 204: null },

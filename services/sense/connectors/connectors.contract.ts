@@ -23,13 +23,13 @@ const Kind = oneOf(CONNECTOR_KINDS, {
 });
 const From = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: 255, description, examples: [example] });
-const Queue = From("The queue to take from; it must be there. For `amqp091`.", "orders");
-const Address = From("The source to take from. For `amqp10`.", "/amq/queue/orders");
-const Paused = Type.Boolean({ description: "Whether nothing is to be taken.", examples: [true] });
+const Queue = From("The queue to consume; it must exist. For `amqp091`.", "orders");
+const Address = From("The source to consume. For `amqp10`.", "/amq/queue/orders");
+const Paused = Type.Boolean({ description: "Whether the connector is paused.", examples: [true] });
 const Prefetch = Type.Integer({
   minimum: 1,
   maximum: 1000,
-  description: "How many messages each node may hold that are not acknowledged yet.",
+  description: "Maximum unacknowledged messages per node.",
   examples: [100],
 });
 
@@ -41,7 +41,7 @@ const ConnectorMapping = Type.Object(
         Type.String({
           minLength: 1,
           maxLength: 300,
-          description: "Default: the broker's message id, else a fresh one.",
+          description: "Default: the broker's message id, else a new one.",
           examples: ["/order/id"],
         }),
       ),
@@ -51,7 +51,7 @@ const ConnectorMapping = Type.Object(
     title: "ConnectorMapping",
     additionalProperties: false,
     description:
-      "As a webhook's; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0).",
+      "As for webhooks; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0).",
   },
 );
 
@@ -76,17 +76,17 @@ const ConnectorView = Type.Object(
     state: oneOf(CONNECTOR_STATES, { examples: ["consuming"] }),
     last_error: nullable(
       Type.String({
-        description: "The last thing that went wrong, also when it goes well now.",
+        description: "The latest error; kept after recovery.",
         examples: ["connect ECONNREFUSED 192.0.2.7:5671"],
       }),
     ),
     last_error_at: nullable(Timestamp),
     counts: Type.Object({
-      received: Type.Integer({ description: "Messages taken, repetitions included." }),
-      accepted: Type.Integer({ description: "Of them, events, duplicates included." }),
-      mapping_errors: Type.Integer({ description: "Of them, dead letters." }),
+      received: Type.Integer({ description: "Messages received, repetitions included." }),
+      accepted: Type.Integer({ description: "Messages accepted as events, duplicates included." }),
+      mapping_errors: Type.Integer({ description: "Messages that became dead letters." }),
     }),
-    lag: nullable(Type.Integer({ description: "Messages that wait at the broker, where it tells." })),
+    lag: nullable(Type.Integer({ description: "Messages waiting at the broker, if it reports them." })),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -96,11 +96,11 @@ const ConnectorView = Type.Object(
 export const createConnector = operation({
   action: "connectors.create",
   route: "POST /ingest/connectors",
-  summary: "Take the messages of a broker as events",
+  summary: "Create a connector that turns a broker's messages into events",
   description:
-    "A message is acknowledged only when its event is durable. One in structured mode " +
-    "(`application/cloudevents+json`) is taken as it is; any other must be JSON and is mapped. What cannot be mapped " +
-    "is a dead letter with the reason `mapping error: …`. A tenant may have 50 connectors.",
+    "Messages are acknowledged only when their event is durable. A message in structured mode " +
+    "(`application/cloudevents+json`) passes unchanged; any other must be JSON and is mapped. Messages that cannot be " +
+    "mapped become dead letters with the reason `mapping error: …`. A tenant has at most 50 connectors.",
   access: admin,
   body: {
     name: Name,
@@ -145,10 +145,10 @@ export const getConnector = operation({
 export const updateConnector = operation({
   action: "connectors.update",
   route: "PATCH /ingest/connectors/{connector_id}",
-  summary: "Pause a connector, let it go on, or map its messages differently",
+  summary: "Pause, resume or remap a connector",
   description:
-    "What it has taken is finished first; the rest stays at the broker. A mapping is replaced as a whole; what the one " +
-    "before could not map can be replayed from the dead letters.",
+    "Messages already received are finished first; the rest stay at the broker. A mapping is replaced as a whole; messages " +
+    "that the previous one could not map can be replayed from the dead letters.",
   access: admin,
   overQuota: true,
   path,
@@ -166,7 +166,7 @@ export const deleteConnector = operation({
   action: "connectors.delete",
   route: "DELETE /ingest/connectors/{connector_id}",
   summary: "Delete a connector",
-  description: "What it has taken is finished first; the rest stays at the broker.",
+  description: "Messages already received are finished first; the rest stay at the broker.",
   access: admin,
   path,
   results: { 204: null },

@@ -27,7 +27,7 @@ export const DeliveryEvent = Type.Object(
     id: DeliveryId,
     event_id: Type.String(),
     payload: Event,
-    attempt_count: Type.Integer({ description: "Hand-outs so far: 1 on the first." }),
+    attempt_count: Type.Integer({ description: "Delivery attempts so far, from 1." }),
     created_at: Timestamp,
     lease_expires_at: Timestamp,
     matched: Matched,
@@ -42,17 +42,17 @@ const deliveryIds = {
 export const poll = operation({
   action: "deliveries.poll",
   route: "GET /delivery/poll",
-  summary: "Take the caller's next deliveries",
+  summary: "Poll for deliveries",
   description:
-    "Highest priority first, then oldest; best effort. What is not acknowledged before `lease_expires_at` is given " +
-    "out again. An answer stops at 4 MB of events. `limit` and `wait` outside their range are clamped.",
+    "Highest priority first, then oldest; best effort. Deliveries not acknowledged before `lease_expires_at` are " +
+    "redelivered. A response has at most 4 MB of events. `limit` and `wait` outside their range are clamped.",
   access: receiver,
   query: {
     limit: Type.Optional(Type.Integer({ default: BATCH, description: "1..100" })),
     wait: Type.Optional(
       Type.Number({
         default: 0,
-        description: "Seconds to wait for a first delivery when there is none: 0..30",
+        description: "Seconds to wait for a first delivery: 0..30",
       }),
     ),
   },
@@ -66,7 +66,7 @@ export const ack = operation({
   action: "deliveries.ack",
   route: "POST /delivery/ack",
   summary: "Acknowledge deliveries",
-  description: "Ids that are acknowledged already, of another agent or unknown are not counted.",
+  description: "Ids that are unknown, already acknowledged or another agent's are not counted.",
   access: receiver,
   overQuota: true,
   body: deliveryIds,
@@ -77,10 +77,10 @@ export const ack = operation({
 export const nack = operation({
   action: "deliveries.nack",
   route: "POST /delivery/nack",
-  summary: "Hand deliveries back, to be given out again later",
+  summary: "Reject deliveries, to be retried later",
   description:
-    "Without `delay_seconds` after 1 s, 2 s, 4 s … (±20 %, at most 1 h); 0 is at once. The hand-out stays counted: " +
-    "with the budget spent, the delivery is dead-lettered with the reason.",
+    "Without `delay_seconds`, retried after 1 s, 2 s, 4 s … (±20 %, at most 1 h); 0 retries at once. The attempt counts: " +
+    "when the retry budget is spent, the delivery is dead-lettered with the reason.",
   access: receiver,
   overQuota: true,
   body: {
@@ -90,8 +90,10 @@ export const nack = operation({
   },
   results: {
     200: Type.Object({
-      nacked: Type.Integer({ description: "How many were taken back." }),
-      dead_lettered: Type.Integer({ description: "How many of them had spent their budget." }),
+      nacked: Type.Integer({ description: "Deliveries rejected." }),
+      dead_lettered: Type.Integer({
+        description: "Those dead-lettered because their retry budget was spent.",
+      }),
     }),
   },
   mcp: true,
@@ -100,7 +102,7 @@ export const nack = operation({
 export const extend = operation({
   action: "deliveries.extend",
   route: "POST /delivery/extend",
-  summary: "Keep deliveries that are in flight for longer",
+  summary: "Extend the lease of deliveries",
   description: "The lease ends `seconds` from now. Deliveries that are not in flight are not counted.",
   access: receiver,
   overQuota: true,
@@ -114,8 +116,8 @@ export const stream = operation({
   route: "GET /delivery/stream",
   summary: "Receive deliveries as server-sent events",
   description:
-    "`event: delivery`, `id:` the delivery's id, `data:` the delivery as in a poll; a comment every 15 s. Acknowledge " +
-    "by `POST /delivery/ack`. Closing the stream returns what it held at once, without counting a hand-out.",
+    "`event: delivery`, `id:` the delivery's id, `data:` the delivery as in a poll; a comment every 15 s. Acknowledge with " +
+    "`POST /delivery/ack`. Closing the stream returns unacknowledged deliveries at once, without counting the attempt.",
   access: receiver,
   query: {
     max_in_flight: Type.Optional(
@@ -123,7 +125,7 @@ export const stream = operation({
         minimum: 1,
         maximum: 1000,
         default: 100,
-        description: "Unacknowledged deliveries at most, over all of the agent's streams.",
+        description: "Maximum unacknowledged deliveries over all of the agent's streams.",
       }),
     ),
   },
@@ -136,15 +138,15 @@ export const DeadLetter = Type.Object(
   {
     id: DeliveryId,
     event_id: nullable(Type.String()),
-    agent_id: nullable(Type.String({ description: "Null where the input could not be mapped to an event." })),
+    agent_id: nullable(Type.String({ description: "Null if the input could not be mapped to an event." })),
     payload: Type.Unknown({
-      description: "The whole CloudEvent, or what came where it could not be mapped.",
+      description: "The whole CloudEvent, or the input that could not be mapped.",
     }),
     attempt_count: Type.Integer(),
     dlq_reason: Type.String({ examples: ["max attempts exceeded (5): lease expired"] }),
     created_at: Timestamp,
     dead_lettered_at: Timestamp,
-    source: nullable(Type.String({ description: "Where the event came from." })),
+    source: nullable(Type.String({ description: "The source of the event." })),
   },
   { title: "DeadLetter" },
 );
@@ -152,17 +154,17 @@ export const DeadLetter = Type.Object(
 export const listDeadLetters = operation({
   action: "deliveries.dead_letters",
   route: "GET /delivery/dlq",
-  summary: "List dead letters, latest first",
-  description: "The caller's own; an admin sees the whole tenant's.",
+  summary: "List dead letters, newest first",
+  description: "The caller's; for admins, the whole tenant's.",
   access: reader,
   query: {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    cursor: Type.Optional(Type.String({ description: "`next_cursor` of the page before." })),
+    cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
   results: {
     200: Type.Object({
       items: Type.Array(DeadLetter),
-      count: Type.Integer({ description: "How many this page has." }),
+      count: Type.Integer({ description: "Number of dead letters on this page." }),
       next_cursor: nullable(Type.String()),
     }),
   },
@@ -170,16 +172,16 @@ export const listDeadLetters = operation({
   mcp: true,
 });
 
-const dryRun = { dry_run: Type.Optional(Type.Boolean({ description: "Only tell what would happen." })) };
+const dryRun = { dry_run: Type.Optional(Type.Boolean({ description: "Only report what would happen." })) };
 
 export const replayOne = operation({
   action: "deliveries.replay",
   route: "POST /delivery/dlq/{id}/replay",
   summary: "Replay a dead letter",
   description:
-    "The event flows through interests and feeds again: its dead recipient, if it still matches, gets a fresh " +
-    "budget; agents that match now and never had it get it; others are not given it again. What could not be " +
-    "mapped is mapped by the mapping as it is now.",
+    "The event is matched again. The dead letter's agent gets a new retry budget if it still matches; agents that match " +
+    "now and never received the event get it; others do not get it again. Input that could not be mapped is mapped with " +
+    "the current mapping.",
   access: reader,
   path: { id: DeliveryId },
   body: dryRun,
@@ -188,7 +190,7 @@ export const replayOne = operation({
       id: DeliveryId,
       status: oneOf(["accepted", "dry_run"]),
       receivers: Type.Optional(
-        Type.Array(AgentId, { description: "On a dry run: the agents that would be given the event." }),
+        Type.Array(AgentId, { description: "On a dry run: the agents that would receive the event." }),
       ),
     }),
   },
@@ -201,7 +203,7 @@ export const replayMany = operation({
   route: "POST /delivery/dlq/replay",
   summary: "Replay many dead letters",
   description:
-    "Exactly one of `ids` and `reason` (the exact `dlq_reason`). At most 10,000 a call: `more` tells if others are left.",
+    "Exactly one of `ids` and `reason` (the exact `dlq_reason`). At most 10,000 per request: `more` is true if others are left.",
   access: reader,
   body: {
     ids: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000 })),
@@ -211,7 +213,7 @@ export const replayMany = operation({
   results: {
     200: Type.Object({
       status: oneOf(["accepted", "dry_run"]),
-      count: Type.Integer({ description: "Dead letters chosen." }),
+      count: Type.Integer({ description: "Dead letters selected." }),
       groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
       more: Type.Boolean(),
     }),
@@ -230,9 +232,9 @@ export const discard = operation({
 });
 
 const counts = {
-  pending: Type.Integer({ description: "All that is neither acknowledged nor dead." }),
-  in_flight: Type.Integer({ description: "Of these: handed out, not yet settled." }),
-  waiting: Type.Integer({ description: "Of these: handed back, to be given out later." }),
+  pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),
+  in_flight: Type.Integer({ description: "Pending deliveries that are leased." }),
+  waiting: Type.Integer({ description: "Pending deliveries that wait for a retry." }),
   dead: Type.Integer(),
   oldest_age_seconds: nullable(Type.Number({ description: "Age of the oldest pending delivery." })),
 };
@@ -241,14 +243,14 @@ export const stats = operation({
   action: "deliveries.stats",
   route: "GET /delivery/stats",
   heavy: true,
-  summary: "Counts of deliveries by state",
+  summary: "Count deliveries by state",
   description:
-    "The caller's own. For an admin the tenant's, with one row per agent of the page asked for; " +
-    "`oldest_age_seconds` is then the oldest of these agents.",
+    "The caller's. For admins the tenant's, with one row per agent on the page; `oldest_age_seconds` is then the oldest of " +
+    "these agents.",
   access: reader,
   query: {
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "Agents a page." }),
+      Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "Agents per page." }),
     ),
     offset: Offset,
   },

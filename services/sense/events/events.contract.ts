@@ -49,7 +49,7 @@ export const CloudEvent = Type.Object(
       Type.String({
         contentEncoding: "base64",
         pattern: "^[A-Za-z0-9+/]*={0,2}$",
-        description: "Binary data, in place of `data`.",
+        description: "Binary data, instead of `data`.",
       }),
     ),
   },
@@ -69,7 +69,7 @@ const PublishResult = Type.Object(
   {
     event_id: EventId,
     status: oneOf(["accepted", "duplicate"], {
-      description: "`duplicate`: the id is known; the original's event_id.",
+      description: "`duplicate`: the id is known; `event_id` is the original's.",
     }),
   },
   { title: "PublishResult" },
@@ -87,7 +87,7 @@ const BatchResult = Type.Array(
           details: Type.Record(Type.String(), Type.Unknown()),
         }),
       },
-      { title: "RejectedEvent", description: "What is wrong with one event of a batch." },
+      { title: "RejectedEvent", description: "The error of one event of a batch." },
     ),
   ]),
   { description: "Batch mode: one result for each event, in order." },
@@ -111,8 +111,8 @@ export const publishEvent = operation({
   errors: ["invalid_event", "payload_too_large", "unsupported_media_type", "service_unavailable"],
   mcp: {
     description:
-      "One CloudEvent: `type` and `data` will do. It is durable once it is accepted; an `id` that is known is answered " +
-      "`duplicate` and published no second time. The types `service.*` and `memory.cited` are the service's own.",
+      "One CloudEvent: `type` and `data` suffice. It is durable once accepted; a known `id` returns `duplicate` and is not " +
+      "published again. The types `service.*` and `memory.cited` are reserved for the service.",
   },
 });
 
@@ -124,7 +124,7 @@ const summary = {
   accepted_at: Timestamp,
   fanned_out_at: nullable(Timestamp),
   matched_count: nullable(Type.Integer({ description: "Agents it was matched to; null before fan-out." })),
-  duplicate_sources: Type.Integer({ description: "How often its id came again from another source." }),
+  duplicate_sources: Type.Integer({ description: "How often another source used its id." }),
   publisher_id: nullable(
     Type.String({ description: "Agent or user; null for the service and for ingested events." }),
   ),
@@ -136,11 +136,11 @@ const EventSummary = Type.Object(summary, { title: "EventSummary" });
 export const listEvents = operation({
   action: "events.list",
   route: "GET /events",
-  summary: "List events, latest first",
+  summary: "List events, newest first",
   description:
-    "A caller with `send` sees what it published, an agent with `receive` what it was given, an admin everything. A " +
-    "page may hold fewer events than asked for and still have a `next_cursor`: a request answers at most 4 MB, and " +
-    "looks through some 200,000 events, or for two seconds as long as it has found none.",
+    "A caller with `send` sees events that it published, an agent with `receive` those delivered to it, an admin all. A " +
+    "page may hold fewer events than asked for and still have a `next_cursor`: a request returns at most 4 MB and scans " +
+    "some 200,000 events, or stops after two seconds without a match.",
   access: { by: "any" },
   query: {
     type: Type.Optional(Type.String({ description: "Glob over types.", examples: ["com.github.*"] })),
@@ -150,9 +150,9 @@ export const listEvents = operation({
     since: Type.Optional(
       Type.String({ format: "date-time", description: "Accepted at this time or later." }),
     ),
-    unmatched: Type.Optional(Type.Boolean({ description: "Only those that nobody wanted." })),
+    unmatched: Type.Optional(Type.Boolean({ description: "Only events without a match." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    cursor: Type.Optional(Type.String({ description: "`next_cursor` of the page before." })),
+    cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
   results: { 200: Type.Object({ events: Type.Array(EventSummary), next_cursor: nullable(Type.String()) }) },
   errors: ["insufficient_scope", "validation_error"],
@@ -183,7 +183,7 @@ const EventReceiver = Type.Object(
 export const getEvent = operation({
   action: "events.get",
   route: "GET /events/{event_id}",
-  summary: "Read an event and what became of it",
+  summary: "Read an event and its deliveries",
   access: { by: "any" },
   path: { event_id: EventId },
   results: {
@@ -210,7 +210,7 @@ export const getEvent = operation({
 export const retryEvent = operation({
   action: "events.retry",
   route: "POST /events/{event_id}/retry",
-  summary: "Fan a parked event out again",
+  summary: "Retry the fan-out of a parked event",
   access: { by: "any", scope: "admin" },
   path: { event_id: EventId },
   results: { 202: PublishResult },

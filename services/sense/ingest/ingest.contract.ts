@@ -13,7 +13,7 @@ const optionalTerm = (description: string, example: string) =>
   Type.Optional(nullable(term(description, example)));
 
 export const Source = term(
-  "What the events come from: the second part of their type, and the end of the webhook's address.",
+  "The sender: the second part of the events' type, and the end of the webhook's URL.",
   "github",
 );
 
@@ -22,11 +22,11 @@ export const Mapping = Type.Object(
     entity: term("The third part of the type.", "issues"),
     action: term("The fourth part of the type.", "/action"),
     id: optionalTerm(
-      "Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else the body itself. Where the id is not " +
-        "signed, the same body within 24 hours keeps its first id.",
+      "Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else the body itself. If the id is not signed, " +
+        "the same body within 24 hours keeps its first id.",
       "/delivery/id",
     ),
-    subject: optionalTerm("Where it is not found, the event has none.", "/repository/full_name"),
+    subject: optionalTerm("If it is missing, the event has no subject.", "/repository/full_name"),
     data: optionalTerm("Default: the whole payload.", "/payload"),
   },
   {
@@ -46,14 +46,14 @@ export const WebhookMapping = Type.Union([
   Mapping,
   Type.Literal(AS_CLOUDEVENTS, {
     description:
-      "The sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They are taken as they are, " +
-      "but for their id, which stands behind the id of the webhook: `whk_…:id`. Signatures cover the body: attributes in " +
+      "The sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They pass unchanged, except " +
+      "that their id is prefixed with the webhook's: `whk_…:id`. Signatures cover the body: attributes in " +
       "`ce-…` headers are not signed.",
   }),
 ]);
 
 const SigningSecret = Type.String({
-  description: "What the sender signs with. Shown only once.",
+  description: "The signing secret. Shown only once.",
   examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 });
 
@@ -63,7 +63,7 @@ const GivenSecret = Type.Optional(
     minLength: 16,
     maxLength: 256,
     pattern: "^[\\x21-\\x7e]+$",
-    description: "For a sender that makes the secret itself; without it one is made here.",
+    description: "For senders that generate the secret themselves; without it, one is generated.",
     examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
   }),
 );
@@ -84,8 +84,8 @@ export const Webhook = Type.Object(
 export const createWebhook = operation({
   action: "ingest.create_webhook",
   route: "POST /ingest/webhooks",
-  summary: "Let a sender's webhooks in",
-  description: "A tenant may have 50.",
+  summary: "Create a webhook",
+  description: "A tenant has at most 50.",
   access: admin,
   body: { name: Name, source: Source, mapping: WebhookMapping, signing_secret: GivenSecret },
   results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
@@ -96,7 +96,7 @@ export const createWebhook = operation({
 export const listWebhooks = operation({
   action: "ingest.list_webhooks",
   route: "GET /ingest/webhooks",
-  summary: "List the webhooks, oldest first",
+  summary: "List webhooks, oldest first",
   access: admin,
   query: page,
   results: { 200: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }) },
@@ -105,9 +105,9 @@ export const listWebhooks = operation({
 export const updateWebhook = operation({
   action: "ingest.update_webhook",
   route: "PATCH /ingest/webhooks/{webhook_id}",
-  summary: "Rename a webhook, or map what comes by it differently",
+  summary: "Rename or remap a webhook",
   description:
-    "A mapping is replaced as a whole and holds for what comes from then on. What the one before could not map can be " +
+    "A mapping is replaced as a whole and applies from then on. Requests that the previous one could not map can be " +
     "replayed from the dead letters.",
   access: admin,
   overQuota: true,
@@ -120,8 +120,8 @@ export const updateWebhook = operation({
 export const deleteWebhook = operation({
   action: "ingest.delete_webhook",
   route: "DELETE /ingest/webhooks/{webhook_id}",
-  summary: "Take no more webhooks of a registration",
-  description: "Events that came by it stay.",
+  summary: "Delete a webhook",
+  description: "Its events stay.",
   access: admin,
   path,
   results: { 204: null },
@@ -131,8 +131,8 @@ export const deleteWebhook = operation({
 export const rotateWebhook = operation({
   action: "ingest.rotate_webhook",
   route: "POST /ingest/webhooks/{webhook_id}:rotate",
-  summary: "Give a webhook a new signing secret",
-  description: "The one before is accepted too for 24 hours.",
+  summary: "Rotate a webhook's signing secret",
+  description: "For 24 hours, the previous secret is accepted too.",
   access: admin,
   overQuota: true,
   path,
@@ -145,13 +145,13 @@ export const rotateWebhook = operation({
 export const testWebhook = operation({
   action: "ingest.test_webhook",
   route: "POST /ingest/webhooks/{webhook_id}:test",
-  summary: "See what a webhook makes of a payload",
-  description: "Nothing is published, and no signature is asked for.",
+  summary: "Test a webhook's mapping with a payload",
+  description: "Publishes nothing and needs no signature.",
   access: admin,
   path,
   body: {
     payload: Type.Unknown({
-      description: "What the sender would send.",
+      description: "The body that the sender would send.",
       examples: [{ action: "opened", issue: { number: 12 } }],
     }),
     headers: Type.Optional(
@@ -161,7 +161,7 @@ export const testWebhook = operation({
   results: {
     200: Type.Object({
       event: nullable(CloudEvent),
-      error: nullable(Type.String({ description: "The reason that its dead letter would have." })),
+      error: nullable(Type.String({ description: "The reason of the dead letter." })),
     }),
   },
   reads: true,
@@ -170,7 +170,7 @@ export const testWebhook = operation({
 
 const WebhookResult = Type.Object(
   {
-    event_id: nullable(Type.String({ description: "Null for what is dead-lettered." })),
+    event_id: nullable(Type.String({ description: "Null if dead-lettered." })),
     status: oneOf(["accepted", "duplicate", "dead_lettered"]),
   },
   { title: "WebhookResult" },
@@ -178,7 +178,7 @@ const WebhookResult = Type.Object(
 
 const WebhookBatchResult = Type.Array(WebhookResult, {
   title: "WebhookBatchResult",
-  description: "Of a batch: one for each event, in order.",
+  description: "For batches: one per event, in order.",
 });
 
 const receiving = {
@@ -195,7 +195,7 @@ const signed =
   "Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex " +
   "HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of " +
   "Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. " +
-  "Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter.";
+  "Unsigned requests get the same 401 at any address. Requests that cannot be mapped are accepted as dead letters.";
 
 /** The body and headers of the request, as the gateway reads them. */
 const delivery = {
@@ -207,7 +207,7 @@ export const receiveWebhook = operation({
   ...receiving,
   action: "ingest.receive",
   route: "POST /w/{tenant_slug}",
-  summary: "Deliver a webhook of any of the tenant's sources",
+  summary: "Deliver a webhook from any source of the tenant",
   description: signed,
   path: { tenant_slug: Type.String() },
   body: delivery,
@@ -218,7 +218,7 @@ export const receiveWebhookOf = operation({
   ...receiving,
   action: "ingest.receive_from",
   route: "POST /w/{tenant_slug}/{source}",
-  summary: "Deliver a webhook of one source",
+  summary: "Deliver a webhook from one source",
   description: signed,
   path: { tenant_slug: Type.String(), source: Type.String() },
   body: delivery,
@@ -234,8 +234,8 @@ const validating = {
   description:
     "The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with " +
     "`WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, " +
-    "at most the `WebHook-Request-Rate` that was asked for, or `*`). Every address answers the same, whether it is " +
-    "registered or not: what is delivered has to be signed. A `WebHook-Request-Callback` is not called.",
+    "at most the requested `WebHook-Request-Rate`, or `*`). Registered and unregistered addresses answer alike: deliveries " +
+    "must be signed anyway. A `WebHook-Request-Callback` is not called.",
   body: delivery,
   results: {
     200: Type.Object({
@@ -248,7 +248,7 @@ const validating = {
 export const validateWebhook = operation({
   ...validating,
   action: "ingest.validate",
-  summary: "Ask for permission to deliver webhooks of any of the tenant's sources",
+  summary: "Request permission to deliver webhooks from any source of the tenant",
   route: "OPTIONS /w/{tenant_slug}",
   path: { tenant_slug: Type.String() },
 });
@@ -256,7 +256,7 @@ export const validateWebhook = operation({
 export const validateWebhookOf = operation({
   ...validating,
   action: "ingest.validate_for",
-  summary: "Ask for permission to deliver webhooks of one source",
+  summary: "Request permission to deliver webhooks from one source",
   route: "OPTIONS /w/{tenant_slug}/{source}",
   path: { tenant_slug: Type.String(), source: Type.String() },
 });

@@ -183,7 +183,7 @@ function isUnset(value: unknown): boolean {
 }
 
 function present(from: Term, value: unknown): unknown {
-  if (value === undefined) throw new MappingError(`${where(from)} is not there`);
+  if (value === undefined) throw new MappingError(`${where(from)} is missing`);
   return value;
 }
 
@@ -200,7 +200,7 @@ function where({ field, text }: Term): string {
 }
 
 function found(value: unknown): string {
-  if (value === undefined) return "not there";
+  if (value === undefined) return "missing";
   if (value === "") return "empty";
   if (typeof value === "number") return `${value}, too large to be read exactly`;
   if (Array.isArray(value)) return "an array";

@@ -14,7 +14,7 @@ const Priority = Type.Integer({
   minimum: 0,
   maximum: 9,
   default: 5,
-  description: "9 first, when a poll has a choice.",
+  description: "9 is delivered first.",
   examples: [5],
 });
 
@@ -22,8 +22,8 @@ const Depth = oneOf(ENRICHMENT_DEPTHS, {
   default: "none",
   description:
     "Whether deliveries carry the receiver's best memories about the event's subject and type, as " +
-    "`payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search " +
-    "that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons.",
+    "`payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content. A late or failed " +
+    "search does not delay deliveries: `payload.enrichment.degraded` is then true, with reasons.",
 });
 
 export const Interest = Type.Object(
@@ -38,7 +38,7 @@ export const Interest = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "While a filter or a glob that costs too much is suspended, which counts as no match. It resumes by itself.",
+          "Set while a filter or glob is suspended because it costs too much: nothing matches until it resumes by itself.",
       }),
     ),
     created_at: Timestamp,
@@ -59,10 +59,10 @@ const newInterest = {
 export const createInterest = operation({
   action: "interests.create",
   route: "POST /agents/{agent_id}/interests",
-  summary: "Declare an interest",
+  summary: "Create an interest",
   description:
     `Events match when both the type glob and the filter hold. ${FILTER_ERROR} Agents and organisations have a limit ` +
-    "(`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), beyond which `details.rule` is `interest_limit`.",
+    "(`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), reported as rule `interest_limit`.",
   access,
   path: agentPath,
   body: newInterest,
@@ -96,8 +96,8 @@ export const getInterest = operation({
 export const updateInterest = operation({
   action: "interests.update",
   route: "PATCH /agents/{agent_id}/interests/{id}",
-  summary: "Change an interest",
-  description: `Events that are published after the answer are matched by the change. ${FILTER_ERROR}`,
+  summary: "Update an interest",
+  description: `The change applies to events published after the response. ${FILTER_ERROR}`,
   access,
   path,
   body: {
@@ -113,8 +113,8 @@ export const updateInterest = operation({
 export const deleteInterest = operation({
   action: "interests.delete",
   route: "DELETE /agents/{agent_id}/interests/{id}",
-  summary: "Withdraw an interest",
-  description: "What was matched before stays to be delivered.",
+  summary: "Delete an interest",
+  description: "Events matched before are still delivered.",
   access,
   path,
   results: { 204: null },
@@ -128,9 +128,9 @@ export const testInterest = operation({
   action: "interests.test",
   route: "POST /agents/{agent_id}/interests:test",
   heavy: true,
-  summary: "Try an interest on the last events",
+  summary: "Test an interest on recent events",
   description:
-    "Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.",
+    "Runs a candidate against the tenant's last 100 events (fewer if they are large) and saves nothing.",
   access,
   path: agentPath,
   // The complete interest, so that the tested body can be sent unchanged to save it.
@@ -148,11 +148,12 @@ export const testInterest = operation({
           accepted_at: Timestamp,
           matches: Type.Boolean(),
           reason: oneOf(VERDICTS, {
-            description: "`type`: the glob does not fit. `filter`: it is false. `filter_error`: it failed.",
+            description:
+              "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed.",
           }),
           error: Type.Optional(Type.String({ description: "Why the filter failed." })),
         }),
-        { description: "Latest first." },
+        { description: "Newest first." },
       ),
     }),
   },

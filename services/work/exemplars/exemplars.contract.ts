@@ -37,9 +37,8 @@ const Exemplar = Type.Object(
 export const createExemplar = operation({
   action: "exemplars.create",
   route: "POST /exemplars",
-  summary: "Keep a whole text as an example",
-  description:
-    "Verbatim, at most 1 MB. A text that the tenant keeps already is the exemplar that is there (200).",
+  summary: "Create an exemplar from a text",
+  description: "Verbatim, at most 1 MB. A known text returns the tenant's existing exemplar (200).",
   access: writer,
   body: {
     display_name: DisplayName,
@@ -52,15 +51,14 @@ export const createExemplar = operation({
   errors: ["validation_failed", "payload_too_large"],
   mcp: {
     idempotent: true,
-    description:
-      "Verbatim, at most 1 MB. A text that the tenant keeps already is the exemplar that is there.",
+    description: "Verbatim, at most 1 MB. A known text returns the tenant's existing exemplar.",
   },
 });
 
 export const listExemplars = operation({
   action: "exemplars.list",
   route: "GET /exemplars",
-  summary: "List the exemplars, newest first",
+  summary: "List exemplars, newest first",
   access: reader,
   results: { 200: Type.Array(Exemplar) },
   mcp: true,
@@ -70,14 +68,14 @@ export const getExemplar = operation({
   action: "exemplars.get",
   route: "GET /exemplars/{exemplar_id}",
   summary: "Read an exemplar's text",
-  description: "202 while the text is being extracted, and 200 without a text where that failed.",
+  description: "202 while the text is being extracted; 200 without a text if extraction failed.",
   access: reader,
   path,
   results: { 200: Exemplar, 202: Exemplar },
   errors: ["not_found"],
   mcp: {
     description:
-      "`extraction_status` says whether it is there; it is null while it is being extracted, or where that failed.",
+      "`extraction_status` gives the progress; the text is null during extraction and if it failed.",
   },
 });
 
@@ -96,9 +94,9 @@ export const renameExemplar = operation({
 export const deleteExemplar = operation({
   action: "exemplars.delete",
   route: "DELETE /exemplars/{exemplar_id}",
-  summary: "Delete an exemplar that nothing refers to",
+  summary: "Delete an unreferenced exemplar",
   description:
-    "409 `conflict` while it is attached to a run, or named by the reference pointer of a step: `details.referrers`.",
+    "409 `conflict` with `details.referrers` while it is attached to a run or named by a step's reference pointer.",
   access: writer,
   path,
   results: { 204: null },
@@ -109,7 +107,7 @@ export const deleteExemplar = operation({
 export const downloadExemplar = operation({
   action: "exemplars.download",
   route: "GET /exemplars/{exemplar_id}/download",
-  summary: "Download an exemplar as it was given",
+  summary: "Download the original of an exemplar",
   description: "For people.",
   access: { by: "user" },
   audit: true,

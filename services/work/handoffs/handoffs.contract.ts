@@ -29,21 +29,23 @@ const Decision = Type.Object(
 
 const Payload = Type.Object(
   {
-    completed: Type.Optional(Lines("What is done.", "Schema migrated")),
-    remaining: Type.Optional(Lines("What is left to do.", "Backfill of 2023")),
-    blockers: Type.Optional(Lines("What is in the way.", "Access to the replica")),
-    decisions: Type.Optional(nullable(Type.Array(Decision, { description: "What was decided, and why." }))),
+    completed: Type.Optional(Lines("Finished work.", "Schema migrated")),
+    remaining: Type.Optional(Lines("Remaining work.", "Backfill of 2023")),
+    blockers: Type.Optional(Lines("Blockers.", "Access to the replica")),
+    decisions: Type.Optional(
+      nullable(Type.Array(Decision, { description: "Decisions with their reasons." })),
+    ),
     rejected_options: Type.Optional(
       nullable(
         Type.Array(Type.Union([Type.String(), Decision]), {
-          description: "Dead ends: what not to try again.",
+          description: "Failed approaches, not to be tried again.",
         }),
       ),
     ),
-    next_action: Type.Optional(Lines("What to do first.", "Run the backfill in batches")),
-    context_notes: Type.Optional(Lines("What else to know.", "The replica lags by a minute")),
+    next_action: Type.Optional(Lines("The first thing to do.", "Run the backfill in batches")),
+    context_notes: Type.Optional(Lines("Other useful context.", "The replica lags by a minute")),
   },
-  { additionalProperties: true, description: "Fields of other names are kept, and stand in the brief too." },
+  { additionalProperties: true, description: "Other fields are kept and appear in the brief." },
 );
 
 const Handoff = Type.Object(
@@ -57,19 +59,19 @@ const Handoff = Type.Object(
       Type.Object({
         memory_id: Uuid("memory"),
         title: Type.String({
-          description: "The memory's when it was saved; empty if it was not there to be seen.",
+          description: "The memory's title at the time of saving; empty if it could not be read.",
         }),
       }),
     ),
     artifacts: Type.Array(Type.String()),
     origin_client: nullable(Type.String({ examples: ["terminal-client"] })),
     scope: oneOf(["agent"]),
-    version_num: Type.Integer({ minimum: 1, description: "Raised by every saving." }),
+    version_num: Type.Integer({ minimum: 1, description: "Increases with every save." }),
     pinned_at: nullable(Timestamp),
     last_resumed_at: nullable(Timestamp),
-    expires_at: { ...Timestamp, description: "When it is removed, unless it is pinned." },
+    expires_at: { ...Timestamp, description: "When it expires, unless it is pinned." },
     created_at: Timestamp,
-    updated_at: { ...Timestamp, description: "When it was saved last." },
+    updated_at: { ...Timestamp, description: "When it was last saved." },
     bundle_id: nullable(Uuid("bundle")),
   },
   { title: "Handoff" },
@@ -78,9 +80,10 @@ const Handoff = Type.Object(
 export const saveHandoff = operation({
   action: "handoffs.save",
   route: "POST /handoffs",
-  summary: "Save where the work stands, for another client to go on",
+  summary: "Save a handoff",
   description:
-    "One of the same name is overwritten in place (200), its `version_num` raised; nothing of it stays. A saved handoff is kept for 30 days, from the last saving or resuming.",
+    "Saves the state of the work for another client to continue. A handoff of the same name is overwritten (200) with a " +
+    "higher `version_num`. Handoffs are kept for 30 days after they were last saved or resumed.",
   access: writer,
   body: {
     name: HandoffName,
@@ -104,7 +107,7 @@ export const saveHandoff = operation({
     if_version: Type.Optional(
       Whole({
         description:
-          "Saves only over this `version_num`, 0: only if there is none of the name; otherwise 409 `conflict`.",
+          "Saves only over this `version_num`, otherwise 409 `conflict`. 0: only if the name is unused.",
       }),
     ),
   },
@@ -117,15 +120,15 @@ export const saveHandoff = operation({
 export const listHandoffs = operation({
   action: "handoffs.list",
   route: "GET /handoffs",
-  summary: "List the calling agent's handoffs, most recently saved first",
+  summary: "List the calling agent's handoffs, last saved first",
   description:
-    "With `q` those that fit it best, in words or in meaning: while search does not answer, or half of it, those that " +
-    "have it in their name or summary, and the header `X-Degraded` says why. A page of very long ones has fewer than `limit`.",
+    "With `q`, the best matches in words or meaning; if search is unavailable or partial, handoffs with `q` in their name " +
+    "or summary, and the header `X-Degraded` gives the reason. A page of very long ones may have fewer than `limit`.",
   access: reader,
   query: {
     q: Type.Optional(Type.String({ maxLength: 1000, examples: ["billing"] })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    offset: Type.Optional(Whole({ default: 0, description: "How many to pass over; not with `q`." })),
+    offset: Type.Optional(Whole({ default: 0, description: "Number to skip; not with `q`." })),
   },
   results: { 200: Type.Array(Handoff) },
   mcp: true,
@@ -134,10 +137,10 @@ export const listHandoffs = operation({
 export const resumeHandoff = operation({
   action: "handoffs.resume",
   route: "POST /handoffs/resume",
-  summary: "Go on where a handoff stands",
+  summary: "Resume a handoff",
   description:
-    "Looks for the exact name, then for the id, then for the meaning. One match is resumed: its brief is the answer, and " +
-    "its 30 days begin again. Several that fit about as well are listed instead, and none is resumed.",
+    "Looks up the exact name, then the id, then the meaning. A single match is resumed: the result is its brief, and its " +
+    "30 days begin again. Several equally good matches are listed, and none is resumed.",
   access: reader,
   overQuota: true,
   body: {
@@ -184,7 +187,7 @@ export const getHandoff = operation({
 export const deleteHandoff = operation({
   action: "handoffs.delete",
   route: "DELETE /handoffs/{id}",
-  summary: "Delete a handoff, and what search knows of it",
+  summary: "Delete a handoff and its search entries",
   access: writer,
   path,
   results: { 204: null },
@@ -196,7 +199,7 @@ export const exportHandoff = operation({
   action: "handoffs.export",
   route: "GET /handoffs/{id}/export",
   summary: "Read a handoff's brief without resuming it",
-  description: "The same bytes as `resume` gives.",
+  description: "The same bytes as `resume` returns.",
   access: reader,
   path,
   results: { 200: Type.String() },
@@ -208,7 +211,7 @@ export const exportHandoff = operation({
 export const pinHandoff = operation({
   action: "handoffs.pin",
   route: "POST /handoffs/{id}/pin",
-  summary: "Keep a handoff until it is unpinned or deleted",
+  summary: "Pin a handoff until it is unpinned or deleted",
   access: writer,
   path,
   results: { 200: Handoff },
@@ -219,7 +222,7 @@ export const pinHandoff = operation({
 export const unpinHandoff = operation({
   action: "handoffs.unpin",
   route: "POST /handoffs/{id}/unpin",
-  summary: "Let a handoff expire again, 30 days from now",
+  summary: "Unpin a handoff: it expires in 30 days",
   access: writer,
   overQuota: true,
   path,

@@ -17,8 +17,8 @@ export const exportOutput = operation({
   route: "GET /outputs/{output_id}/export",
   summary: "Download an output as a file",
   description:
-    "For people. The current version: `md` as it was saved, `html` without anything that could run; `pdf` and `docx` " +
-    "where the operator lets them be made (404 elsewhere).",
+    "For people. The current version: `md` as saved, `html` without active content; `pdf` and `docx` if the operator " +
+    "enables them (otherwise 404).",
   access: { by: "user" },
   audit: true,
   path: { output_id: OutputId },
@@ -35,8 +35,8 @@ export const emailOutput = operation({
   route: "POST /outputs/{output_id}/email",
   summary: "Send an output by e-mail",
   description:
-    "For people. The text stands in the mail; with `attach_format` it is attached as a file too. 404 where the " +
-    "operator does not let mail be sent, 503 where no server for it is set.",
+    "For people. The mail contains the text; `attach_format` also attaches it as a file. 404 if the operator has disabled " +
+    "e-mail, 503 if no mail server is configured.",
   access: { by: "user" },
   overQuota: true,
   path: { output_id: OutputId },

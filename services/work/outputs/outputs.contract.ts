@@ -26,22 +26,22 @@ const path = { output_id: OutputId };
 
 export const Scope = oneOf(MEMORY_SCOPES, {
   examples: ["team"],
-  description: "Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved.",
+  description: "The readers: the owner, a team, or the whole tenant. Set by the first save.",
 });
 export const ProjectKey = Type.String({ maxLength: 100, description: "A project's key, never its id." });
 const Title = Type.String({ minLength: 1, maxLength: 300, pattern: "\\S", examples: ["Release notes, May"] });
 const SourceType = Type.String({ maxLength: 100, examples: ["report"] });
-const ChangeNote = Type.String({ maxLength: 2000, description: "What the new version changes." });
+const ChangeNote = Type.String({ maxLength: 2000, description: "The change in this version." });
 const Links = (description: string) =>
   Type.Array(Type.String({ maxLength: 200 }), {
     maxItems: 200,
-    description: `${description} Ids or slugs; those that name no output the caller may read are left out.`,
+    description: `${description} Ids or slugs; those of outputs that the caller may not read are ignored.`,
   });
 
 const links = {
-  derived_from_ids: Type.Optional(Links("What it was made from.")),
-  references_ids: Type.Optional(Links("What it refers to.")),
-  supersedes_ids: Type.Optional(Links("What it takes the place of.")),
+  derived_from_ids: Type.Optional(Links("The outputs that it was derived from.")),
+  references_ids: Type.Optional(Links("The outputs that it refers to.")),
+  supersedes_ids: Type.Optional(Links("The outputs that it supersedes.")),
 };
 
 const Body = (description: string) => nullable(Type.String({ description }));
@@ -50,15 +50,15 @@ export const Output = Type.Object(
   {
     id: Uuid("output"),
     tenant_id: Id("tn"),
-    agent_id: nullable(Id("ag", "Who saved it first; null when a person did.")),
-    user_id: nullable(Id("usr", "The person who saved it first; null when an agent did.")),
+    agent_id: nullable(Id("ag", "The agent that saved it first; null if a person did.")),
+    user_id: nullable(Id("usr", "The person who saved it first; null if an agent did.")),
     project_id: nullable(ProjectKey),
     scope: Scope,
     team_id: nullable(Id("team")),
     title: Type.String(),
     slug: Type.String(),
     source_type: nullable(SourceType),
-    bucket: Type.String({ description: "Where the text is kept." }),
+    bucket: Type.String({ description: "The storage of the text." }),
     object_key: Type.String(),
     content_hash: Type.String({ description: "SHA-256 of the text in hex." }),
     byte_size: Type.Integer(),
@@ -101,7 +101,7 @@ export const OutputVersion = Type.Object(
 const plain = {
   title: Type.Optional(Title),
   scope: Type.Optional(Scope),
-  team_id: Type.Optional(nullable(Id("team", "With the scope `team`; an agent's own where it is left out."))),
+  team_id: Type.Optional(nullable(Id("team", "For the scope `team`. Default: the calling agent's."))),
   project_id: Type.Optional(nullable(ProjectKey)),
   source_type: Type.Optional(nullable(SourceType)),
   output_id: Type.Optional(OutputId),
@@ -115,9 +115,9 @@ export const saveOutput = operation({
   route: "POST /outputs",
   summary: "Save an output, or a new version of one",
   description:
-    "The text is kept byte for byte and may have any length. With `output_id` a new version is saved: what else is " +
-    "given replaces what was there, and earlier versions stay as they are. As `text/markdown` the body is the text, " +
-    "and the other fields stand in the query.",
+    "The text is kept byte for byte and may have any length. With `output_id` a new version is saved: given fields replace " +
+    "the existing ones, and earlier versions do not change. As `text/markdown` the body is the text, and the other fields " +
+    "go into the query.",
   access: writer,
   audit: true,
   query: plain,
@@ -134,8 +134,8 @@ export const saveOutput = operation({
   errors: ["validation_failed", "validation_error", "not_found", "conflict", "payload_too_large"],
   mcp: {
     description:
-      "The text is kept byte for byte. With `output_id` a new version is saved: what else is given replaces what was " +
-      "there, and earlier versions stay as they are.",
+      "The text is kept byte for byte. With `output_id` a new version is saved: given fields replace the existing ones, and " +
+      "earlier versions do not change.",
   },
 });
 
@@ -149,18 +149,23 @@ export const listOutputs = operation({
     ...page,
     cursor: Cursor,
     scope: Type.Optional(Scope),
-    project_id: Type.Optional(Type.String({ maxLength: 100, description: "Empty: only unfiled ones." })),
+    project_id: Type.Optional(
+      Type.String({ maxLength: 100, description: "Empty: only outputs without a project." }),
+    ),
     process_run_id: Type.Optional(
       Type.String({ maxLength: 100, "x-identifier": "run", pattern: "^([0-9A-Fa-f-]{36})?$" }),
     ),
     tags: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 50, description: "Any of them; repeated or comma-separated." }),
+      Type.Array(Type.String(), { maxItems: 50, description: "Any of these; repeated or comma-separated." }),
     ),
     sort: Type.Optional(
-      Type.String({ maxLength: 50, description: "`created_at` or `title`; anything else is `created_at`." }),
+      Type.String({ maxLength: 50, description: "`created_at` or `title`; other values mean `created_at`." }),
     ),
     order: Type.Optional(
-      Type.String({ maxLength: 50, description: "`asc` or `desc`; by default latest first, titles from A." }),
+      Type.String({
+        maxLength: 50,
+        description: "`asc` or `desc`; by default newest first, or titles from A.",
+      }),
     ),
   },
   results: {
@@ -178,7 +183,7 @@ export const getOutput = operation({
   action: "outputs.get",
   route: "GET /outputs/{output_id}",
   summary: "Read an output",
-  description: "With `version` the text and title of that version.",
+  description: "With `version`, the text and title of that version.",
   access: reader,
   path,
   query: { version: Type.Optional(Whole({ minimum: 1 })) },
@@ -191,8 +196,8 @@ export const getOutput = operation({
 export const updateOutput = operation({
   action: "outputs.update",
   route: "PATCH /outputs/{output_id}",
-  summary: "File an output under another project, or tag it",
-  description: "Null unfiles it. Tags are for people: an agent's are refused.",
+  summary: "Change an output's project or tags",
+  description: "Null removes the project. Only people can set tags.",
   access: writer,
   audit: true,
   path,
@@ -242,7 +247,7 @@ export const getVersion = operation({
       pattern: "^([1-9][0-9]{0,8}|[0-9a-fA-F-]{36})$",
       "x-identifier": "output_version",
       examples: ["1"],
-      description: "Its number, or its id.",
+      description: "Its number or id.",
     }),
   },
   fromBlob: { field: "body" },

@@ -197,7 +197,7 @@ async function teamOf(ctx: Saving, access: Access): Promise<string | null> {
   const own = caller.kind === "agent" ? caller.team_id : null;
   const wanted = team_id ?? own;
   if (!wanted) {
-    throw invalidValue("team_id", "The scope team needs a team_id: the caller has no team of its own.");
+    throw invalidValue("team_id", "The scope team needs a team_id: the caller belongs to no team.");
   }
   if (access.team_ids.includes(wanted)) return wanted;
   const { tenant_id } = caller;

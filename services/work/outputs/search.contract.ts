@@ -5,10 +5,10 @@ import { Output, ProjectKey, reader, Scope } from "./outputs.contract.ts";
 export const searchOutputs = operation({
   action: "outputs.search",
   route: "POST /outputs/search",
-  summary: "Find outputs by words and by meaning",
+  summary: "Search outputs by words and by meaning",
   description:
-    "Each output once, with the passage that fits best. Superseded ones are found where they are asked for, below " +
-    "what took their place; those of archived projects where they are asked for.",
+    "Each output once, with its best passage. Superseded outputs are included on request, ranked below their successors; " +
+    "those of archived projects only on request.",
   access: reader,
   body: {
     query: Type.String({
@@ -31,11 +31,11 @@ export const searchOutputs = operation({
           kind: oneOf(["output"]),
           output: Output,
           score: Type.Number({ description: "0..1" }),
-          passage: Type.String({ description: "The part of the text that fits best." }),
+          passage: Type.String({ description: "The passage that fits best." }),
           superseded: Type.Boolean(),
         }),
       ),
-      total_candidates: Type.Integer({ description: "Outputs that fit, beyond the limit too." }),
+      total_candidates: Type.Integer({ description: "Matching outputs, including those beyond the limit." }),
       no_match: Type.Boolean(),
       degraded: Type.Boolean(),
       degraded_reasons: Type.Array(Type.String()),

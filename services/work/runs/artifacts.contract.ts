@@ -16,7 +16,7 @@ const Artifact = Type.Object(
     pointer: Pointer,
     snapshot_object_key: nullable(Type.String()),
     content_hash: nullable(
-      Type.String({ description: "SHA-256 of what it held when its step was completed." }),
+      Type.String({ description: "SHA-256 of its content when its step was completed." }),
     ),
     byte_size: nullable(Type.Integer()),
     mime_type: nullable(MimeType),
@@ -30,10 +30,10 @@ const Artifact = Type.Object(
 export const registerArtifact = operation({
   action: "runs.register_artifact",
   route: "POST /runs/{run_id}/artifacts",
-  summary: "Register what a run brought forth",
+  summary: "Register an artifact of a run",
   description:
-    "The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. " +
-    `A run has at most ${MOST_ARTIFACTS} artifacts: one more is 422, rule \`run_limit\`.`,
+    "The pointer is stored, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. " +
+    `A run has at most ${MOST_ARTIFACTS} artifacts: more are 422, rule \`run_limit\`.`,
   access: writer,
   audit: true,
   path,
@@ -51,7 +51,7 @@ export const registerArtifact = operation({
 export const listArtifacts = operation({
   action: "runs.list_artifacts",
   route: "GET /runs/{run_id}/artifacts",
-  summary: "List what a run brought forth, oldest first",
+  summary: "List a run's artifacts, oldest first",
   access: reader,
   path,
   query: page,
@@ -64,7 +64,7 @@ export const attachExemplar = operation({
   action: "runs.attach_exemplar",
   route: "POST /runs/{run_id}/exemplars",
   summary: "Attach an exemplar to a run",
-  description: "As long as it is attached it cannot be deleted. Attaching it again changes nothing.",
+  description: "Attached exemplars cannot be deleted. Attaching one again changes nothing.",
   access: writer,
   audit: true,
   path,

@@ -36,17 +36,15 @@ const one = { ...path, offer_id: Uuid("handoff_offer") };
 export const offerHandoff = operation({
   action: "runs.offer_handoff",
   route: "POST /runs/{run_id}/handoff-offers",
-  summary: "Offer a step's result to whoever does a next one",
-  description: `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES / 1_048_576} MB of notes: one more is 422, rule \`run_limit\`.`,
+  summary: "Offer a step's result to its successors",
+  description: `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES / 1_048_576} MB of notes: more are 422, rule \`run_limit\`.`,
   access: writer,
   audit: true,
   path,
   body: {
     step_key: StepKey,
     handoff_id: Type.Optional(
-      nullable(
-        Uuid("handoff", "The caller's own. It stays so: what others are to read of it stands in `note`."),
-      ),
+      nullable(Uuid("handoff", "The caller's handoff. It stays private: tell others in `note`.")),
     ),
     note: Type.Optional(nullable(Text)),
   },
@@ -65,7 +63,7 @@ export const offerHandoff = operation({
 export const listOffers = operation({
   action: "runs.list_offers",
   route: "GET /runs/{run_id}/handoff-offers",
-  summary: "List a run's hand-off offers, oldest first",
+  summary: "List a run's handoff offers, oldest first",
   access: reader,
   path,
   results: { 200: Type.Object({ offers: Type.Array(Offer), total: Type.Integer() }) },
@@ -78,10 +76,9 @@ export const acceptOffer = operation({
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/accept",
   summary: "Accept an offer",
   description:
-    "The offering step is completed, and an attempt opened on the successor that is the caller's: of those that are not " +
-    "done the one assigned to them (for an agent: to its owner), else the first unassigned one. Where each is another " +
-    "person's it is 403 `forbidden`; " +
-    "while a successor waits for other steps too, `attempt` is null.",
+    "Completes the offering step and opens an attempt on an unfinished successor: the one assigned to the caller (for " +
+    "agents: to the owner), else the first unassigned one. 403 `forbidden` if all are assigned to other people. " +
+    "`attempt` is null while the successor waits for other steps.",
   access: writer,
   audit: true,
   path: one,

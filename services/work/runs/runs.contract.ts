@@ -45,11 +45,11 @@ const GivenStep = Type.Object(
 export const createRun = operation({
   action: "runs.create",
   route: "POST /runs",
-  summary: "Begin a run",
+  summary: "Create a run",
   description:
-    "From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a " +
-    `template alone. Once it was changed ${MOST_CHANGES} times a run can only be closed: else it is 422, rule \`run_limit\`. ` +
-    `So is a note or evidence with which those of all its steps would take more than ${MOST_NOTES / 1_048_576} MB.`,
+    "From a template, whose steps are copied, or from given steps. `step_assignments` are allowed only with a template. " +
+    `After ${MOST_CHANGES} changes a run can only be closed: others are 422, rule \`run_limit\`. ` +
+    `So are notes and evidence beyond ${MOST_NOTES / 1_048_576} MB over all steps.`,
   access: writer,
   audit: true,
   body: {
@@ -77,21 +77,21 @@ export const listRuns = operation({
   heavy: true,
   summary: "List the tenant's runs, newest first",
   description:
-    "All of them, whoever began them, as a bare array. With `limit` by the page, of long ones fewer: `offset` goes on, and " +
-    "the header `X-Total-Count` says how many there are.",
+    "All runs of the tenant as a bare array. With `limit`, a page, which may have fewer if runs are long: continue with " +
+    "`offset` until the header `X-Total-Count`.",
   access: reader,
   query: {
     status: Type.Optional(oneOf(RUN_STATUSES)),
-    project_id: Type.Optional(Type.String({ maxLength: 200, description: "Empty: only unfiled ones." })),
-    offset: Offset,
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MOST_LISTED, description: "All, where it is not given." }),
+    project_id: Type.Optional(
+      Type.String({ maxLength: 200, description: "Empty: only runs without a project." }),
     ),
+    offset: Offset,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LISTED, description: "Default: all." })),
   },
   inPages: MOST_LISTED,
   results: { 200: Type.Array(Run) },
   mcp: {
-    description: `Whoever began them. At most ${MOST_LISTED} at once, of long ones fewer: \`offset\` goes on.`,
+    description: `All runs of the tenant. At most ${MOST_LISTED} per page, fewer if they are long: continue with \`offset\`.`,
   },
 });
 
@@ -117,9 +117,9 @@ export const getRun = operation({
 export const runPosition = operation({
   action: "runs.position",
   route: "GET /runs/{run_id}/position",
-  summary: "Where a run stands, and what the caller could do next",
+  summary: "Read a run's progress and the caller's next step",
   description:
-    "`my_next`: the first ready step assigned to the caller, for an agent to its owner; else the first unassigned one.",
+    "`my_next`: the first ready step assigned to the caller (for agents: to the owner), else the first unassigned one.",
   access: reader,
   path,
   results: { 200: Position },
@@ -130,8 +130,8 @@ export const runPosition = operation({
 export const closeRun = operation({
   action: "runs.close",
   route: "POST /runs/{run_id}/close",
-  summary: "Close a run with its outcome",
-  description: "Once; its steps stay as they are then. A second time is 409 `conflict`.",
+  summary: "Close a run with an outcome",
+  description: "Its steps can no longer change. A closed run is 409 `conflict`.",
   access: writer,
   overQuota: true,
   audit: true,
@@ -145,10 +145,10 @@ export const closeRun = operation({
 export const retrospective = operation({
   action: "runs.retrospective",
   route: "GET /runs/{run_id}/retrospective",
-  summary: "What a closed run's steps took, and what made them done",
+  summary: "Read the times and evidence of a closed run's steps",
   description:
-    "`elapsed_seconds` from ready to done, `active_seconds` while in progress; null where a step is not so far. Of one " +
-    "that was reopened both count each time. For a run that is open: 409 `conflict`.",
+    "`elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. " +
+    "Reopened steps count each time. An open run is 409 `conflict`.",
   access: reader,
   path,
   results: {
@@ -160,7 +160,9 @@ export const retrospective = operation({
           role: nullable(Type.String()),
           status: StepStatusField,
           what_makes_this_done: nullable(
-            Type.String({ description: "What was said of it and of its criteria; why it was skipped." }),
+            Type.String({
+              description: "The evidence for the step and its criteria, or why it was skipped.",
+            }),
           ),
           elapsed_seconds: nullable(Type.Number()),
           active_seconds: nullable(Type.Number()),
@@ -175,7 +177,7 @@ export const retrospective = operation({
 export const runHistory = operation({
   action: "runs.history",
   route: "GET /runs/{run_id}/history",
-  summary: "The steps that are completed, in the order they were",
+  summary: "List the completed steps, in order of completion",
   access: reader,
   path,
   results: {
@@ -201,8 +203,8 @@ export const runHistory = operation({
 export const statusDocument = operation({
   action: "runs.status_document",
   route: "GET /runs/{run_id}/status-document",
-  summary: "A run as a Markdown document",
-  description: "Byte for byte the same as long as nothing happened in the run.",
+  summary: "Read a run as a Markdown document",
+  description: "Identical bytes as long as the run does not change.",
   access: reader,
   path,
   results: { 200: Type.String() },

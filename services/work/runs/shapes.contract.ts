@@ -75,10 +75,10 @@ export const Attempt = Type.Object(
     bundle_id: nullable(Uuid("bundle")),
     notes: nullable(Text),
     created_at: Timestamp,
-    warning: nullable(Type.String({ description: "What the one who starts should know." })),
+    warning: nullable(Type.String({ description: "A warning for the caller who starts the step." })),
     specialist: Type.Optional(
       Type.Union([Specialist, SpecialistError, Type.Null()], {
-        description: "The step's specialist as it was loaded, or why it was not; null where it has none.",
+        description: "The step's specialist as loaded, or why it could not be; null if it has none.",
       }),
     ),
   },
@@ -160,7 +160,9 @@ export const Position = Type.Object(
   {
     run: Run,
     my_next: nullable(PositionStep),
-    ready_steps: Type.Array(PositionStep, { description: "What can be worked on: ready or in progress." }),
+    ready_steps: Type.Array(PositionStep, {
+      description: "Steps that can be worked on: ready or in progress.",
+    }),
     blocked_steps: PositionSteps,
     last_completed: nullable(LastCompleted),
     stale_steps: PositionSteps,

@@ -15,17 +15,17 @@ export const startStep = operation({
   route: "POST /runs/{run_id}/steps/start",
   summary: "Start a step",
   description:
-    "Not exclusive: several attempts may be open at once, of which the later are told so (`warning`). While something " +
-    "it depends on is not done, or open again, it is 409 `step_not_ready`.",
+    "Not exclusive: several attempts may be open at once, and later ones get a `warning`. 409 `step_not_ready` while a " +
+    "dependency is unfinished or reopened.",
   access: writer,
   audit: true,
   path,
   body: {
     step_key: StepKey,
     handoff_id: Type.Optional(
-      nullable(Uuid("handoff", "What the work goes on from: the caller's own, or one offered in the run.")),
+      nullable(Uuid("handoff", "The handoff to continue: the caller's, or one offered in the run.")),
     ),
-    bundle_id: Type.Optional(nullable(Uuid("bundle", "What the work begins with: the caller's own."))),
+    bundle_id: Type.Optional(nullable(Uuid("bundle", "The context to start with: the caller's bundle."))),
     notes: Type.Optional(nullable(Text)),
   },
   results: { 201: Attempt },
@@ -38,8 +38,8 @@ export const completeStep = operation({
   route: "POST /runs/{run_id}/steps/complete",
   summary: "Complete a step, or attest one of its criteria",
   description:
-    "With `criterion_key` one criterion is attested, and the last of them completes the step: until then " +
-    "`completed_step_key` is null. `artifact_contents` keeps what registered artifacts held.",
+    "With `criterion_key`, one criterion is attested; the last one completes the step, and until then " +
+    "`completed_step_key` is null. `artifact_contents` stores the content of registered artifacts.",
   access: writer,
   audit: true,
   path,
@@ -51,7 +51,7 @@ export const completeStep = operation({
       ),
     ),
     what_makes_this_done: Type.Optional(
-      nullable({ ...Text, description: "The evidence: by what one sees that it is done." }),
+      nullable({ ...Text, description: "The evidence that the step is done." }),
     ),
     artifact_contents: Type.Optional(
       Type.Array(
@@ -91,7 +91,7 @@ export const skipStep = operation({
   action: "runs.skip_step",
   route: "POST /runs/{run_id}/steps/skip",
   summary: "Skip a step",
-  description: "What depends on it need not wait for it any more.",
+  description: "Dependent steps no longer wait for it.",
   access: writer,
   audit: true,
   path,
@@ -111,10 +111,10 @@ export const skipStep = operation({
 export const reopenStep = operation({
   action: "runs.reopen_step",
   route: "POST /runs/{run_id}/steps/reopen",
-  summary: "Open a completed or skipped step again",
+  summary: "Reopen a completed or skipped step",
   description:
-    "Successors that were only ready are blocked again; those further on are named, and left as they are. A completed " +
-    "run is active again.",
+    "Ready successors are blocked again; those further on are reported and do not change. A completed run becomes active " +
+    "again.",
   access: writer,
   audit: true,
   path,
@@ -135,10 +135,9 @@ export const reopenStep = operation({
 export const assignStep = operation({
   action: "runs.assign_step",
   route: "POST /runs/{run_id}/steps/assign",
-  summary: "Give a step to another person",
+  summary: "Assign a step to a person",
   description:
-    "Or to nobody in particular, by null. Attempts that are open go on, and what completes the step stays as it is. To " +
-    "whom it belongs already changes nothing.",
+    "Null unassigns it. Open attempts and the completion mode do not change. Repeating an assignment changes nothing.",
   access: writer,
   audit: true,
   path,

@@ -66,7 +66,7 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   }
   assertCompletable(draft, step, progress);
   if (step.completion_mode === "handoff_accepted" && keys.length === 0) {
-    const message = `The step "${step_key}" completes when its hand-off is accepted: offer it.`;
+    const message = `The step "${step_key}" completes when a handoff offer is accepted: offer it.`;
     throw new Fault("step_not_completable", message, { step_key, completion_mode: step.completion_mode });
   }
   const attested = [...new Set([...progress.attested, ...(criterion_key === null ? keys : [criterion_key])])];

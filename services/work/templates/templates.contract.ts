@@ -36,7 +36,7 @@ export const GivenPointer = Type.Object(
           maxLength: 4000,
           pattern: NAMED_ADDRESS,
           examples: ["https://example.com/brief"],
-          description: "A path, or an address of a known scheme.",
+          description: "A path, or a URL of a known scheme.",
         }),
       ),
     ),
@@ -61,7 +61,7 @@ export const stepFields = {
       Type.String({
         maxLength: 200,
         examples: ["editor"],
-        description: "Whoever starts the step is given its preamble.",
+        description: "Its preamble is given to the caller who starts the step.",
       }),
     ),
   ),
@@ -75,7 +75,7 @@ export const stepFields = {
   completion_criteria: Type.Optional(
     Type.Array(Criterion, {
       maxItems: 100,
-      description: "Attested one by one: the last completes the step.",
+      description: "Attested one by one; the last completes the step.",
     }),
   ),
   expected_artifact_kinds: Type.Optional(
@@ -88,7 +88,7 @@ export const stepFields = {
       Type.Integer({
         minimum: 1,
         maximum: 100 * 365 * 86_400,
-        description: "So long after it became ready the step is stale.",
+        description: "Time after becoming ready until the step is stale.",
       }),
     ),
   ),
@@ -96,7 +96,7 @@ export const stepFields = {
 
 const CompletionMode = oneOf(COMPLETION_MODES, {
   description:
-    "`handoff_accepted` without criteria: only a successor who accepts a hand-off offer completes the step.",
+    "`handoff_accepted` without criteria: the step completes when a successor accepts a handoff offer.",
 });
 
 const GivenStep = Type.Object(
@@ -107,7 +107,7 @@ const GivenStep = Type.Object(
 /** Output fields of steps of templates and of runs. */
 export const shownStepFields = {
   step_key: StepKey,
-  ordinal: Type.Integer({ description: "Its place among the steps, from 1." }),
+  ordinal: Type.Integer({ description: "Its position among the steps, from 1." }),
   title: Type.String(),
   role: nullable(Type.String()),
   specialist_name: nullable(Type.String()),
@@ -147,10 +147,10 @@ const Template = Type.Object(
 export const authorTemplate = operation({
   action: "templates.author",
   route: "POST /process-templates",
-  summary: "Author a process template, or a new version of one",
+  summary: "Create a process template, or a new version of one",
   description:
-    "A slug that is there gets the next version; earlier ones stay as they are. `goal_template` is a description: " +
-    "nothing in it is substituted.",
+    "An existing slug gets a new version; earlier ones do not change. `goal_template` is a description: nothing in it is " +
+    "substituted.",
   access: { by: "any", scope: "memory:write" },
   audit: true,
   body: {
@@ -185,7 +185,7 @@ export const getTemplate = operation({
   action: "templates.get",
   route: "GET /process-templates/{slug}",
   summary: "Read a process template",
-  description: "The latest version, or the one named. Its `id` is what a run is created from.",
+  description: "The latest version, or the given one. Runs are created from its `id`.",
   access: { by: "any", scope: "memory:read" },
   path: { slug: { ...Slug, "x-identifier": "template_slug" } },
   query: { version_num: Type.Optional(Whole({ minimum: 1 })) },

@@ -30,7 +30,7 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
       ontext: (text) => handler.text?.(text),
       onprocessinginstruction(name) {
         if (/^!doctype/i.test(name)) {
-          throw new UnreadableError("declares a document type of its own, which Office files never do");
+          throw new UnreadableError("declares a document type, which Office files never do");
         }
       },
     },
