@@ -49,7 +49,7 @@ test.each([1, 2])(
   },
 );
 
-/** What an example prints. @throws Error when it exits with anything but 0 */
+/** Runs an example and returns its output. @throws Error when it exits with anything but 0 */
 async function run(example: string): Promise<string> {
   const { PATH } = process.env;
   const script = join(ROOT, "examples", example, "main.ts");

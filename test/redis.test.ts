@@ -27,7 +27,7 @@ const PATIENT = { windowMs: 60_000, patienceMs: 20_000 };
     await redis?.stop();
   });
 
-  test("as many hits as the limit fit, whoever counts them and however many come at once", async () => {
+  test("exactly the limit of concurrent hits fits, over all instances that count them", async () => {
     const limits = [{ key: "at once", max: 20 }];
     const standings = await Promise.all(
       Array.from({ length: 60 }, (_, i) => (i % 2 ? one : other).take(limits)),

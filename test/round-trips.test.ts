@@ -87,7 +87,7 @@ const mongo = await startMongo();
     return deliveries.map(({ id }: { id: string }) => id);
   };
 
-  /** What the work asked of the record, fan-out included. */
+  /** Returns the commands sent to MongoDB by the work, fan-out included. */
   async function counted(work: () => Promise<unknown>): Promise<string[]> {
     commands = [];
     await work();

@@ -59,7 +59,7 @@ const missing = await getNeeds(
   new Set([...[...needs.values()].flat(), ...(again.length ? CLUSTER.needs : [])]),
 );
 const results: SuiteResult[] = [];
-// The longest first: the short ones fill what time is left beside them.
+// The longest first: short ones fill the remaining time.
 const queue = [
   ...suites.map((suite) => ({ ...suite, start: () => run(suite) })),
   ...(again.length ? [{ ...CLUSTER, start: runAgain }] : []),
@@ -72,13 +72,13 @@ async function runQueue(): Promise<void> {
   for (let next = queue.shift(); next; next = queue.shift()) results.push(await next.start());
 }
 
-/** Beside others a suite tells each file in a line; jest's own output, with what failed and why, comes at its end. */
+/** With other suites running, prints a line per file and jest's output, with the failures, at the end. */
 async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}): Promise<SuiteResult> {
   const { name, files, budgetSeconds } = suite;
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
   let done = 0;
   const onFile = ({ file, failed }: FileResult) => {
-    const at = ++done > files.length ? "once more" : `${done}/${files.length}`;
+    const at = ++done > files.length ? "again" : `${done}/${files.length}`;
     say(`${name} ${at}: ${failed.length ? `FAIL ${file}` : file}`);
   };
   const result = await runSuiteTwice(ROOT, files, budgetSeconds, {
@@ -89,7 +89,7 @@ async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}):
   return result;
 }
 
-/** The files that are run once more on several nodes. */
+/** The files that also run on several nodes. */
 function planAgain(): string[] {
   const alone = Object.values(CLUSTER.alone)
     .flat()
@@ -170,7 +170,7 @@ function report(results: SuiteResult[]): boolean {
 
   say("");
   for (const test of results.flatMap(({ unsteady }) => unsteady)) {
-    say(`unsteady: ${test} — failed, and passed when its file was run once more, by itself`);
+    say(`unsteady: ${test} — failed, and passed when its file was run again by itself`);
   }
   for (const line of failed) say(`failed: ${line}`);
   for (const { test, why } of skipped)

@@ -63,7 +63,7 @@ describe("the local index", () => {
       await second.close();
     });
 
-    test("that was away for longer than erasures are noted is made anew", async () => {
+    test("that was offline for longer than erasures are recorded is rebuilt", async () => {
       const first = await openIn(folder);
       await first.put(TENANT, [entry({ text: "vicuna" })]);
       await first.setCursor(ERASURES_CURSOR, String(Date.now() - MOST_AWAY_MS + 60_000));
@@ -139,7 +139,7 @@ describe("the local index", () => {
       await index.close();
     });
 
-    test("that cannot be opened is said to whoever asks, and tried again", async () => {
+    test("that cannot be opened fails requests, and is retried", async () => {
       const index = new LocalIndex({ dataDir: join(folder, "later"), onDeath() {} });
       await expect(index.put(TENANT, [entry({ text: "kowari" })])).rejects.toThrow("unable to open");
       await mkdir(join(folder, "later"));
@@ -148,7 +148,7 @@ describe("the local index", () => {
       await index.close();
     });
 
-    test("that cannot be read is made anew", async () => {
+    test("that cannot be read is rebuilt", async () => {
       await writeFile(
         join(folder, "search.db"),
         "no database at all, but long enough to look like one".repeat(99),

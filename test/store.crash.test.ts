@@ -28,7 +28,7 @@ afterAll(async () => {
 const acknowledged = (output: string, what: string) =>
   [...output.matchAll(new RegExp(`^${what} (\\S+)\\n`, "gm"))].map((match) => match[1] as string);
 
-/** Kills a writer at some moment after it was told that `enough` rows stand. */
+/** Kills a writer at some moment after `enough` rows were confirmed. */
 async function crash(run: number, enough: number): Promise<{ inserted: string[]; updated: string[] }> {
   const writer = await startChild(process.execPath, [WRITER, directory, `run${run}`]);
   await settle(() => acknowledged(writer.output(), "inserted").length >= enough, { every: 1 });

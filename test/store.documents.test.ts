@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => files.remove());
 
-/** Rows of which only the queue is looked at. */
+/** Inserts a row for tests of the queue. */
 const enqueue = (tenant_id: string, _id: string, due = now, caller?: string) =>
   documents.insert({
     ...{ _id, tenant_id, queue: place(tenant_id, due, caller), attempts: 0 },
@@ -35,7 +35,7 @@ test("tenants take turns, however much one has queued, each with what is due fir
   expect(order).toEqual(["also", "little", "much-0", "much-1", "much-2", "much-3", "much-4", undefined]);
 });
 
-test("callers of a tenant take turns, beside rows that name none", async () => {
+test("alternates between callers of a tenant and rows without a caller", async () => {
   for (let at = 0; at < 3; at++) await enqueue("tn_a", `busy-${at}`, now + at - 10, "ag_busy");
   await enqueue("tn_a", "other", now, "ag_other");
   await enqueue("tn_a", "unnamed-0", now - 10);

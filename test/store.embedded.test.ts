@@ -49,7 +49,7 @@ async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
   }
 }
 
-/** Opens the store in vain: gives the one line it says. */
+/** Expects opening the store to fail and returns its one-line message. */
 async function refusal(): Promise<string> {
   const error = await openStore({ DATA_DIR }).then(
     async (store) => {

@@ -1,4 +1,4 @@
-/** @needs mongodb: two nodes that both believe an agent's queue is theirs. What is correct rests on the record. */
+/** @needs mongodb: two nodes that both believe an agent's queue is theirs. Correctness must depend on the record alone. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -84,7 +84,7 @@ describe.each(records)("two owners of one queue on %s", (_, here, open) => {
   });
 
   (here ? test : test.skip)("lease nothing twice at the same time, and lose nothing", async () => {
-    /** Who holds a delivery now: its lease, until it is given back. */
+    /** The holder of each delivery: its lease, until it is given back. */
     const held = new Map<string, string>();
     const twice: string[] = [];
     const acknowledged = new Set<string>();

@@ -43,7 +43,7 @@ describe("signing in", () => {
     expect(signedIn.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Strict")).toBe(true);
     await other.getByRole("button", { name: "Sign out" }).click();
     await other.getByText("You are signed out.").waitFor();
-    // What stays is no credential: it keeps failed logins by others from locking this browser out.
+    // The remaining cookie is no credential: it keeps failed logins by others from locking this browser out.
     expect((await context.cookies()).map(({ name }) => name)).toEqual(["afferent_device"]);
     await context.close();
   });
@@ -93,7 +93,7 @@ test("saving a part of an agent's settings keeps what stands in the others", asy
   expect(await secret.textContent()).toBe(shown);
 });
 
-test("a secret is copied where pages have no clipboard, too, and a click beside it does not lose it", async () => {
+test("copies a secret without a clipboard API, and keeps it after a click outside", async () => {
   const context = await site.browser.newContext({ storageState: await page.context().storageState() });
   // As the browser has it on pages over plain HTTP of another host.
   await context.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
@@ -230,7 +230,7 @@ test("dead letters are grouped by reason; a replay is told before it is done, an
   await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
   await page.getByText("2 dead letters replayed.").waitFor();
   await settle(async () => ok(await agent.api.get("/delivery/poll?wait=5")).count > 0, {
-    what: "the replayed come again",
+    what: "the replayed events to be delivered",
   });
 });
 

@@ -101,7 +101,7 @@ test("an output is saved, gets a second version, is compared and exported", asyn
   expect(readFileSync(await file.path(), "utf8")).toBe("# Plan\n\n- two\n");
 });
 
-test("a webhook is registered, its mapping tried and mended, and its secret renewed", async () => {
+test("registers a webhook, tests and fixes its mapping, and rotates its secret", async () => {
   await site.go("/ingest");
   await site.button("Add a webhook").click();
   await site.inDialog("GitHub").click();

@@ -16,9 +16,9 @@ interface Shared {
   /** Changes one field of it. */
   write(text: string): Promise<void>;
   save: string;
-  /** What the other does while the form stands open. */
+  /** The other user's action while the form is open. */
   meanwhile(): Promise<unknown>;
-  /** What the field says to the server. */
+  /** Reads the field from the server. */
   read(): Promise<string>;
 }
 
@@ -181,7 +181,7 @@ test.each(SHARED)(
     await asked.getByRole("link", { name: "Look at it as it is now" }).waitFor();
     await asked.getByRole("button", { name: "Cancel" }).click();
     await asked.waitFor({ state: "detached" });
-    // What one has typed stands there still.
+    // The typed text is kept.
     await button.and(page.locator(":focus")).waitFor();
     expect(await read()).toBe("theirs");
     await button.click();

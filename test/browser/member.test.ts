@@ -23,7 +23,7 @@ afterAll(site.close);
 /** Links to pages that are for admins. */
 const ELSEWHERE = ["/ingest", "/dead-letters", "/memories/erase"].map((path) => `main a[href^="${path}"]`);
 
-/** What a member sees of what is for admins: words, never an error, and no way there. */
+/** Members see an explanation in place of admin pages, never an error or a link. */
 const PAGES: [path: string, says: RegExp][] = [
   ["/", /Only admins see all events/],
   ["/events", /Events that you published/],
@@ -91,7 +91,7 @@ test("a member is led to what their agent is, and to nothing of it that is for a
   expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([""]);
 });
 
-test("a member does a step of a run, and begins one with a step of their own", async () => {
+test("a member completes a step, and begins a run with a new step", async () => {
   await site.go(`/runs/${run}`);
   await page.getByRole("button", { name: "Complete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Complete the step" }).click();
@@ -110,7 +110,7 @@ test("a member does a step of a run, and begins one with a step of their own", a
   await page.getByText("Assigned to").waitFor();
 });
 
-test("a member approves the device of an agent of their own, seeing what it will be allowed to", async () => {
+test("a member approves a device of an owned agent and sees its scopes", async () => {
   const { server, admin } = site;
   const { user_code } = ok(await admin.post(`/agents/${own}/device-code`, { scopes: ["send"] }));
   const client_info = { name: "laptop", version: "1", host: "mels-laptop" };
@@ -144,7 +144,7 @@ test("whom a member may not know is told apart by a part of the id, and is no li
   expect(await page.locator(`main a[href$="${id}"]`).count()).toBe(0);
 });
 
-/** What others made. */
+/** Creates data of other users. */
 async function furnish(): Promise<string[]> {
   const { admin, agent } = site;
   const memory = { content: "30 days", type: "semantic", scope: "institutional" };
@@ -181,7 +181,7 @@ async function furnish(): Promise<string[]> {
   ];
 }
 
-/** What takes away what the others would act on comes last. */
+/** Destructive buttons come last: they remove what the others act on. */
 const AT_LAST = /^(Delete|Remove|Close the run|Forget)/;
 
 /** Presses what stands in the page, and then what that opened: forms are filled in somehow. */

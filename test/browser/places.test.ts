@@ -81,7 +81,7 @@ describe("one comes back to where one was", () => {
 });
 
 describe("a session that several windows share", () => {
-  /** What another window may do to it. */
+  /** Changes the session as another window would. */
   const elsewhere = (path: string, body: object) =>
     page.evaluate(
       `(async () => {
@@ -132,7 +132,7 @@ describe("a session that several windows share", () => {
     await window.close();
   });
 
-  test("is shown as that of whoever has signed in in another one, and nothing is done in their name", async () => {
+  test("shows the user who signed in in another window, and does nothing in their name", async () => {
     const { email, password } = ok(
       await admin.post("/users", { email: "m@example.com", display_name: "Mel" }),
     );
@@ -197,7 +197,7 @@ describe("by keys", () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test("whoever presses what then is there no more goes on in the list it belonged to", async () => {
+  test("focus moves to the list when the pressed button disappears", async () => {
     const list = (name: string) => page.getByRole("region", { name }).and(page.locator(":focus"));
     await site.go("/memories");
     await site.button("Load more").press("Enter");
@@ -211,7 +211,7 @@ describe("by keys", () => {
     await list("Feeds").waitFor();
   });
 
-  test("whoever saved stands on Save still", async () => {
+  test("focus stays on Save after saving", async () => {
     await site.go(`/agents/${site.server.credentials.agent.id}?tab=settings`);
     await page.getByLabel("Description").fill("Reads invoices");
     const save = page.getByRole("button", { name: "Save", exact: true }).first();
@@ -284,7 +284,7 @@ describe("what cannot be shown", () => {
     await other.close();
   });
 
-  test("what cannot be loaded anew is said above what stands there, and comes when it can", async () => {
+  test("a failed reload is reported above the old content and is retried", async () => {
     const steps = [{ step_key: "a", title: "Weed", completion_mode: "attestation" }];
     const { id } = ok(await admin.post("/runs", { goal: "A garden", steps }));
     await site.go(`/runs/${id}`);

@@ -47,7 +47,7 @@ describe("memories are kept in order", () => {
     });
   });
 
-  test("what a person asked to have erased is counted first, then gone for good, with a receipt", async () => {
+  test("an erasure shows its counts first, then erases permanently and shows a receipt", async () => {
     const metadata = { subject: "customer-4711" };
     const gone = [await remember("Likes tea", { metadata }), await remember("Moved to Rome", { metadata })];
     const kept = await remember("The shop opens at nine");
@@ -147,7 +147,7 @@ describe("long lists", () => {
     await page.getByText("Inactive", { exact: true }).click();
     await page.getByText("No inactive agents").waitFor();
     await late.release();
-    // What is asked for after it is answered after it.
+    // A later request is answered later.
     await page.evaluate(`fetch("/v1/agents?limit=1&offset=50").then((answer) => answer.text())`);
     await page.getByText("No inactive agents").waitFor();
   });
@@ -170,7 +170,7 @@ const STATS_TOLD = `new Promise((done) => {
   source.addEventListener("stats", () => ++told === 3 && done(source.close()));
 })`;
 
-/** What the page asks for until then. */
+/** Returns the page's requests until then. */
 async function askedUntilTold(): Promise<string[]> {
   const asked: string[] = [];
   const listen = (request: { url(): string }) => asked.push(request.url());
@@ -192,7 +192,7 @@ describe("pages follow the server", () => {
     ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig" }));
     await page.getByRole("group", { name: "Dig, Completed" }).waitFor();
     await page.getByRole("group", { name: /Fill, Ready/ }).waitFor();
-    // What was still to be told of it has been told by then.
+    // By then all its changes were reported.
     await page.evaluate(STATS_TOLD);
     const asked = await askedUntilTold();
     expect(asked.filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
@@ -223,7 +223,7 @@ test("what one writes about a step stays there when somebody else is quicker", a
   await page.getByLabel("What makes this done").fill("I measured it.");
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "wide" }));
   await page.getByLabel("It is wide").waitFor({ state: "detached" });
-  // What is left was not said to be met.
+  // The remaining criterion was not ticked.
   expect(await site.inDialog("Attest these").isDisabled()).toBe(true);
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "deep" }));
   await page.getByLabel("It is deep").waitFor({ state: "detached" });

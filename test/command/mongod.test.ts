@@ -1,4 +1,4 @@
-/** What comes of downloading a mongod, from a host like MongoDB's that is a part of this test. */
+/** Downloads of mongod, from a local imitation of MongoDB's host. */
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -35,7 +35,7 @@ async function downloaded(answer: RequestListener, silentMs?: number) {
 
 function fetched(mirror: string, silentMs?: number) {
   const { PATH } = process.env;
-  // A home of its own: the library looks into that of the user too.
+  // A separate home: the library also looks into the user's.
   const env = { PATH, HOME: folder, MONGOMS_DOWNLOAD_MIRROR: mirror, MONGOMS_USE_HTTP: "true" };
   return download(() => {}, { env, folder: join(folder, "cache"), ...(silentMs && { silentMs }) });
 }

@@ -24,7 +24,7 @@ test("tells what passed, failed and was skipped, by name", async () => {
   expect(problems).toEqual([]);
 });
 
-test("tells of each file as it ends, and gives what jest says when the suite does", async () => {
+test("reports each file as it ends, and jest's output when the suite ends", async () => {
   const said: string[] = [];
   await runSuite(ROOT, ["test/command/fixtures/tidy.ts"], 60, {
     output: (text) => said.push(text),
@@ -54,7 +54,7 @@ test("does not take an early exit with code 0 for success", async () => {
   expect(problems).toEqual(["test/command/fixtures/exits.ts did not finish"]);
 });
 
-test("runs what failed once more: what passes then is named, what fails again has failed", async () => {
+test("retries failures: reports those that pass then as unsteady, others as failed", async () => {
   const folder = await mkdtemp(join(tmpdir(), "afferent-unsteady-"));
   try {
     const files = ["unsteady", "tidy"].map((name) => `test/command/fixtures/${name}.ts`);

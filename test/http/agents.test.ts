@@ -153,7 +153,7 @@ describe("an agent", () => {
     expect(await world.member.get(`/agents/${other.id}`)).toMatchObject(refusal(403, "insufficient_scope"));
   });
 
-  test("stands in the list of whoever owns it, and in no other's", async () => {
+  test("appears only in its owner's list", async () => {
     const { user } = ok(await world.member.get("/auth/me"));
     const list = async (query: string) => ok(await world.member.get(`/auth/me/agents?limit=${query}`));
     const before = await list("1");
@@ -205,7 +205,7 @@ describe("the list of agents", () => {
 });
 
 describe("a signing secret", () => {
-  test("is made anew, and the previous one goes on for a day", async () => {
+  test("is rotated, and the previous one stays valid for a day", async () => {
     const { id, signing_secret } = await newAgent();
     const before = Date.now();
     const answer = ok(await admin.post(`/agents/${id}/signing-secret`));

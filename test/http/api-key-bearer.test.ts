@@ -24,7 +24,7 @@ async function newKey(scopes: string[], fields: object = {}) {
   return { agent_id, id, key: key as string, caller: api(server, key) };
 }
 
-/** A request from an address of its own, so that its failures are no one else's. */
+/** Sends a request from a separate address, so that its failures count for no other test. */
 const from = (address: string, token: string) =>
   api(server, token).get("/auth/me", { "x-forwarded-for": address });
 
@@ -131,7 +131,7 @@ describe("keys that are guessed", () => {
       expect(await from(here, guess(n))).toMatchObject(refusal(401, "authentication_failed"));
     expect(await from(here, guess(99))).toMatchObject(refusal(429, "rate_limited"));
     expect(await from(here, (await newKey(["send"])).key)).toMatchObject(refusal(429, "rate_limited"));
-    // Who has been let in goes on, whoever else guesses behind the same address.
+    // Valid credentials still work while others guess from the same address.
     expect((await from(here, known)).status).toBe(200);
     expect((await from("192.0.2.4", (await newKey(["send"])).key)).status).toBe(200);
   });

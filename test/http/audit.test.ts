@@ -216,7 +216,7 @@ test("the log is read in pages, by what was done, by whom, when and how it ended
   );
 });
 
-test("it is for admins, each of their own tenant", async () => {
+test("only admins read it, each for their tenant", async () => {
   expect(await world.member.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));
   const reader = api(server, await world.tokenWith(["memory:read"]));
   expect(await reader.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));

@@ -178,7 +178,7 @@ describe("refused", () => {
   });
 
   test.each<[string, (file: string) => Promise<void>, RegExp]>([
-    ["a file that is not there", async () => {}, /^There is no file/],
+    ["a missing file", async () => {}, /^There is no file/],
     ["a file that is no backup", (file) => writeFile(file, "hello"), /is not a whole backup|is not a backup/],
     [
       "a backup cut off in the middle",

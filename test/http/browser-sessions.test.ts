@@ -28,7 +28,7 @@ describe("the session of a browser", () => {
     expect(Object.keys(body).sort()).toEqual(["csrf_token", "expires_at", "tenant", "user"]);
   });
 
-  test("tells who is signed in, and the same CSRF token again", async () => {
+  test("returns the signed-in user and the same CSRF token again", async () => {
     const { cookie, csrf } = await signIn();
     const me = ok(await outside.get("/auth/session", { cookie }));
     expect(me).toMatchObject({
@@ -96,7 +96,7 @@ describe("the console's files", () => {
     }
   });
 
-  test("scripts are kept for ever under a name of their own; the page is asked for anew", async () => {
+  test("caches scripts forever under hashed names, and revalidates the page", async () => {
     const { headers, body } = await page("/");
     expect(headers.get("cache-control")).toBe("no-cache");
     const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(body) as unknown as [string, string];

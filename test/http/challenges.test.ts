@@ -4,7 +4,7 @@ import { api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
-// What a refusal asks for, by WWW-Authenticate (RFC 6750): clients decide by it whether to renew, to widen or to stop.
+// Clients decide by WWW-Authenticate (RFC 6750) whether to renew a token, to request more scopes or to stop.
 
 const REALM = 'Bearer realm="afferent"';
 

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** What a command gives a program. */
+/** Runs a command and returns its JSON output. */
 async function json(...args: string[]) {
   const { code, out, err } = await cli.run([...args, "--json"]);
   expect({ code, err }).toEqual({ code: 0, err: "" });

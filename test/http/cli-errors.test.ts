@@ -28,7 +28,7 @@ const COMMAND_LINES: Record<string, { words: string[]; refused?: string; unreach
 let server: TestServer;
 let cli: Cli;
 
-/** What each says where nothing answers. All at once: each tries for some seconds. */
+/** The output of each without a server. They run at once, because each retries for some seconds. */
 const unanswered = new Map<string, object>();
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ describe.each(Object.entries(COMMAND_LINES))("%s", (name, { words, refused, unre
     });
 
   if (isError(unreached))
-    test("tells that nothing answers", () => {
+    test("reports that no server answers", () => {
       expect(unanswered.get(name)).toEqual({
         exit: 1,
         code: unreached ?? "unreachable",
@@ -92,7 +92,7 @@ describe.each(Object.entries(COMMAND_LINES))("%s", (name, { words, refused, unre
     });
 });
 
-test("listen tells of what may pass, and goes on", async () => {
+test("listen reports transient errors and continues", async () => {
   const listening = cli.start(["listen", "--json", "--url", NOWHERE]);
   await settle(() => listening.err().split("\n").length > 2);
   listening.kill("SIGINT");
@@ -101,7 +101,7 @@ test("listen tells of what may pass, and goes on", async () => {
   expect(new Set(codes)).toEqual(new Set(["unreachable"]));
 });
 
-test("listen tells of an event that it hands back", async () => {
+test("listen reports an event that it rejects", async () => {
   const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
   const agent = await admin.agents.create({ name: "hands back", delivery_mode: "sse" });
   const { key } = await admin.keys.create({ agent_id: agent.id, scopes: ["receive"] });

@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** What a command gives a program. */
+/** Runs a command and returns its JSON output. */
 async function json(...args: string[]) {
   const { code, out, err } = await cli.run([...args, "--json"]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -251,7 +251,7 @@ test.each([
 });
 
 test.each([
-  ["a file that is not there", ["publish", "a.b", "@nowhere"], {}, "nowhere cannot be read: ENOENT"],
+  ["a missing file", ["publish", "a.b", "@nowhere"], {}, "nowhere cannot be read: ENOENT"],
   ["no key", ["recall", "x"], { AFFERENT_API_KEY: "" }, "There is no key: run `afferent connect`"],
   [
     "a key that is none",
@@ -265,12 +265,7 @@ test.each([
     { AFFERENT_API_KEY: `ak_live_${"0".repeat(32)}` },
     "The key from AFFERENT_API_KEY is refused",
   ],
-  [
-    "a profile that is not there",
-    ["doctor", "--profile", "work"],
-    {},
-    "run `afferent connect --profile work`",
-  ],
+  ["an unknown profile", ["doctor", "--profile", "work"], {}, "run `afferent connect --profile work`"],
   ["no service", ["recall", "x", "--url", "http://127.0.0.1:9"], {}, "afferent doctor tells more"],
 ])("what to do is said of %s, without a stack", async (_, args, env, told) => {
   const { code, err } = await cli.run(args, { env });

@@ -23,7 +23,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** An agent that wants the events of one type, with a client of its own. */
+/** Creates an agent subscribed to one event type, and a client for it. */
 async function receiver(type: string, more: { visibility_timeout_seconds?: number } = {}) {
   const { id } = await admin.agents.create({ name: type, delivery_mode: "sse", ...more });
   const { key } = await admin.keys.create({ agent_id: id, scopes: ["receive"] });
@@ -70,7 +70,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     await settled(client);
   });
 
-  test("a handler that fails hands the event back with its reason, and says when it is to come again", async () => {
+  test("rejects the event of a failing handler with its reason and retry delay", async () => {
     const { client } = await receiver(`com.failing.${by}`);
     const attempts: number[] = [];
     const problems: unknown[] = [];
@@ -131,7 +131,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     release();
     await stopped;
     expect(started).toHaveLength(1);
-    // The second is there for whoever asks next, on its first attempt.
+    // The next poll gets the second one, on its first attempt.
     const { deliveries } = await client.deliveries.poll({ wait: 10 });
     expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
   });
@@ -172,7 +172,7 @@ test("a handler that does not end is told and left when the time to stop is over
   expect((await client.deliveries.poll({ wait: 10 })).count).toBe(1);
 });
 
-test("a refusal for good ends it", async () => {
+test("a permanent refusal ends it", async () => {
   const { id } = await admin.agents.create({ name: "deaf", delivery_mode: "sse" });
   const { key } = await admin.keys.create({ agent_id: id, scopes: ["send"] });
   const listener = listen(createClient({ url: server.url, apiKey: key }), () => {});

@@ -56,7 +56,7 @@ function oldestNode(): string {
   return fits[0] ?? process.execPath;
 }
 
-/** What never ends is ended: on a busy machine a compiler takes its time. */
+/** Time limit of a program: compilers are slow on a busy machine. */
 const LONGEST_MS = 150_000;
 
 /** Runs something in the folder of an application that has the package and nothing else. */

@@ -261,7 +261,7 @@ describe("trying again", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("a login that may have been carried out is not sent again", async () => {
+  test("does not retry a login that the server may have processed", async () => {
     const { requests, fetch } = spy(() => {
       throw new TypeError("the connection broke");
     });

@@ -1,4 +1,4 @@
-/** @needs mongodb, nats, rabbitmq: a connector on two workers, of which one dies. */
+/** @needs mongodb, nats, rabbitmq: a connector on two workers; one dies. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { connect } from "amqplib";
@@ -76,7 +76,7 @@ const rabbit = started as TestRabbit;
     await settle(async () => (await take()) === MESSAGES, { within: 60_000, what: "every message" });
     await settle(async () => (await consumers()) === 1, { what: "the dead one to be gone" });
     const path = `/ingest/connectors/${id}`;
-    // What a worker does it says after it has begun to.
+    // A worker reports its state after starting.
     await settle(async () => ok(await admin.get(path)).state === "consuming", { what: "it to be consumed" });
     ok(await admin.patch(path, { paused: true }));
     await settle(async () => (await consumers()) === 0, { what: "nobody to take any" });

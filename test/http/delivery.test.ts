@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => ground.server.stop());
 
 let names = 0;
-/** A receiver of a type of its own. */
+/** Creates a receiver with a new event type. */
 async function receiverOf(options: ReceiverOptions = {}) {
   const type = `com.example.delivery${++names}`;
   const receiver = await newReceiver(ground.server, ground.admin, type, { interests: [type], ...options });
@@ -203,7 +203,7 @@ describe("leases", () => {
     const held = new Map<string, number>();
     await settle(async () => {
       for (const { id, attempt_count } of await pollSome(receiver.api, "wait=5")) {
-        // One whose lease of a second ended before that comes again.
+        // Those whose lease of a second ended before that are redelivered.
         if ((await extend(id, 60)) === 1) held.set(id, attempt_count);
       }
       return held.size === 2;
@@ -341,7 +341,7 @@ test("a deactivated agent keeps its deliveries and gets them when it is active a
   expect(given).toMatchObject([{ event_id, attempt_count: 1 }]);
 });
 
-test("one event's page tells what became of it at each receiver", async () => {
+test("an event's page shows its outcome at each receiver", async () => {
   const receiver = await receiverOf();
   const event_id = await ground.publish(receiver.type);
   const [{ id }] = await pollSome(receiver.api);

@@ -207,7 +207,7 @@ describe("who may", () => {
     expect(await statusOf(agent)).toMatchObject({ state: "verifying" });
   });
 
-  test("another organisation's people are told that there is no such code", async () => {
+  test("people of another organisation do not find the code", async () => {
     const other = await makeWorld(server, "devices-elsewhere");
     const { user_code } = await issue(await newAgent());
     expect(await other.admin.get(`/device-codes/${user_code}`)).toMatchObject(refusal(404, "not_found"));

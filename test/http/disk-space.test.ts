@@ -11,7 +11,7 @@ import { ok } from "../support/tenancy.ts";
 
 const MB = 1_000_000;
 const MARKDOWN = { "content-type": "text/markdown" };
-/** What uploads may take until they are refused, in megabytes. */
+/** Free space for uploads until they are refused, in megabytes. */
 const LEFT = 48;
 
 let dataDir: string;

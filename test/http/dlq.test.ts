@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => ground.server.stop());
 
 let names = 0;
-/** An agent whose deliveries die at the first nack, and an event type of its own. */
+/** Creates an agent whose deliveries are dead-lettered at the first nack, and an event type for it. */
 async function mortal() {
   const type = `com.example.dlq${++names}`;
   const options = { interests: [type], agent: { retry_budget: 1 } };
@@ -150,7 +150,7 @@ describe("replay of many", () => {
     expect((await pollSome(receiver.api)).map(({ id }) => id).toSorted()).toEqual(full.toSorted());
   });
 
-  test("by ids, of which another's are passed over", async () => {
+  test("by ids, and skips those of other agents", async () => {
     const [receiver, other] = [await mortal(), await mortal()];
     const [[mine], [others]] = [await die(receiver, "no"), await die(other, "no")];
     const ids = [mine, others, "dlv_0000000000000000000000"];
@@ -205,7 +205,7 @@ describe("service.delivery.dead_lettered", () => {
       attempt_count: 1,
       dlq_reason: dead("told"),
     });
-    // The watcher's own death is written before the second one, which it is told of.
+    // The watcher's dead letter is written before the second one, which it is notified of.
     ok(await watcher.api.post("/delivery/nack", { delivery_ids: [told.id], reason: "told" }));
     const [second] = await die(receiver, "told");
     const [after, ...more] = await pollSome(watcher.api);

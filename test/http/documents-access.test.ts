@@ -88,13 +88,13 @@ describe("a deletion", () => {
     expect(await meets(cast.alice, document)).toBe(false);
     const again = await cast.alice.del(itself(document));
     expect([again.status, again.body]).toEqual([200, { deleted: false, error_code: "not_found" }]);
-    // The bytes may come again, as a new document.
+    // The same bytes can be uploaded again, as a new document.
     const next = await ingest(cast.alice, file);
     expect(next.document_id).not.toBe(document.document_id);
     expect(await foundBy(cast.alice, "Archimedes")).toEqual(["gauge.txt"]);
   });
 
-  test("of what is not there, is another's or of another source is a result", async () => {
+  test("of a missing document, another's or another source's is a result", async () => {
     const document = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
     const absent = [200, { deleted: false, error_code: "not_found" }];
     for (const [who, path] of [
@@ -156,7 +156,7 @@ describe("chunks and documents", () => {
   });
 });
 
-test("what becomes of documents is told to those who may see them", async () => {
+test("publishes changes of documents to agents that may read them", async () => {
   const listener = (settings: object) =>
     agentIn(server, cast.admin, settings, ["receive", "memory:read", "memory:write"]);
   const inTeam = await listener({ name: "in", team_id: cast.teamA });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** Text for many chunks, each with a word of its own. */
+/** Returns text for many chunks, each with a unique word. */
 const longText = (name: string, paragraphs: number) =>
   Array.from(
     { length: paragraphs },

@@ -131,7 +131,7 @@ describe("an upload is refused", () => {
       refusal(400, "validation_failed", { field: "file_content" }),
     ],
     [
-      "with a reference of its own making",
+      "with a forged reference",
       { ...textFile(), file_content: { hash: "0".repeat(64), size: 1 } },
       refusal(400, "validation_failed", { field: "file_content" }),
     ],
@@ -255,7 +255,7 @@ describe("the same", () => {
     expect(ids[0]).toBe(second.document_id);
     expect(ids).not.toContain(first.document_id);
     expect(ok(await ann.get(chunksOf(first))).total).toBe(1);
-    // What failed supersedes nothing.
+    // Failed documents supersede nothing.
     await ingest(ann, { ...fixtureFile("encrypted.pdf", "application/pdf"), ...more });
     expect((await finished(ann, second.document_id)).status).toBe("stored");
     // The old bytes are a new version.
@@ -263,7 +263,7 @@ describe("the same", () => {
     expect(third).toMatchObject({ version_num: 4, status: "stored" });
   });
 
-  test("name with other bytes at once makes versions, of which the newest stands", async () => {
+  test("name with other bytes at once creates versions, and only the newest is not superseded", async () => {
     const more = { filename: "at-once.txt" };
     const files = Array.from({ length: 5 }, (_, n) => textFile(`A sprocket costs ${n} florins.`, more));
     const answers = await Promise.all(files.map((file) => ann.post("/documents", file)));

@@ -280,7 +280,7 @@ test("a refused body without a token is not read for long", async () => {
   expect(received()).not.toContain("200 OK");
 });
 
-/** A connection of its own, with what has been received on it so far. */
+/** Opens a connection and collects the bytes received on it. */
 function openSocket() {
   const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
   let text = "";
@@ -292,7 +292,7 @@ function openSocket() {
   return { socket, received: () => text, closed };
 }
 
-/** Sends bytes over a connection of their own and reads until it ends. */
+/** Sends bytes over a new connection and reads until it ends. */
 async function exchange(bytes: string) {
   const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
   socket.write(bytes);

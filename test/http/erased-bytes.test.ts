@@ -12,7 +12,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-/** What the bundled embedder and the tokeniser leave whole: one word of small letters. */
+/** One word of lower-case letters, which the bundled embedder and the tokeniser do not split. */
 const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
 
 const keyed = () => ({ "idempotency-key": marker() });

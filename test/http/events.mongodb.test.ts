@@ -40,7 +40,7 @@ const here = "url" in mongo;
     expect(events.sort()).toEqual(first.map(({ body }) => body.event_id).sort());
   });
 
-  test("the page of an event and the lists tell what became of it", async () => {
+  test("the page of an event and the lists show its outcome", async () => {
     const elsewhere = await admin.post("/events", cloudEvent("many-0", { source: "urn:other" }));
     const page = await fannedOut(admin, elsewhere.body.event_id);
     expect(page).toMatchObject({ duplicate_sources: 1, matched_count: 1, deliveries: { acknowledged: 1 } });

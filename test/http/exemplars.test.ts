@@ -85,7 +85,7 @@ test("its id is the same in upper case", async () => {
   expect(ok(await world.agent.get(`/exemplars/${id.toUpperCase()}`)).id).toBe(id);
 });
 
-test("an exemplar that is not there is not attached", async () => {
+test("refuses to attach a missing exemplar", async () => {
   const run = ok(await world.agent.post("/runs", { goal: "g" }));
   const { id } = ok(await keep("short-lived"));
   await world.agent.del(`/exemplars/${id}`);

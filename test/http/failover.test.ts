@@ -1,4 +1,4 @@
-/** @needs mongodb, nats: nodes that die and come back, NATS that stops: callers are told to come again, nothing is lost. */
+/** @needs mongodb, nats: nodes that die and come back, NATS that stops: callers get 503 with Retry-After, nothing is lost. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
@@ -14,7 +14,7 @@ import { type Send, Traffic } from "../support/traffic.ts";
 const ANSWERED_MS = 15_000;
 const mongo = await startMongo();
 
-/** What a request is answered with: success, or 503 and when to come again. @throws Error when it is not answered */
+/** Returns the answer of a request: success, or 503 with Retry-After. @throws Error when it is not answered */
 async function answered(request: Promise<Answer>): Promise<Answer> {
   let answer: Answer | undefined;
   let failure: unknown;
@@ -54,7 +54,7 @@ function sendAs(agent: Api): Send {
 
   async function newSubscriber(): Promise<TestAgent> {
     const agent = await newAgent(nodes.gateway, admin);
-    // What was handed out in an answer that got lost comes again before anybody's patience is over.
+    // Deliveries in a lost response are redelivered before the test times out.
     ok(await admin.patch(`/agents/${agent.id}`, { visibility_timeout_seconds: 5 }));
     ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: `com.${agent.id}` }));
     return agent;
@@ -95,7 +95,7 @@ function sendAs(agent: Api): Send {
     expect(traffic.longestMs).toBeLessThan(ANSWERED_MS);
   });
 
-  test("NATS restarts before any node is missed: who waits for an answer that may be lost is told to come again", async () => {
+  test("NATS restarts before any node is missed: requests whose answer may be lost get 503", async () => {
     const agent = await newSubscriber();
     const waiting = answered(agent.get("/delivery/poll?wait=30"));
     await settle(async () => /^afferent_http_requests_in_flight [1-9]/m.test(await nodes.gateway.metrics()));
@@ -124,7 +124,7 @@ function sendAs(agent: Api): Send {
       if (deliveries.length === 0) return;
       const delivery_ids = deliveries.map(({ id }) => id);
       taken.push(...deliveries.map(({ payload }) => payload.id));
-      // Not carried out, they come again; carried out, they do not, whatever was answered.
+      // If the acknowledgement was processed they are not redelivered, whatever the answer; otherwise they are.
       await answered(at.post("/delivery/ack", { delivery_ids }));
     };
 

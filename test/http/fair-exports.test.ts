@@ -5,7 +5,7 @@ import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 const EXPORTS = 12;
-/** What one person has rendered at once, and waiting. */
+/** Exports of one person in progress and waiting. */
 const TAKEN = 1 + 4;
 /** Seconds of work as PDF. */
 const LONG = "Some **bold** words in a line, and *more* of it.\n\n".repeat(40_000);
@@ -23,7 +23,7 @@ afterAll(() => server?.stop());
 const save = async ({ agent }: World, body: string) =>
   ok(await agent.post("/outputs", { body, scope: "institutional" })).id as string;
 
-test("exports go on beside any number of another tenant's, and of a colleague's; who asks for too many is told", async () => {
+test("exports continue despite any number of another tenant's and a colleague's; too many get 429", async () => {
   const [long, own, colleagues] = [
     await save(crowded, LONG),
     await save(calm, "# Mine"),

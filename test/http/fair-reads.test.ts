@@ -8,7 +8,7 @@ import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/t
 const BATCHES = 10;
 const BATCH = 500;
 const READS = 60;
-/** What one caller has in work, and waiting. */
+/** Reads of one caller in progress and waiting. */
 const TAKEN = 2 + 32;
 
 let server: TestServer;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-test("reads go on beside any number of another tenant's that are costly, and of a colleague's", async () => {
+test("reads continue despite any number of costly ones of another tenant and a colleague", async () => {
   const answers: Answer[] = [];
   const done = () => answers.filter(({ status }) => status === 200).length;
   const ask = async () => {

@@ -17,7 +17,7 @@ const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
 
 const nested = (depth: number): string =>
   depth === 0 ? "data.list.size() > 0" : `data.list.all(x${depth}, ${nested(depth - 1)})`;
-/** What each of these would cost without a bound is more than the time there is. */
+/** Without a bound each of these would take longer than the test. */
 const HOSTILE = {
   nested: nested(12),
   long: Array.from({ length: 45 }, (_, i) => `data.text == "${i}"`).join(" || "),
@@ -92,7 +92,7 @@ async function streamInto(ids: Set<string>, receiver: Receiver, done: () => bool
   }
 }
 
-describe("beside a backlog, a dead endpoint, a slow one and hostile filters", () => {
+describe("next to a backlog, a dead endpoint, a slow one and hostile filters", () => {
   test("the others get theirs soon, and nothing is lost", async () => {
     const { server, admin } = ground;
     const hostile = Object.values(HOSTILE).map((filter_expression) => ({

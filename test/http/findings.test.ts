@@ -117,7 +117,7 @@ test("the sequence has no gap and no order but one, however many write at once",
   );
 });
 
-test("min_importance leaves out the rest for good", async () => {
+test("min_importance skips the rest permanently", async () => {
   const reader = await upToDate();
   const [, high] = [
     await publish(cast.bob, { importance: 0.2 }),

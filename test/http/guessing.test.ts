@@ -76,7 +76,7 @@ describe("an e-mail that another organisation invites", () => {
   });
   afterAll(() => server?.stop());
 
-  test("still signs its owner in, and whoever invited it sees no difference", async () => {
+  test("still signs its owner in, and its inviter sees no difference", async () => {
     const [victims, attackers] = [await makeWorld(server, "victims"), await makeWorld(server, "attackers")];
     const login = (body: object) => api(server).post("/auth/login", body);
     const email = "ada@victims.example";

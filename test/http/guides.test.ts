@@ -18,7 +18,7 @@ const ELSEWHERE: Record<string, string> = {
 const guides = globSync("docs/guides/*.md", { cwd: ROOT })
   .map((file) => basename(file))
   .filter((file) => !(file in ELSEWHERE))
-  // Whoever has begun a run begins another: what is left of the first must not confuse.
+  // The process guide runs twice: leftovers of the first run must not matter.
   .flatMap((file) => (file === "process.md" ? [file, file] : [file]))
   .sort();
 

@@ -27,7 +27,7 @@ test.each<[string, string, object, string]>([
   ["a list", "/memories/batch", { memories: [memory(), memory({ content: HALF })] }, "memories.1.content"],
   ["a long list", "/memories/batch", { memories: [...MANY, memory({ title: HALF })] }, "memories.60.title"],
   ["a long text", "/outputs", { body: `${"😀".repeat(50_000)}${HALF}` }, "body"],
-  ["what stands beside one", "/outputs", { title: HALF, body: "# A" }, "title"],
+  ["a field next to one", "/outputs", { title: HALF, body: "# A" }, "title"],
   ["a query", "/memories/search", { query: HALF }, "query"],
   ["a payload", "/handoffs", { name: "half", payload: { next_action: HALF } }, "payload.next_action"],
 ])("in %s is refused, and nothing is kept", async (_, path, body, field) => {

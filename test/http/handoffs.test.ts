@@ -185,7 +185,7 @@ describe("going on", () => {
     );
   });
 
-  test("what nothing fits is not there", async () => {
+  test("is not found if nothing matches", async () => {
     expect(await resume("quasar photometry")).toMatchObject(
       refusal(404, "not_found", { resource_type: "handoff", resource_id: "quasar photometry" }),
     );
@@ -208,7 +208,7 @@ test("the list is by the latest saving, in pages, and by words that fit", async 
   );
 });
 
-test("pinned ones are marked until they are unpinned, which begins their term anew", async () => {
+test("pinned handoffs are marked until they are unpinned, which restarts their term", async () => {
   const { id, expires_at } = await save({ name: "pinned" });
   const pinned = ok(await agent.post(`/handoffs/${id}/pin`));
   expect(pinned).toMatchObject({ pinned_at: expect.any(String), expires_at, version_num: 1 });

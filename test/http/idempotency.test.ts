@@ -204,7 +204,7 @@ describe("a key", () => {
     expect(domain.made).toEqual(["one", "two"]);
   });
 
-  test("is ignored on a read by POST, of which nothing is stored", async () => {
+  test("is ignored on a read by POST, and nothing is stored", async () => {
     const rows = () => files.store.collection(IdempotencyModel).count("tn_one", {});
     const [key, before] = [newKey(), await rows()];
     for (const name of ["one", "two"]) {
@@ -294,7 +294,7 @@ describe("what is kept", () => {
     await blobs.put("tn_one", Buffer.alloc(3_000_000));
     const refused = await ask(third);
     expect([refused.status, refused.body.error.details.rule]).toEqual([422, "storage_quota"]);
-    // What was answered before is still answered.
+    // Stored answers are still returned.
     expect((await ask(first)).status).toBe(201);
     expect(await blobs.erase("tn_one")).toBe(2);
     await settle(async () => (await ask(third)).status === 201);
@@ -313,7 +313,7 @@ describe("what is kept", () => {
     expect(domain.made).toEqual(["lamp", "lamp"]);
   });
 
-  test("begins anew after its time, with new ids", async () => {
+  test("is forgotten after its time: a repetition gets new ids", async () => {
     const key = newKey();
     const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
     const { _id } = (await last()) as { _id: string };

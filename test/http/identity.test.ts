@@ -30,7 +30,7 @@ async function newKey(scopes = ["send"], agent_id = "") {
   return { agent_id: id, ...ok(await admin.post(`/agents/${id}/keys`, { scopes })) };
 }
 
-/** A revocation holds on every node; within 5 s, of which test/unit/caller-cache.test.ts makes sure. */
+/** Checks that a revocation holds on every node. test/unit/caller-cache.test.ts checks that it does within 5 s. */
 async function expectRefused(token: string): Promise<void> {
   const me = () => api(server, token).get("/auth/me");
   await settle(async () => (await me()).status === 401, { what: "the token is refused" });

@@ -53,7 +53,7 @@ test("an agent has so many interests and no more, however many it declares at on
   expect((await agent.post(interestsOf(agent), { event_type })).status).toBe(201);
 });
 
-test("a tenant has so many interests and feeds, whoever declares them", async () => {
+test("a tenant has a limit of interests and feeds over all agents", async () => {
   const agents = await Promise.all([1, 2, 3].map(() => newAgent(server, admin)));
   const channel = ok(await admin.post("/channels", { name: "limits" }));
   const feeds = `/channels/${channel.id}/feeds`;

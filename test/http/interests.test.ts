@@ -214,7 +214,7 @@ describe("refusals change nothing", () => {
     ok(await agent.del(`${path()}/${first.body.id}`));
   });
 
-  test("another agent's interests are forbidden, except to an admin; an unknown agent's are not there", async () => {
+  test("another agent's interests are forbidden, except to an admin; an unknown agent's are not found", async () => {
     const stranger = await newAgent(server, admin);
     for (const refused of [
       await stranger.get(path()),

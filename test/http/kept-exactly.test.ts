@@ -11,7 +11,7 @@ import { order, register, SHOP, send } from "../support/webhooks.ts";
 const TEXT =
   'a\u0000b\u0001 \ud83d\ude00 \u2028 \ufeff \uffff é e\u0301 \r\n "quoted" \\ $ . __proto__ </script>';
 
-/** What a store, a parser or a language between may stumble over, as JSON; the rest of numbers is what a double keeps. */
+/** JSON that stores, parsers or languages may corrupt; numbers are kept as doubles. */
 const NASTY = `{
   "numbers": [9007199254740993, -9007199254740993, 1e21, 123456789012345678901234567890, 0.1234567890123456789,
     5e-324, 1.7976931348623157e308, 1e-400, 0.1, 1.0, 100, -1.5],

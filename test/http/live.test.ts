@@ -25,7 +25,7 @@ async function* each({ chunks }: Stream): AsyncGenerator<StreamMessage> {
   for await (const chunk of chunks) yield* chunk;
 }
 
-/** What is told next of a resource; what comes before of others is passed over. */
+/** Returns the next change of a resource, skipping changes of others. */
 async function nextOf(resource: string): Promise<{ resource: string; ids: string[] }> {
   for (;;) {
     const { value, done } = await messages.next();
@@ -37,7 +37,7 @@ async function nextOf(resource: string): Promise<{ resource: string; ids: string
 const begin = async (admin: Api) =>
   ok(await admin.post("/runs", { goal: "g", steps: [{ step_key: "a", completion_mode: "attestation" }] })).id;
 
-test("whoever watches is told of each run that changes, and of none of another tenant", async () => {
+test("reports every changed run, and none of another tenant", async () => {
   const foreign = await begin(other.admin);
   const run = await begin(world.admin);
   const first = await nextOf("run");
@@ -54,7 +54,7 @@ test("whoever watches is told of each run that changes, and of none of another t
   expect((await nextOf("run")).ids).toEqual([run]);
 });
 
-test("a document is told of without its id: not everybody may know of it", async () => {
+test("reports a changed document without its id: not everybody may read it", async () => {
   const file_content = Buffer.from("Call the duty engineer.").toString("base64");
   const file = { filename: "a.txt", mime_type: "text/plain", file_content, sensitivity: "restricted" };
   const { document_id } = ok(await world.agent.post("/documents", file));
@@ -66,7 +66,7 @@ test("a document is told of without its id: not everybody may know of it", async
   }
 });
 
-test("a device that asks is told of as soon as it does", async () => {
+test("reports a device as soon as it claims a code", async () => {
   const { user_code } = ok(await world.admin.post(`/agents/${world.agentId}/device-code`, {}));
   const client_info = { name: "editor", version: "1", host: "h" };
   ok(await api(server).post("/device-codes:claim", { user_code, client_info }));

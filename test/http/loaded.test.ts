@@ -4,7 +4,7 @@ import { settle } from "../support/settle.ts";
 
 const LARGE = 100_000;
 
-/** What every node needs from the first request on, and what that brings along. */
+/** Packages that every node needs from the first request on, with their dependencies. */
 const LARGE_AT_START = [
   "@marcbachmann/cel-js",
   "ajv",

@@ -94,7 +94,7 @@ describe("what could not be mapped", () => {
     expect(await deadLetters("unchanged")).toHaveLength(1);
   });
 
-  test("is an event when the mapping is mended: one dead letter", async () => {
+  test("becomes an event once the mapping is fixed: one dead letter", async () => {
     const { hook, ids } = await unmapped("mended", 1);
     ok(await change(hook, { mapping: RIGHT }));
     const path = `/delivery/dlq/${ids[0]}/replay`;
@@ -114,7 +114,7 @@ describe("what could not be mapped", () => {
     expect(again.body.status).toBe("duplicate");
   });
 
-  test("is an event when the mapping is mended: all of a reason", async () => {
+  test("becomes an event once the mapping is fixed: all of a reason", async () => {
     const { hook } = await unmapped("many", 3);
     await unmapped("left", 1, "many");
     ok(await change(hook, { mapping: RIGHT }));
@@ -128,7 +128,7 @@ describe("what could not be mapped", () => {
     const types = (await receive(agent, 3)).map(({ payload }) => payload.type);
     expect(types).toEqual(Array(3).fill("com.many.order.paid"));
     await settle(async () => (await deadLetters("many")).length === 0);
-    // What still cannot be mapped stays, and can be asked for again.
+    // Dead letters that still cannot be mapped stay, and can be replayed again.
     await settle(async () => {
       const { count } = ok(await world.admin.post("/delivery/dlq/replay", { reason, dry_run: true }));
       return count === 1;

@@ -5,7 +5,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 
-/** What language models do with the tools, and people with the prompts. */
+/** Sequences of tools that models use, and prompts that people use. */
 let server: TestServer;
 let world: World;
 let agent: TestAgent;

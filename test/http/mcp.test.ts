@@ -265,7 +265,7 @@ describe("the endpoint", () => {
     expect((await left()) - (await left())).toBe(1);
   });
 
-  test("serves pages of its own and of this machine only", async () => {
+  test("serves only pages of its origin and of this machine", async () => {
     expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
     expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
   });

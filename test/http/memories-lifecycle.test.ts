@@ -229,7 +229,7 @@ test.each([
     (who: Api) => who.post(`/memories/${ABSENT}/supersede`, { superseded_by_id: ABSENT.replace("0", "1") }),
   ],
   ["lineage", (who: Api) => who.get(`/memories/${ABSENT}/lineage`)],
-])("%s of what is not there is 404", async (_, call) => {
+])("%s of an unknown memory is 404", async (_, call) => {
   expect(await call(cast.alice)).toMatchObject(
     refusal(404, "not_found", { resource_type: "memory", resource_id: ABSENT }),
   );

@@ -86,7 +86,7 @@ test.each(SORTS.flatMap((sort) => [`${sort} asc`, `${sort} desc`]))(
   },
 );
 
-/** What each filter is to leave, told of the memories as they were answered. */
+/** The predicate that each filter applies to the returned memories. */
 test.each<[string, (each: Record<string, unknown>) => boolean]>([
   ["type=semantic", (each) => each.type === "semantic"],
   ["scope=agent", (each) => each.scope === "agent"],
@@ -252,7 +252,7 @@ test("what happens to a memory is published once, to those who may read it", asy
   const open = await remember(alice, { scope: "institutional" });
   const got: { type: string; subject: string; data: object }[] = [];
   const made = [id, other.id, open.id];
-  // What was made before the interests may be told of after them.
+  // Events from before the interests may still be delivered.
   const drain = async (who: TestAgent) => {
     const { deliveries } = ok(await who.get("/delivery/poll?limit=100&wait=1"));
     const delivery_ids = deliveries.map((each: { id: string }) => each.id);
@@ -291,7 +291,7 @@ test("what waits for an agent about memories of its team is not given to it once
   const waiting = async () => ok(await leaver.get("/delivery/stats")).pending;
   await settle(async () => (await waiting()) >= 4);
   ok(await admin.patch(`/agents/${leaver.id}`, { team_id: null }));
-  // What it may not have does not count: the first that it gets is the one for all.
+  // Events it may not read are skipped: the first delivery is the institutional one.
   const { deliveries } = ok(await leaver.get("/delivery/poll?limit=1"));
   expect(deliveries).toMatchObject([{ payload: { subject: id } }]);
   ok(await leaver.post("/delivery/ack", { delivery_ids: [deliveries[0].id] }));

@@ -139,7 +139,7 @@ describe("nobody can hide what others remember", () => {
     expect((await create(alice, wide.id, { scope: "institutional" })).status).toBe(201);
   });
 
-  test("an owner of another team goes on to read what takes the place of its own", async () => {
+  test("an owner in another team can still read the successor of its memory", async () => {
     const { carol, bob, teamA, orgAdmin } = cast;
     const old = await remember(carol, { scope: "team", team_id: teamA });
     const fresh = await remember(bob, { scope: "team", team_id: teamA });

@@ -166,7 +166,7 @@ describe("what does not fit is refused, and nothing is remembered", () => {
 });
 
 describe("who reads what", () => {
-  /** Who finds each of these memories, on its own page and in a list; the first is its owner. */
+  /** The readers of each of these memories, by id and in lists; the first is its owner. */
   test.each([
     ["agent", {}, ["alice", "owner"]],
     ["team", {}, ["alice", "bob", "owner", "orgAdmin"]],

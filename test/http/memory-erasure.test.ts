@@ -22,7 +22,7 @@ const erase = (body: object, caller: Api = cast.orgAdmin) => caller.post("/memor
 const statusOf = async (caller: Api, id: string) => (await caller.get(`/memories/${id}`)).status;
 const audit = async (query = "") => ok(await cast.orgAdmin.get(`/audit?${query}`)).entries;
 
-/** What a receipt says, checked against the service's published keys. */
+/** Verifies a receipt with the service's published keys and returns its claims. */
 async function readReceipt(receipt: string) {
   const { keys } = ok(await api({ url: server.root }).get("/.well-known/jwks.json"));
   const decoded = jwt.decode(receipt, { complete: true });
@@ -80,7 +80,7 @@ test("an agent's memories go with all that hangs on them, and a receipt and the 
   });
 });
 
-test("ids are erased whoever owns them and whatever became of them; others stay", async () => {
+test("erases ids of any owner and status; others stay", async () => {
   const { alice, carol } = cast;
   const [mine, theirs, old] = [await remember(alice), await remember(carol), await remember(alice)];
   const next = await remember(alice, { supersedes_id: old });
@@ -88,7 +88,7 @@ test("ids are erased whoever owns them and whatever became of them; others stay"
   expect(erased).toMatchObject({ memories: 2, relationships: 1 });
   expect([await statusOf(carol, theirs), await statusOf(alice, next)]).toEqual([404, 404]);
   expect(await statusOf(alice, mine)).toBe(200);
-  // What the erased one had replaced stays replaced, and does not name what nobody can read.
+  // The memory that the erased one superseded stays superseded, without naming it.
   expect(ok(await alice.get(`/memories/${old}`))).toMatchObject({
     status: "superseded",
     superseded_by: null,
@@ -164,7 +164,7 @@ test("a subject's documents go with their chunks and with what was remembered fr
   expect(await foundBy(alice, "numbat")).toEqual([other.filename]);
   for (const each of [made, winner]) expect(await statusOf(bob, each)).toBe(404);
   expect(ok(await erase({ subject })).erased).toMatchObject({ documents: 0, chunks: 0, memories: 0 });
-  // The same file may come again.
+  // The same file can be uploaded again.
   expect((await alice.post("/documents", file)).status).toBe(202);
 });
 
@@ -183,7 +183,7 @@ test("of what was erased no path finds anything, nor does a stored answer, nor a
   for (const caller of [agent, cast.bob]) {
     expect(ok(await caller.get(`/memories?search=${secret}`)).memories).toEqual([]);
   }
-  // Not made again by a retry, nor shown once more.
+  // A retry neither creates nor returns it again.
   expect(await agent.post("/memories", given, headers)).toMatchObject(
     refusal(409, "conflict", { existing_resource_id: id }),
   );

@@ -54,7 +54,7 @@ async function subject(scope: string): Promise<Subject> {
   const talk = { source_type: "conversation", source_id: word };
   const text = { title: `A ${word} rises`, content: word, tags: [word] };
   const { id } = await remember(cast.alice, { ...text, scope, ...talk });
-  // What it says makes what stands beside it fit too: it tells of it.
+  // Its words make its neighbour match too, which would reveal it.
   await remember(cast.alice, { content: "Then all was quiet again.", scope: "institutional", ...talk });
   const anchor = (
     await remember(reader, { scope: "institutional", title: "Anchor", content: `Ground ${made}` })
@@ -118,7 +118,7 @@ const OF_AGENTS: Record<string, (who: TestAgent, subject: Subject) => Promise<un
   },
 };
 
-/** Which of the paths tell of the subject. A refusal names only what was asked for; half an answer may leave it out. */
+/** Returns the paths that reveal the subject. Refusals only repeat the request; degraded answers may omit it. */
 async function findersOf(paths: typeof PATHS, who: Api, subject: Subject): Promise<string[]> {
   const found: string[] = [];
   for (const [name, path] of Object.entries(paths)) {
@@ -188,7 +188,7 @@ describe.each(WITHDRAWN)("one that is %s", (state, scope, withdraw, ownersFinder
     expect(await findersOf(all, cast.alice, it)).toEqual(ownersFinders);
   });
 
-  test("tells nothing by what stands beside it, nor by its title where it is cited, nor by what is expected", async () => {
+  test("reveals nothing through its neighbours, through its title where it is cited, or through `expect`", async () => {
     const { id, word } = it;
     const search = async (asked: { query: string; explain?: true }, expected = "") =>
       whole(async () => ok(await reader.post(`/memories/search${expected}`, asked)));

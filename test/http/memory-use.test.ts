@@ -84,7 +84,7 @@ describe("citing", () => {
     const ofTeam = await remember(alice, { scope: "team", content: "the secret" });
     ok(await cite(reader, ofTeam, { originating_query_id: "q-7" }));
     const open = await remember(alice, { scope: "institutional" });
-    // What was made before the interests may be told of after them.
+    // Events from before the interests may still be delivered.
     const heardBy = async (agent: TestAgent, count: number) => {
       const heard: Awaited<ReturnType<typeof receive>> = [];
       while (heard.length < count) {

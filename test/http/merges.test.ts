@@ -10,7 +10,7 @@ let server: TestServer;
 let cast: Cast;
 
 beforeAll(async () => {
-  // Without an embedder no likely duplicates are found, which would be proposals of their own.
+  // Without an embedder the service proposes no merges itself.
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   cast = await makeCast(server);
 });
@@ -170,7 +170,7 @@ describe("refusals change nothing", () => {
       400,
       "validation_failed",
     ],
-    ["that is not there", (_: string, a: string) => resolve(cast.orgAdmin, ABSENT, a), 404, "not_found"],
+    ["that does not exist", (_: string, a: string) => resolve(cast.orgAdmin, ABSENT, a), 404, "not_found"],
   ] as const)("resolving %s", async (_, attempt, status, code) => {
     const { a, b, id } = await proposal();
     expect(await attempt(id, a)).toMatchObject(refusal(status, code));

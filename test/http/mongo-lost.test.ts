@@ -1,4 +1,4 @@
-/** @needs mongodb: the way to MongoDB is cut and mended. */
+/** @needs mongodb: the connection to MongoDB is cut and restored. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, receive, type TestAgent } from "../support/agents.ts";
@@ -33,7 +33,7 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     if ("url" in mongo) await mongo.stop();
   });
 
-  test("requests are told to come again, nothing is accepted that is not stored, and all goes on by itself", async () => {
+  test("requests get 503, nothing is accepted without being stored, and the service recovers by itself", async () => {
     const accepted: string[] = [];
     const publish = async (id: string) => {
       const answer = await agent.post("/events", cloudEvent(id));
@@ -63,7 +63,7 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     for (const id of ["one", "two", "three"]) expect(payloads).not.toContain(id);
   });
 
-  test("who waits for a server that went mute is told to come again, and what was asked twice is there once", async () => {
+  test("requests to a mute server get 503, and a repeated publish is stored once", async () => {
     const publish = () => agent.post("/events", cloudEvent("mute"));
     proxy.mute();
     expect(await publish()).toMatchObject({

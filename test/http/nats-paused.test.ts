@@ -41,7 +41,7 @@ const mongo = await startMongo();
 
   test("an interest made on one node counts for an event published on another at once", async () => {
     const agent = await newAgent(nodes.gateway, admin);
-    // What was handed out in an answer that got stuck comes again before anybody's patience is over.
+    // Deliveries in a stuck response are redelivered before the test times out.
     ok(await admin.patch(`/agents/${agent.id}`, { visibility_timeout_seconds: 5 }));
     ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.known" }));
     // So that every node that matches has the tenant's table in memory.
@@ -54,7 +54,7 @@ const mongo = await startMongo();
     try {
       const interest = () => at(one, agent).post(`/agents/${agent.id}/interests`, { event_type: "com.new" });
       const made = await accepted(interest);
-      // The first try may have been carried out by a node whose answer did not come through.
+      // A node whose answer was lost may have processed the first attempt.
       expect(made.status === 201 || made.body.error.details.rule === "interest_conflict").toBe(true);
       const event = cloudEvent("at once", { type: "com.new" });
       expect([200, 202]).toContain((await accepted(() => at(other, agent).post("/events", event))).status);

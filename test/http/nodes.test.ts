@@ -47,7 +47,7 @@ const here = "url" in mongo;
     return { agent, key: ok(await world.admin.post(`/agents/${agent.id}/keys`, { scopes: ["send"] })) };
   };
 
-  test("the second made no tenant of its own, and takes the first one's key", async () => {
+  test("the second node creates no tenant and accepts the first one's key", async () => {
     expect(other.logs()).not.toContain("First start");
     expect(await agentToken(other, one.credentials.agent.api_key)).toBeTruthy();
   });

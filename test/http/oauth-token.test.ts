@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 let addresses = 0;
-/** As a form, each from an address of its own: wrong keys count against it. */
+/** Sends a form, each from a new address: wrong keys count per address. */
 function ask(fields: Record<string, string> | string, headers: Record<string, string> = {}) {
   return api(server).post("/auth/token", new URLSearchParams(fields).toString(), {
     "content-type": "application/x-www-form-urlencoded;charset=UTF-8",

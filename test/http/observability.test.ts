@@ -326,7 +326,7 @@ describe("a node whose disk is nearly full", () => {
     });
   });
 
-  test("lets nobody write, whoever signs in read, and deletes", async () => {
+  test("refuses writes; sign-ins, reads and deletions work", async () => {
     const http = api(server, await agentToken(server, credentials.agent.api_key));
     const event = { specversion: "1.0", id: "full", type: "com.example.full", source: "/disk" };
     const refused = await http.post("/events", event);

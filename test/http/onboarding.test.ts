@@ -76,7 +76,7 @@ test("another organisation's doings are not its own", async () => {
   expect(await doneOf(other.agent)).toEqual(["connect_agent"]);
 });
 
-test("it is put away for a person and the agents they own, and stays so", async () => {
+test("stays dismissed for a person and the agents they own", async () => {
   const { dismissed_at } = ok(await world.agent.post("/onboarding/dismiss"));
   expect(dismissed_at).toEqual(expect.any(String));
   expect(await guidance(world.admin)).toMatchObject({ dismissed_at });

@@ -149,7 +149,7 @@ describe("versions", () => {
     }
   });
 
-  test("saved at once each get a number of their own", async () => {
+  test("saved at once get distinct numbers", async () => {
     const { id } = ok(await save({ body: "start" }));
     const bodies = Array.from({ length: 12 }, (_, i) => `text ${i}`);
     await Promise.all(bodies.map(async (body) => ok(await save({ output_id: id, body }))));
@@ -174,7 +174,7 @@ test.each<[string, object, number, string, object?]>([
   ["an unknown project", { project_id: "nowhere" }, 400, "validation_error", { field: "project_id" }],
   ["an unknown run", { process_run_id: ABSENT }, 400, "validation_error", { field: "process_run_id" }],
   ["a note without an output", { change_note: "n" }, 400, "validation_error", { field: "change_note" }],
-  ["a team beside another scope", { team_id: "team_x" }, 400, "validation_error", { field: "team_id" }],
+  ["a team with another scope", { team_id: "team_x" }, 400, "validation_error", { field: "team_id" }],
   ["the scope team without a team", { scope: "team" }, 400, "validation_error", { field: "team_id" }],
   ["an unknown output", { output_id: ABSENT }, 404, "not_found", { resource_type: "output" }],
   ["an unknown slug", { output_id: "nobody-has-this" }, 404, "not_found", { resource_type: "output" }],

@@ -8,7 +8,7 @@ import { ok } from "../support/tenancy.ts";
 let ground: Ground;
 let endpoint: Endpoint;
 beforeAll(async () => {
-  // What was allowed once is in the record: the guard at the connection has to find it.
+  // An endpoint that was allowed earlier is stored: the check at connection time must refuse it.
   ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
   endpoint = await startEndpoint();
 });
@@ -30,7 +30,7 @@ test("a private endpoint is refused when it is named, and again when it is conne
   );
   await ground.publish("com.example.guard");
   await settle(() => endpoint.pushed.length === 3);
-  // What the server has not heard of as taken when it is killed would be pushed again.
+  // Pushes that were not recorded as acknowledged before the kill would be repeated.
   for (const { api } of receivers)
     await settle(async () => ok(await api.get("/delivery/stats")).pending === 0);
 

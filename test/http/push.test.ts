@@ -28,7 +28,7 @@ afterEach(async () => {
 afterAll(() => ground.server.stop());
 
 let names = 0;
-/** An agent that is pushed to, its endpoint, and an event type of its own. */
+/** Creates an agent with push delivery, its endpoint, and an event type for it. */
 async function pushed(agent: object = {}) {
   const type = `com.example.push${++names}`;
   const endpoint = await startEndpoint();

@@ -3,7 +3,7 @@ import { blocksOf, page, readersFolder, unseen } from "../support/guides.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
 
-/** What npx does in this folder, but for the second that npm takes for it (client-package.test.ts). */
+/** Replaces npx, which takes npm a second; client-package.test.ts tests the real one. */
 const NPX = 'npx() { shift; node packages/client/bin.js "$@"; }\n';
 const readme = page("README.md");
 
@@ -26,7 +26,7 @@ test("its commands lead from the first interest to an acknowledged delivery", as
   expect({ unseen: unseen(readme, output), output }).toEqual({ unseen: [], output });
   expect(output).toContain("Parcels over 30 kg go by freight  (semantic, agent, ");
 
-  // Whoever goes through it again is not told that the event is a duplicate, and waits for no delivery.
+  // A second run neither gets a duplicate nor waits for a delivery.
   const overHttp = readme.slice(readme.indexOf("## The same over HTTP"));
   const again = await shell(blocksOf(overHttp).join(""), { cwd: reader.folder });
   expect({ ...again, unseen: unseen(overHttp, again.output) }).toMatchObject({ code: 0, unseen: [] });

@@ -61,7 +61,7 @@ const here = "url" in mongo && onPath("redis-server");
     return counts.reduce<number>((sum, count) => sum + Number(count), 0);
   };
   let tries = 0;
-  /** What comes of a try in which Redis was never late, as on a busy machine it may be. Each has its own number. */
+  /** Retries until Redis was never late, as it may be on a busy machine. Attempts are numbered. */
   const together = async <T>(attempt: (n: number) => Promise<T>): Promise<T> => {
     const [result] = await settle(async () => {
       await shared();

@@ -103,7 +103,7 @@ describe("refusals change nothing", () => {
       "validation_failed",
     ],
     [
-      "removing what is not there",
+      "removing a missing one",
       (a: string) => mine.del(`/memories/${a}/relationships/rel_absent`),
       404,
       "not_found",
@@ -139,7 +139,7 @@ describe("who sees and removes what", () => {
     expect(idsOf(await edgesOf(mine, shared))).toEqual([edge.id]);
   });
 
-  test("whoever made it, the owner of its source and an org admin remove it; no one else does", async () => {
+  test("only its creator, the owner of its source and org admins delete it", async () => {
     const scope = "institutional";
     const [a, b] = [await remember(mine, { scope }), await remember(mine, { scope })];
     const third = await agentIn(server, admin, {});

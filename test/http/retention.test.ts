@@ -50,7 +50,7 @@ async function age(store: Store, event_id: string, days: number): Promise<void> 
   await store.collection(EventModel).update(server.credentials.tenant_id, own, { $set: { position } });
 }
 
-test("an event goes when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it, and its id may come again", async () => {
+test("an event goes when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it, and its id can be used again", async () => {
   const [old, younger] = [await published("old"), await published("younger")];
   await meanwhile(server, async (store) => {
     await store.ready();

@@ -72,7 +72,7 @@ test("for an agent begins with its owner's step", async () => {
   expect(ok(await world.admin.get(at(run, "position"))).my_next).toMatchObject({ step_key: "first" });
 });
 
-test("shows a step past its deadline as stale, and an event tells of it once", async () => {
+test("shows a step past its deadline as stale, and publishes one event", async () => {
   ok(await world.agent.post(`/agents/${world.agentId}/interests`, { event_type: "service.run.step_stale" }));
   const run = await newRun(world.agent, { steps: [{ step_key: "late", due_in_seconds: 1 }] });
   const { stale_steps } = await settle(async () => {
@@ -92,7 +92,7 @@ test("shows a step past its deadline as stale, and an event tells of it once", a
   });
 });
 
-test("handoff offers are accepted by whoever goes on", async () => {
+test("the assignee of the next step accepts a handoff offer", async () => {
   const steps = [
     { step_key: "draft", completion_mode: "handoff_accepted" },
     { step_key: "review", depends_on: ["draft"], assigned_user_id: member },

@@ -24,7 +24,7 @@ test("a hundred callers race on one step: one completes it, the others are told 
   expect(keysOf(ok(await world.agent.get(at(run, "history"))).items)).toEqual(["a"]);
 });
 
-test("a hundred who complete, skip and open one step again leave a run that tells of each who did", async () => {
+test("a hundred callers that complete, skip and reopen one step leave a run that records each change", async () => {
   const run = await newRun(world.agent);
   const ways = ["complete", "skip", "reopen", "start"];
   const answers = await Promise.all(

@@ -8,7 +8,7 @@ import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
-test("another model makes all vectors anew, and search goes on by words meanwhile", async () => {
+test("another model recomputes all vectors, and search works by words meanwhile", async () => {
   const embedder = await startEmbedder();
   const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
   const agent = await firstAgent(server);
@@ -24,7 +24,7 @@ test("another model makes all vectors anew, and search goes on by words meanwhil
   try {
     const same = api(other, await agentToken(other, other.credentials.agent.api_key));
     const gap = async () => ok(await same.get("/memories/health")).embed_gap_count as number;
-    const left = await settle(gap, { what: "what is to be made anew" });
+    const left = await settle(gap, { what: "vectors to recompute" });
     const search = async () => ok(await same.post("/memories/search", { query: "dugong noon" }));
     expect(await search()).toMatchObject({ degraded: true, results: [{ memory: { id } }] });
     embedder.behave({ holds: false });

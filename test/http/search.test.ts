@@ -57,7 +57,7 @@ describe("a search", () => {
     ["2031", "2031年の計画です"],
     ["猫", "私の猫は白い"],
     ["물", "차가운 물을 마신다"],
-  ])("finds %s where nothing parts it from what stands beside it", async (query, content) => {
+  ])("finds %s without a separator next to it", async (query, content) => {
     const { id } = await remember(cast.alice, { content });
     expect(idsOf(await search(cast.alice, query))).toContain(id);
   });
@@ -120,7 +120,7 @@ describe("a search", () => {
     expect(new Set(idsOf(await search(cast.alice, "theodolite oil")))).toEqual(new Set([next.id, gone.id]));
   });
 
-  test("explains, and says what became of an expected memory", async () => {
+  test("explains, and gives the outcome for an expected memory", async () => {
     const content = "barometer falls before rain";
     const [a, b] = [await remember(cast.alice, { content }), await remember(cast.alice, { content })];
     const far = await remember(cast.alice, { content: "unlike anything" });

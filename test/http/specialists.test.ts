@@ -62,7 +62,7 @@ test("they are listed by name, with what the caller has loaded", async () => {
 });
 
 test.each(["nobody", "Nobody", "no body", "\u00e4\u00f6"])(
-  "%j is not there: a result, no error",
+  "unknown name %j is a result, not an error",
   async (name) => {
     const path = `/specialists/${encodeURIComponent(name)}`;
     expect(await reader.post(`${path}/load`)).toMatchObject({
@@ -73,7 +73,7 @@ test.each(["nobody", "Nobody", "no body", "\u00e4\u00f6"])(
   },
 );
 
-test("one that is not there has no versions", async () => {
+test("an unknown specialist has no versions", async () => {
   expect(await reader.get("/specialists/nobody/versions")).toMatchObject(refusal(404, "not_found"));
 });
 

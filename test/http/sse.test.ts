@@ -121,7 +121,7 @@ describe("what is in flight", () => {
     const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1 } });
     await publish(receiver, 1);
     const stream = await listen(receiver, "?max_in_flight=1");
-    // It comes again each second, on a busy machine more often than is looked.
+    // It is redelivered every second; on a busy machine some attempts may be missed.
     await settle(() => stream.deliveries().length >= 2);
     const attempts = stream.deliveries().map(({ data }) => data.attempt_count);
     expect(attempts.slice(0, 2)).toEqual([1, 2]);

@@ -48,7 +48,7 @@ function run(env: Record<string, string>, killAfter = 60_000): Promise<Ended> {
   return new Promise((resolve) => child.once("close", (code) => resolve({ ...ended, code })));
 }
 
-test("a node that still waits for NATS stops when it is told to, without an error of its own", async () => {
+test("a node that still waits for NATS stops on request, without an error", async () => {
   const [dataDir, nowhere] = [await newDataDir(), await freePort()];
   const { PATH = "", HOME = "" } = process.env;
   const at = { HOST: "127.0.0.1", PORT: "0", DATA_DIR: dataDir, NATS_URL: `nats://127.0.0.1:${nowhere}` };
@@ -270,7 +270,7 @@ describe("the end", () => {
 test("SIGTERM to npm ends what npm started", async () => {
   const { PATH = "", HOME = "" } = process.env;
   const at = { HOST: "127.0.0.1", PORT: String(await freePort()), DATA_DIR: await newDataDir() };
-  // In a group of its own: should the server go on, it can be ended with it.
+  // In a separate process group: a server that survives can be killed with it.
   const npm = await startChild("npm", ["start"], { cwd: ROOT, env: { PATH, HOME, ...at }, detached: true });
   try {
     await npm.find(/Afferent is ready/);

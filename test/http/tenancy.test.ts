@@ -11,8 +11,7 @@ import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
 
 /**
- * These answer with what they hold, hold the connection, or tell of the reading itself, so asking them again is not
- * reading.
+ * These return their current contents, hold the connection, or count reads, so two of their answers always differ.
  */
 const NOT_PLAIN_READS = [
   "audit.list",
@@ -34,15 +33,15 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-// What a monitor reads is the installation's, not a tenant's, and guarded otherwise (observability.test.ts).
+// Metrics belong to the installation, not to a tenant, and are guarded otherwise (observability.test.ts).
 const guarded = operations.filter((op) => op.access.by !== "public" && op.access.by !== "monitor");
 const named = (ops: readonly Operation[]) => ops.map((op) => [`${op.method} ${op.url}`, op] as const);
-// A PUT makes what is not there: of the caller's tenant, whatever the name is elsewhere.
+// A PUT creates missing resources in the caller's tenant, whatever the name refers to elsewhere.
 const withPath = guarded.filter(
   (op) => op.path && Object.keys(op.path).length > 0 && op.access.by !== "operator" && op.method !== "PUT",
 );
 
-/** A name that may be anything is never malformed: what it does not name is not there. */
+/** Free-form names are never malformed: unknown ones are not found. */
 function hasForm({ params }: Operation, name: string): boolean {
   const schema = params.properties[name] as { pattern?: string; format?: string };
   return schema.pattern !== undefined || schema.format !== undefined;
@@ -105,7 +104,7 @@ describe.each(named(guarded))("%s", (_, op) => {
 
   if ("people" in op.access && op.access.people) {
     test("is refused to a person who is no admin", async () => {
-      // What says nothing is refused before anybody is looked at.
+      // An empty request is refused before the caller is checked.
       const body = op.action === "deliveries.replay_many" ? { reason: "any" } : undefined;
       const { status } = await ask(mine.member, op, await idsOf(op, mine), {}, body);
       expect(status).toBe(403);
@@ -135,7 +134,7 @@ describe("another tenant's ids", () => {
   beforeAll(async () => {
     for (const op of withPath) await idsOf(op, theirs);
     for (const { kind } of references) await theirs.idOf(kind);
-    // What is made is told of by events, a little later: until no more come.
+    // Creations publish events a little later: wait until no more arrive.
     before = await settle(
       async () => {
         const [first, then] = [await holdings(theirs), await holdings(theirs)];
@@ -258,7 +257,7 @@ async function holdings(world: World): Promise<Record<string, unknown>> {
   return found;
 }
 
-/** What changes by itself, or by being read. */
+/** Fields that change by themselves or when read. */
 const VOLATILE = [
   "accessed_at",
   "last_used_at",

@@ -166,7 +166,7 @@ describe("what a crash leaves", () => {
       id: "tn_next",
       status: "active",
     });
-    // What was written of the one that was left goes with the next sweep.
+    // The next sweep removes the rows of the abandoned tenant.
     const agents = runtime.store.collection(AgentModel);
     expect(await agents.count("tn_left", {})).toBe(1);
     await eraseDue({ ...runtime, tenants }, listeners);
@@ -193,7 +193,7 @@ describe("what a crash leaves", () => {
       name: "",
     });
     expect(await agents.count("tn_half", {})).toBe(0);
-    // Whoever began may not have come to tell those that hold something of it besides the store.
+    // The interrupted erasure may not have notified holders of data outside the store.
     expect(told).toEqual(["tn_half"]);
     await expect(runtime.blobs.get("tn_half", hash)).rejects.toThrow("has no blob");
     await broker.call("agents.insert_first", {

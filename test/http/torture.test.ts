@@ -47,7 +47,7 @@ async function acknowledge({ api }: Receiver, ids: string[]): Promise<number> {
   return ok(await api.post("/delivery/ack", { delivery_ids: ids })).acknowledged;
 }
 
-/** What the server has noted about the deliveries of an agent's events, in order. */
+/** Returns the recorded timelines of the deliveries of an agent's events. */
 async function timelines(deliveries: Delivery[]): Promise<string[][]> {
   const pages = await Promise.all(deliveries.map(({ event_id }) => ground.admin.get(`/events/${event_id}`)));
   return pages.map((page) => {
@@ -85,7 +85,7 @@ describe("races", () => {
     await publish(agent, 300);
     const taken = new Map<string, Delivery>();
     await settle(async () => {
-      // Some may come again before the last have come once.
+      // Some may be redelivered before the last are delivered.
       for (const delivery of await pollSome(agent.api, "limit=100&wait=1")) taken.set(delivery.id, delivery);
       return taken.size === 300;
     });

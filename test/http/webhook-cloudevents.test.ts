@@ -225,7 +225,7 @@ describe("the handshake of web hooks for event delivery", () => {
     ["a source", "/w/acme/events"],
     ["a tenant", "/w/acme"],
     ["a source that nobody registered", "/w/acme/none"],
-    ["a tenant that is not there", "/w/nobody/none"],
+    ["an unknown tenant", "/w/nobody/none"],
   ])("permits a sender to deliver to %s", async (_what, path) => {
     const headers = { "WebHook-Request-Origin": origin, "WebHook-Request-Rate": "120" };
     expect(await ask(path, headers)).toEqual({ ...granted, rate: "120" });
@@ -247,7 +247,7 @@ describe("the handshake of web hooks for event delivery", () => {
     expect(await ask("/w/acme", headers as Record<string, string>)).toEqual(none);
   });
 
-  test("is told of where the method is wrong, and stands nowhere else", async () => {
+  test("is named in 405 answers of webhook addresses only", async () => {
     const wrong = await api(server).get(`${server.root}/w/acme`);
     expect(wrong).toMatchObject(refusal(405, "method_not_allowed", { allow: ["POST", "OPTIONS"] }));
     expect(await ask("/v1/events", { "WebHook-Request-Origin": origin })).toMatchObject({

@@ -124,7 +124,7 @@ describe("a signed webhook", () => {
     expect(those).toHaveLength(1);
   });
 
-  test("keeps a signed id: an unsigned one beside it does not count", async () => {
+  test("keeps a signed id: an additional unsigned one does not count", async () => {
     const body = order({ whose: "signed id" });
     const svix = Object.fromEntries(
       Object.entries(standardHeaders(hook.signing_secret, body, new Date(), "msg_8")).map(([name, value]) => [
@@ -161,7 +161,7 @@ describe("a signed webhook", () => {
 });
 
 describe("a new secret", () => {
-  test("is taken beside the one before, and beside no other", async () => {
+  test("is accepted along with the previous one, and with no other", async () => {
     const hook = await register(world.admin, { ...SHOP, source: "rotated" });
     const rotate = async (body = {}) =>
       ok(await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, body));
@@ -219,7 +219,7 @@ describe("what is not signed by whom it is addressed to", () => {
     ["a slug that none could have", () => [`${server.root}/w/${encodeURIComponent("NO/body %")}`, right()]],
     ["the slug of another tenant", () => [theirs.url, right()]],
     ["a tenant without webhooks", () => [`${server.root}/w/empty`, right()]],
-    ["a source that is not there", () => [`${server.root}/w/acme/nothing`, right()]],
+    ["an unknown source", () => [`${server.root}/w/acme/nothing`, right()]],
     ["another source of the tenant", () => [`${server.root}/w/acme/another`, right()]],
     ["a suspended tenant", () => [suspended.url, serviceHeaders(suspended.signing_secret, body)]],
     ["a deleted webhook", () => [deleted.url, serviceHeaders(deleted.signing_secret, body)]],

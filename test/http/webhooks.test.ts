@@ -241,7 +241,7 @@ describe("what cannot be mapped", () => {
   }
 });
 
-test("an accepted webhook survives a crash right after the answer, and is given to whoever wants it", async () => {
+test("an accepted webhook survives a crash right after the answer, and is delivered to subscribed agents", async () => {
   const hook = await register(world.admin, { ...SHOP, source: "crash" });
   const agent = await newAgent(server, world.admin);
   ok(await world.admin.post(`/agents/${agent.id}/interests`, { event_type: "com.crash.order.*" }));

@@ -49,7 +49,7 @@ interface Asked {
   }
 });
 
-/** One request at a time, each with a request id of its own. */
+/** Sends one request at a time, each with a unique request id. */
 async function askAll(server: TestServer): Promise<Asked[]> {
   const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
   const receiver = await newReceiver(server, admin, "synced", { interests: ["com.example.*"] });

@@ -13,7 +13,7 @@ interface BlobsUnderTest {
 const nobody = async () => [];
 const later = () => Date.now() + 60_000;
 
-/** What every place for blobs must do. */
+/** The contract of every blob storage. */
 export function blobsSuite({ name, open }: BlobsUnderTest): void {
   describe(`blobs in ${name}`, () => {
     let blobs: Blobs;
@@ -60,7 +60,7 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
       expect(await blobs.get("tn_a", hash)).toEqual(Buffer.from("shared"));
     });
 
-    test("some are deleted at once, and can be put again; what is not there is passed over", async () => {
+    test("deletes several at once, which can be stored again; skips missing ones", async () => {
       const [gone, stays] = [
         await blobs.put("tn_d", Buffer.from("gone")),
         await blobs.put("tn_d", Buffer.from("stays")),

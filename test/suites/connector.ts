@@ -10,16 +10,16 @@ import { settle } from "../support/settle.ts";
 interface Kind {
   name: string;
   make: new (source: BrokerSource) => Connector;
-  /** What names a queue of RabbitMQ. */
+  /** Returns the connector's name of a RabbitMQ queue. */
   from(queue: string): string;
-  /** How a queue that is not there is named in the reason. */
+  /** Matches the error of a missing queue. */
   missing: RegExp;
   tellsDepth: boolean;
   /** Sends one message over the protocol itself. */
   send(rabbit: TestRabbit, queue: string, message: Required<Outgoing>): Promise<void>;
 }
 
-/** What every kind of connector does, against a real broker, which it stops; skipped where there is none. */
+/** The contract of every kind of connector, against a real broker, which it stops; skipped without one. */
 export function connectorSuite(
   started: TestRabbit | { skipped: string },
   { name, make, from, missing, tellsDepth, send }: Kind,
@@ -211,7 +211,7 @@ export function connectorSuite(
         over = true;
         await consumer.stop();
       }
-      // Stopped, it has acknowledged all that it took; what nobody was told of as sent may have come since.
+      // A stopped connector has acknowledged all that it received; unconfirmed messages may have arrived since.
       const { connector, messages } = await opened(sourceOf(queue));
       await sendTo(rabbit, queue, [{ body: { n: -1 } }]);
       await settle(() => read(messages).includes(-1));

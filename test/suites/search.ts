@@ -4,7 +4,7 @@ import { changeCases } from "./search/changes.ts";
 import { filterCases } from "./search/filters.ts";
 import { vectorCases } from "./search/vectors.ts";
 
-/** What an index of search has to offer. */
+/** The interface of a search index. */
 export type SearchIndex = Pick<
   LocalIndex,
   | "put"
@@ -24,7 +24,7 @@ interface SearchSubject {
   open(): Promise<{ index: SearchIndex; stop(): Promise<void> }>;
 }
 
-/** What every index of search has to do alike. */
+/** The contract of every search index. */
 export function searchSuite(subject: SearchSubject): void {
   let opened: Awaited<ReturnType<SearchSubject["open"]>>;
   beforeAll(async () => {

@@ -14,14 +14,14 @@ import { writeTests } from "./store/writes.ts";
 interface StoreUnderTest {
   name: string;
   open(): Promise<{ store: Store; stop(): Promise<void> }>;
-  /** What a stand-in is known to do otherwise than MongoDB: names of tests and of details they look at. */
+  /** Known differences of a stand-in from MongoDB: names of tests and of details that they check. */
   lacks?: string[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of all shapes are the subject here
 export type AnyCollection = Collection<any>;
 
-/** What the tests work with: a fresh collection each. */
+/** Gives each test a new collection. */
 export interface Workbench {
   store(): Store;
   db(): Db;
@@ -33,7 +33,7 @@ export interface Workbench {
   it(name: string, run: () => Promise<void>): void;
 }
 
-/** What every record store must do, the same on each driver. */
+/** The contract of every record store. */
 export function storeSuite({ name, open, lacks = [] }: StoreUnderTest): void {
   describe(`the store on ${name}`, () => {
     let opened: Awaited<ReturnType<StoreUnderTest["open"]>>;

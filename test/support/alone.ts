@@ -9,7 +9,7 @@ import { settle } from "./settle.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** What follows `exec node` in a checkout's `npm start`: the tests start what users start. */
+/** Returns the arguments of `exec node` in a checkout's `npm start`: the tests start what users start. */
 const startOf = (checkout: string): string[] =>
   JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"))
     .scripts.start.split(" ")

@@ -26,13 +26,13 @@ interface Site {
   server: TestServer;
   browser: Browser;
   page: Page;
-  /** What went wrong on the page since it was opened: errors of scripts, of the policy, requests to other hosts. */
+  /** Problems of the page since it was opened: script errors, policy violations, requests to other hosts. */
   problems: string[];
   /** The organisation's admin, and the first agent, over HTTP. */
   admin: Api;
   agent: Api;
   go(path: string): Promise<unknown>;
-  /** What is on the page now, by its name. */
+  /** Returns the button of the page with this name. */
   button(name: string | RegExp): Locator;
   inDialog(button: string): Locator;
   /** Of the page itself, not of a document that it shows. */
@@ -79,7 +79,7 @@ function problemsOf(page: Page, server: TestServer): string[] {
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
-    // A 401 is how the page learns that nobody is signed in; the network's errors have tests of their own.
+    // A 401 tells the page that nobody is signed in; separate tests cover network errors.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       problems.push(`${page.url()}: ${message.text()}`);
   });
@@ -98,7 +98,7 @@ async function signIn(page: Page, root: string, { email, password }: Person): Pr
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
 }
 
-/** What runs out of its place: over its neighbour, or out of sight. */
+/** Finds elements whose content overflows. */
 const WIDER = `[...document.querySelectorAll("td, dd, label, h1, h2, h3, li, button")]
   .filter((element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
   .filter((element) => getComputedStyle(element).overflowX === "visible" && element.checkVisibility())
@@ -151,7 +151,7 @@ interface AxeResult {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
 }
 
-/** What differs in the dark is colours. Of what is well it describes one element each, and names none by selectors. */
+/** Dark mode differs only in colours. The options keep results short: no passes, no selectors. */
 const OPTIONS = "resultTypes: ['violations'], selectors: false";
 const RULES = { light: `{ ${OPTIONS} }`, dark: `{ ${OPTIONS}, runOnly: ['color-contrast'] }` };
 

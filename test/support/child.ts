@@ -122,7 +122,7 @@ async function end(
 
 const CLOSED_WITHIN_MS = 2000;
 
-/** What is fulfilled within so many milliseconds, else null. */
+/** Resolves with the promise's value, or null after `ms`. */
 async function soon<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

@@ -14,13 +14,13 @@ interface Ran {
 
 export interface Running {
   ended: Promise<Ran>;
-  /** What it has printed so far. */
+  /** Returns its output so far. */
   out(): string;
   err(): string;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** The command line in an empty folder, with an environment of its own. */
+/** The command line in an empty folder, with a separate environment. */
 export interface Cli {
   folder: string;
   run(args: string[], more?: { env?: Record<string, string>; input?: string }): Promise<Ran>;

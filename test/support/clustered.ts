@@ -9,7 +9,7 @@ import { startNats } from "./nats.ts";
 import type { ServerOptions, TestServer } from "./server.ts";
 import { AT_THE_EDGE, metricsOf, startWorker } from "./worker.ts";
 
-/** What nodes share that start on the same data directory. */
+/** Settings shared by nodes on the same data directory. */
 interface Shared {
   MONGO_URL: string;
   SECRET_KEY: string;

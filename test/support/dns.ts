@@ -7,7 +7,7 @@ const resolver = newHostResolver([]);
 export const resolveHost = (host: string) => resolver.resolve(host, { tenant_id: "tn_test", caller: "test" });
 
 export interface NameServer {
-  /** What `DNS_SERVERS` takes. */
+  /** The value of `DNS_SERVERS`. */
   address: string;
   /** Names that were asked for, as often as they were. */
   asked: string[];

@@ -6,7 +6,7 @@ import { ok } from "./tenancy.ts";
 
 let made = 0;
 
-/** What an upload takes, of text that nobody has sent yet under a name that nobody has used. */
+/** Returns the body of an upload with a unique text and name. */
 export function textFile(text = `Text number ${++made}.`, more: object = {}) {
   const file_content = Buffer.from(text).toString("base64");
   return { file_content, filename: `${++made}.txt`, mime_type: "text/plain", ...more };

@@ -4,7 +4,7 @@ import { terms } from "../../lib/text/terms.ts";
 
 /** A service of vectors in OpenAI's form whose vectors are alike where texts share words. */
 export interface TestEmbedder {
-  /** What `EMBEDDER_URL` is set to. */
+  /** The value of `EMBEDDER_URL`. */
   url: string;
   /** How it answers from now on. */
   behave(how: Partial<Behaviour>): void;

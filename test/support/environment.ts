@@ -12,7 +12,7 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
   #workers = new Set<Worker>();
   #servers = new Set<Server>();
 
-  /** Node tells on these channels of everything that is started, whoever starts it. */
+  /** Node reports every started process and server on these channels. */
   #channels: [name: string, listener: (message: unknown) => void][] = [
     ["child_process", (message) => this.#children.add((message as { process: ChildProcess }).process)],
     ["worker_threads", (message) => this.#workers.add((message as { worker: Worker }).worker)],
@@ -58,7 +58,7 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
     ];
   }
 
-  // What is left would keep jest from ending.
+  // Anything left running would keep jest from ending.
   async #stopAll(): Promise<void> {
     for (const child of this.#children) if (isRunning(child)) child.kill("SIGKILL");
     for (const server of this.#servers) server.close();

@@ -1,6 +1,6 @@
 /**
- * Prints `mongod PATH`: of the one that was downloaded into the folder given, or is now. Ends with 1 and why on standard
- * error where MongoDB's host cannot be reached, or does not give it. A program of its own, so that it can be stopped.
+ * Downloads mongod into the given folder, unless it is there, and prints `mongod PATH`. Exits with 1 and the reason on
+ * standard error if MongoDB's host is unreachable or does not have it. A separate program, so that it can be stopped.
  */
 import { DryMongoBinary, MongoBinary } from "mongodb-memory-server-core";
 import { MongoBinaryDownloadUrl } from "mongodb-memory-server-core/lib/util/MongoBinaryDownloadUrl.js";

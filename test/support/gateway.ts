@@ -49,7 +49,7 @@ interface GatewayOptions {
   env?: Record<string, string>;
   /** An open store; idempotency runs when there is one. */
   store?: Store;
-  /** Where large answers go, beside a store. */
+  /** Stores large answers, in addition to a store. */
   blobs?: Blobs;
   deps?: Partial<EdgeDeps>;
 }
@@ -97,7 +97,7 @@ export interface TemporaryStore {
   remove(): Promise<void>;
 }
 
-/** An embedded store in a directory of its own. */
+/** Opens an embedded store in a new directory. */
 export async function temporaryStore(): Promise<TemporaryStore> {
   const DATA_DIR = await mkdtemp(join(tmpdir(), "afferent-test-"));
   const store = await openStore({ DATA_DIR });

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 /** One of GitHub's webhooks: the name of its event, which it sends in a header, and its body. */
 interface GithubDelivery {
   name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each kind of event has a form of its own
+  // biome-ignore lint/suspicious/noExplicitAny: each kind of event has a different form
   payload: any;
 }
 

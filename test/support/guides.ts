@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestServer } from "./server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What commands of the documents need of a checkout. */
+/** Parts of the checkout that commands in the documents need. */
 const NEEDED = ["bin", "node_modules", "package.json", "packages"];
 
 /** A page of the documents, by its path from the root. */
@@ -27,7 +27,7 @@ export function readersFolder({ dataDir }: TestServer): { folder: string; remove
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** What every guide begins with: the address and the token, by the README, and the helpers of the guides' own page. */
+/** Returns the start of every guide: address and token as in the README, and the helpers of the guides' README. */
 export function prelude(): string {
   const token = blocksOf(page("README.md")).find((block) => block.includes("credential()"));
   return `${token}${blocksOf(page("docs/guides/README.md")).join("")}`;

@@ -24,11 +24,11 @@ const JARS: Record<string, string> = {
   "slf4j-api-2.0.17.jar": "7b751d952061954d5abfed7181c1f645d336091b679891591d63329c622eb832",
 };
 
-/** The repository could not be reached; anything else that goes wrong is an error of its own. */
+/** The repository is unreachable; other failures are plain errors. */
 export class JarsUnavailable extends Error {}
 
 /**
- * Has Maven fetch the jars that are not there yet and returns the Java class path over all of them.
+ * Has Maven fetch missing jars and returns the Java class path of all of them.
  *
  * @throws JarsUnavailable when Maven cannot get them; Error when a file is not the one expected.
  */

@@ -13,7 +13,7 @@ interface Stop {
   bottom: number;
   left: number;
   right: number;
-  /** What stays where it is while the page scrolls: within it alone are places compared. */
+  /** The element that does not scroll with the page: positions are compared within the same one. */
   frame: number;
   marked: boolean;
   covered: boolean;
@@ -35,7 +35,7 @@ const LOOK = `(() => {
   const element = document.activeElement;
   if (!element || element === document.body || element.matches("dialog")) return null;
   const idOf = (each) => walked.get(each) ?? walked.set(each, walked.size).get(each);
-  // A field in a frame of its own, and a hidden radio button, are marked by what is around them.
+  // A framed field and a hidden radio button are outlined by an element around them.
   const around = [element, element.parentElement, element.parentElement?.parentElement];
   const outlined = around.findLast((each) => {
     const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(each ?? document.body);
@@ -60,8 +60,8 @@ const LOOK = `(() => {
 })()`;
 
 /**
- * What one can act on and was not led to; what came up on the way, where numbers are live, may stand behind. Of radio
- * buttons, and of tabs, one stands for all.
+ * Returns controls that Tab did not reach. Controls that appeared meanwhile on live pages may be missing. One radio
+ * button or tab counts for its group.
  */
 const MISSED = `offered
   .filter((each) => each.isConnected && each.tabIndex >= 0 && !each.disabled && !(each.type === "radio" && !each.checked))

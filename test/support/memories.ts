@@ -55,7 +55,7 @@ export async function agentIn(
   return { id, token, ...api(server, token) };
 }
 
-/** What `POST /memories` takes at the least, and what is given besides. */
+/** Returns a minimal body of `POST /memories`, with the given fields. */
 export function memory(more: Record<string, unknown> = {}) {
   return { title: "A title", content: "Some content", type: "semantic", scope: "agent", ...more };
 }

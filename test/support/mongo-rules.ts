@@ -15,10 +15,10 @@ const SHARD_KEYS = new Map(
 const WRITES = new Set(["insert", "update", "delete", "findAndModify"]);
 
 /**
- * What of a command a real MongoDB would refuse, or take otherwise than it is meant, where the stand-in and the embedded
- * store make no difference: writes that are answered before they are durable; on sharded collections, single-document
- * writes without the shard key (MongoDB 7: all of it in what is found and modified or upserted, else it or the id); and
- * fields of rows whose names mean something in a statement. And who looks for rows among the bytes of files.
+ * Returns the parts of a command that a real MongoDB would refuse or treat differently than the stand-in and the embedded
+ * store: writes answered before they are durable; on sharded collections, single-document writes without the shard key
+ * (MongoDB 7: the whole key for findAndModify and upserts, else the key or the id); and fields whose names mean something
+ * in a statement. Also reports finds over the bytes of all files.
  */
 export function faultsOf(command: Document): string[] {
   const [name = ""] = Object.keys(command);
@@ -69,7 +69,7 @@ function isEquality(condition: unknown): boolean {
   return !isPlain(condition) || !Object.keys(condition).some((key) => key.startsWith("$"));
 }
 
-/** What is stored, of updates the values that are set. */
+/** Returns the stored documents; for updates, the values set. */
 function documentsOf(name: string, command: Document): unknown[] {
   if (name === "insert") return command.documents;
   const updates = name === "update" ? (command.updates as Document[]).map(({ u }) => u) : [command.update];

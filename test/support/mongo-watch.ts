@@ -3,9 +3,9 @@ import { faultsOf } from "./mongo-rules.ts";
 import { startProxy } from "./proxy.ts";
 
 export interface Watch {
-  /** What to connect to in place of the server's own address. */
+  /** The address to use instead of the server's. */
   url: string;
-  /** What was asked that must not be (mongo-rules.ts), each kind once. */
+  /** Returns the commands that break a rule (mongo-rules.ts), each kind once. */
   faults(): string[];
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ function commandsIn(tell: (command: Document) => void): (bytes: Buffer) => void 
   };
 }
 
-/** A message's document, with the lists that stand beside it in sections of their own. */
+/** Returns a message's document, with the lists from its other sections. */
 function commandOf(frame: Buffer): Document {
   const hasChecksum = (frame.readUInt32LE(SECTIONS_AT - 4) & 1) === 1;
   const end = frame.length - (hasChecksum ? CHECKSUM_BYTES : 0);

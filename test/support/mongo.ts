@@ -11,7 +11,7 @@ import { freePort } from "./ports.ts";
 import { settle } from "./settle.ts";
 
 export interface TestMongo {
-  /** Connection string with a database of its own, empty. */
+  /** Connection string with a new, empty database. */
   url: string;
   kind: "MONGO_URL" | "mongod" | "mongo-java-server";
   /** Its process; null where it was given. */

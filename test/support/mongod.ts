@@ -7,7 +7,7 @@ const FETCH = join(import.meta.dirname, "fetch-mongod.ts");
 const CACHE = join(import.meta.dirname, "../../node_modules/.cache/afferent");
 /** A download that brings nothing for so long is given up. */
 const SILENT_MS = 30_000;
-/** What came of the first try, for the test files that this process starts. */
+/** Passes the result of the first download to the test files that this process starts. */
 const KNOWN = "AFFERENT_TEST_MONGOD";
 
 interface Options {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startChild } from "./child.ts";
 import { freePort } from "./ports.ts";
 
-/** What a server has passed on since it started, from node to node. */
+/** Traffic of a server between nodes since it started. */
 interface NatsCounts {
   messages: number;
   bytes: number;
@@ -25,7 +25,7 @@ export interface NatsServer {
   stop(): Promise<void>;
 }
 
-/** A NATS server of its own on a free port of 127.0.0.1; the test file says `@needs nats`. */
+/** Starts a NATS server on a free port of 127.0.0.1; the test file says `@needs nats`. */
 export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "afferent-nats-"));

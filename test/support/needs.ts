@@ -12,13 +12,13 @@ interface Need {
   here(say: (line: string) => void): Promise<boolean> | boolean;
   /** The Debian packages that bring it, with spaces between. */
   debian: string;
-  /** What else will do, to be read after "have". */
+  /** An alternative, read after "have". */
   otherwise: string;
-  /** What else must be fetched once it is here. */
+  /** Fetches further dependencies. */
   prepare?(): Promise<unknown>;
 }
 
-/** What tests may need beyond npm. A test file says so in its first comment: `@needs mongodb`. */
+/** Dependencies of tests beyond npm. A test file declares them in its first comment: `@needs mongodb`. */
 const NEEDS: Record<string, Need> = {
   mongodb: {
     here: async (say) => (await hasMongo(say)) || ((await hasJavaCompiler()) && onPath("mvn")),

@@ -23,7 +23,7 @@ export interface Nodes {
 }
 
 /**
- * A gateway and `workers` nodes behind it, which meet over NATS of their own.
+ * Starts a gateway and `workers` nodes behind it, over a separate NATS.
  *
  * @param mongoUrl their record
  * @param settings more of them, for all nodes

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below those that a system gives to whoever asks for any (Linux: from 32,768; others: from 49,152). */
+/** Below the ephemeral ports of systems (Linux: from 32,768; others: from 49,152). */
 const FIRST = 20_000;
 const LAST = 32_000;
 

@@ -34,7 +34,7 @@ export interface Outgoing {
   options?: Options.Publish;
 }
 
-/** Sends to a durable queue, which is made if it is not there. Resolves when the broker has confirmed all. */
+/** Sends to a durable queue, which is created if missing. Resolves when the broker has confirmed all. */
 export async function sendTo({ url }: TestRabbit, queue: string, messages: Outgoing[]): Promise<void> {
   const connection = await connect(url);
   try {
@@ -94,7 +94,7 @@ function lasting(options: Options.Publish = {}): Options.Publish {
   return { persistent: true, contentType: "application/json", ...options };
 }
 
-/** A RabbitMQ of its own that speaks AMQP 0-9-1 and 1.0, or why there is none here. */
+/** Starts a RabbitMQ that speaks AMQP 0-9-1 and 1.0, or returns why it cannot. */
 export async function startRabbit({ managed = false } = {}): Promise<TestRabbit | { skipped: string }> {
   if (!onPath("rabbitmq-server")) return { skipped: "rabbitmq: no rabbitmq-server on PATH" };
   for (let triesLeft = 2; ; triesLeft--) {
@@ -192,7 +192,7 @@ async function configure(
 }
 
 async function startBroker(env: Record<string, string>, port: number): Promise<Child> {
-  // Debian's on PATH changes to a user of its own.
+  // Debian's on PATH switches to another user.
   const own = "/usr/lib/rabbitmq/bin/rabbitmq-server";
   const broker = await startChild(existsSync(own) ? own : "rabbitmq-server", [], { env });
   try {

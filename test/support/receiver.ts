@@ -17,7 +17,7 @@ export interface ReceiverOptions {
   scopes?: string[];
 }
 
-/** Makes an agent with a key of its own (scope `receive` unless told) and its interests. `admin` makes it. */
+/** Creates an agent with a key (default scope: `receive`) and interests, as `admin`. */
 export async function newReceiver(
   server: Pick<TestServer, "url">,
   admin: Api,

@@ -17,7 +17,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** A Redis of its own on a free port of 127.0.0.1, which keeps nothing; the test file says `@needs redis`. */
+/** Starts a Redis without persistence on a free port of 127.0.0.1; the test file says `@needs redis`. */
 export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "afferent-redis-"));

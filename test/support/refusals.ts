@@ -13,10 +13,10 @@ export interface SentRequest {
 /** Over the limit of an operation that names none. */
 export const LARGE_BODY = JSON.stringify({ name: "x".repeat(1_100_000) });
 
-/** What the edge refuses: its name, the request, and the code and details that it is answered with. */
+/** Requests that the edge refuses: name, request, and the code and details of the answer. */
 export const REFUSALS: [string, SentRequest, FaultCode, Record<string, unknown>][] = [
   [
-    "a path that is not there",
+    "an unknown path",
     { path: "/nothing" },
     "not_found",
     { resource_type: "path", resource_id: "/v1/nothing" },
@@ -141,7 +141,7 @@ export const REFUSALS: [string, SentRequest, FaultCode, Record<string, unknown>]
   ],
   ["a malformed id", { method: "GET", path: "/things/nope" }, "validation_error", { field: "thing_id" }],
   [
-    "an id that is not there",
+    "an unknown id",
     { method: "GET", path: "/things/ch_1" },
     "not_found",
     { resource_type: "thing", resource_id: "ch_1" },

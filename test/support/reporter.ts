@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { Reporter, Test, TestResult } from "@jest/reporters";
 
-/** What the test command needs to know about one test file, one line of JSON each. */
+/** The results of one test file for the test command, one line of JSON each. */
 export interface FileResult {
   file: string;
   passed: string[];

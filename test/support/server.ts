@@ -1,6 +1,6 @@
 import { startAlone } from "./alone.ts";
 
-/** What the first start on an empty store writes to `DATA_DIR/credentials.json`. */
+/** The contents of `DATA_DIR/credentials.json` after the first start on an empty store. */
 export interface Credentials {
   base_url: string;
   ingest_url: string;
@@ -32,9 +32,9 @@ export interface TestServer {
   pid(): number;
   /** All it has printed since its last start. */
   logs(): string;
-  /** What its nodes count, in the text format of Prometheus, one after another. */
+  /** Returns the metrics of its nodes in the Prometheus text format, concatenated. */
   metrics(): Promise<string>;
-  /** SIGTERM, and its own data directory removed. @throws Error unless it exits with 0 within 30 s. */
+  /** Sends SIGTERM and removes its data directory. @throws Error unless it exits with 0 within 30 s. */
   stop(): Promise<void>;
   /** SIGTERM; the data directory stays for `restart`. @throws Error unless it exits with 0 within 30 s. */
   end(): Promise<void>;
@@ -46,8 +46,8 @@ export interface TestServer {
 
 /**
  * Starts the real server on a free port of 127.0.0.1 and waits until it is ready: one node on the embedded store, or,
- * with `AFFERENT_TEST_WORLD=cluster`, a gateway and a worker over NATS on the MongoDB of `MONGO_URL`. Tests that name
- * a record or NATS of their own get just the node that they describe.
+ * with `AFFERENT_TEST_WORLD=cluster`, a gateway and a worker over NATS on the MongoDB of `MONGO_URL`. Tests that set
+ * MONGO_URL or NATS_URL get just that node.
  *
  * @throws Error with all it printed when it ends or is not ready within a minute.
  */

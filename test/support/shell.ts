@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 
-/** Less than a test may take: what waits for ever is told of by what it has printed, and not left behind. */
+/** Less than the time limit of a test: a script that hangs is killed and its output reported. */
 const LONGEST_MS = 150_000;
 
 /**
- * Runs a shell script as a reader of the documents does; gives its exit code and all it wrote. What it left running is
- * ended with it.
+ * Runs a shell script as a reader of the documents does, and returns its exit code and output. Processes that it left
+ * running are killed.
  */
 export function shell(
   script: string,
@@ -14,7 +14,7 @@ export function shell(
   const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own, to be ended as one.
+    // A separate process group, killed as one.
     detached: true,
     timeout: LONGEST_MS,
   });

@@ -1,4 +1,4 @@
-/** Looks through rows while it has no file left to open, which takes a thread of its own, and when it has again. */
+/** Scans rows, which takes a thread, while no file descriptors are left, and afterwards. */
 import { closeSync, openSync } from "node:fs";
 import { openStore } from "../../storage/connection.ts";
 

@@ -4,7 +4,7 @@ export interface Call {
   name: string;
   /** Arguments as strace prints them; strings are escaped and may be cut off. */
   args: string;
-  /** What it returned, as text. */
+  /** The returned value, as text. */
   result: string;
   /** Line on which it began and line on which it was over. */
   begun: number;
@@ -44,7 +44,7 @@ export function parseTrace(text: string): Call[] {
   return calls.sort((a, b) => a.begun - b.begun);
 }
 
-/** What stands for one answered request in a trace. */
+/** The texts that identify one answered request in a trace. */
 export interface Exchange {
   /** Text that only this request carries. */
   request: string;

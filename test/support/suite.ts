@@ -5,9 +5,9 @@ import type { FileResult } from "./reporter.ts";
 
 export interface SuiteResult {
   files: FileResult[];
-  /** What went wrong besides failed tests: over budget, a file that never ran, jest itself. */
+  /** Problems besides failed tests: over budget, a file that never ran, jest itself. */
   problems: string[];
-  /** Tests that failed and passed when their file was run once more, which ones of `files` have as passed. */
+  /** Tests that failed and passed when their file was run again; `files` lists them as passed. */
   unsteady: string[];
   seconds: number;
 }
@@ -29,8 +29,8 @@ const MOST_TRIED_AGAIN = 3;
 const running = new Set<ChildProcess>();
 
 /**
- * As `runSuite`, and runs a few files that failed once more, one after the other: what passes then did so for want of
- * neighbours, and is named `unsteady` for somebody to mend. What fails twice has failed.
+ * Like `runSuite`, and reruns a few failed files one after the other. Tests that pass then depend on the load and are
+ * reported as `unsteady`, to be fixed. Tests that fail twice have failed.
  */
 export async function runSuiteTwice(...given: Parameters<typeof runSuite>): Promise<SuiteResult> {
   const first = await runSuite(...given);
@@ -115,7 +115,7 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
   const jest = spawn(
     process.execPath,
     [...flags, join(root, "node_modules/jest/bin/jest.js"), ...reporters, ...choice],
-    // A process group of its own, so that a stop reaches the workers and all that the tests started.
+    // A separate process group, so that a stop reaches the workers and all that the tests started.
     { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", out, out, "pipe"], detached: true },
   );
   running.add(jest);

@@ -8,7 +8,7 @@ export const OPERATOR_TOKEN = "operator-token-of-the-tests";
 /** A well-formed id that nothing has. */
 export const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
 
-/** A tenant with its strongest callers, and things of its own. */
+/** A tenant with its most privileged callers and some resources. */
 export interface World {
   tenant_id: string;
   slug: string;
@@ -19,7 +19,7 @@ export interface World {
   /** An agent whose key has the scope `admin`. */
   agent: Api;
   agentId: string;
-  /** An id of its own for each kind of identifier, made when it is first asked for. */
+  /** Returns an id of the tenant for each kind of identifier, creating the resource on first use. */
   idOf(kind: string): Promise<string>;
   /** All that were asked for so far, with the tenant's own. */
   ids(): Promise<string[]>;
@@ -76,13 +76,13 @@ export function ok({ status, body }: Answer): any {
   return body;
 }
 
-/** What an answer with this error looks like, for `toMatchObject`. */
+/** Returns the shape of an answer with this error, for `toMatchObject`. */
 export function refusal(status: number, code: string, details: object = {}) {
   return { status, body: { error: { code, details: expect.objectContaining(details) } } };
 }
 
-/** How a thing of each kind is made in a tenant. A new kind of identifier in a path needs a line here. */
-/** What a device is given when it is connected. */
+/** Creates a resource of each kind in a tenant. A new kind of identifier in a path needs a line here. */
+/** The answer to a connected device. */
 interface Connected {
   session_id: string;
   agent_id: string;

@@ -9,7 +9,7 @@ export type Send = (
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape of what it asks for
 ) => Promise<{ status: number; body: any }>;
 
-/** An agent that wants events of a type of its own. */
+/** An agent subscribed to a distinct event type. */
 interface Party {
   type: string;
   send: Send;
@@ -35,7 +35,7 @@ export class Traffic {
   readonly trips: Trip[] = [];
   /** Events that came again after they had come once. */
   repeated = 0;
-  /** Answers to come again, and connections that broke. */
+  /** Number of 429 and 503 answers and broken connections. */
   refused = 0;
   /** The longest that an answer took, less what its request was willing to wait: ms. */
   longestMs = 0;
@@ -64,7 +64,7 @@ export class Traffic {
 
   start(): void {
     this.#receiving = Promise.all(this.#parties.map((_, party) => this.#receive(party)));
-    // Whoever stops it hears of it.
+    // `stop` reports the error.
     this.#receiving.catch(() => {});
   }
 
@@ -117,7 +117,7 @@ export class Traffic {
     }
   }
 
-  /** Again, as long as the answer is to come again, or there is none. */
+  /** Retries while the answer is 429 or 503, or missing. */
   // biome-ignore lint/suspicious/noExplicitAny: as in `Send`
   async #ask(party: number, ...[method, path, body, type]: Parameters<Send>): Promise<any> {
     const { send } = this.#parties[party] as Party;

@@ -1,13 +1,13 @@
 import { settle } from "./settle.ts";
 
-/** What says that something of it was late. */
+/** An answer that may be incomplete because something was late. */
 interface Bounded {
   degraded?: boolean;
 }
 
 /**
- * Asks until the answer is whole. What the product does within a time of its own (the vector of a query, the memories
- * that a delivery carries) a busy machine may not do in time, and what is found without it is less.
+ * Repeats a request until the answer is complete. On a busy machine the service may miss its own deadlines (the vector
+ * of a query, the memories that a delivery carries), and returns less without them.
  *
  * @param partOf what of the answer says `degraded`, where that is not the answer itself
  */
@@ -19,7 +19,7 @@ export async function whole<T>(
   const [answer] = await settle(
     async () => {
       const asked = ask();
-      // What fails is not asked again.
+      // Failed requests are not repeated.
       return (await asked.then(isWhole, () => true)) && [asked];
     },
     { what: "an answer that is not degraded" },

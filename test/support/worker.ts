@@ -24,7 +24,7 @@ export async function workerReady(worker: Child): Promise<void> {
   await settle(async () => (await fetch(`${root}/readyz`)).status === 200);
 }
 
-/** What a worker that is ready counts, in the text format of Prometheus. */
+/** Returns the metrics of a ready worker in the Prometheus text format. */
 export async function metricsOf(worker: Child): Promise<string> {
   const [, root] = await worker.find(READY);
   return (await fetch(`${root}/metrics`)).text();

@@ -63,16 +63,14 @@ export const CLUSTER = {
       "guides-python",
       "mcp-agents",
     ],
-    "sign-in and keys, of which identity.test.ts asks a worker": [
+    "sign-in and keys: identity.test.ts covers a worker": [
       "api-key-bearer",
       "audit-sign-ins",
       "guessing",
       "oauth-token",
     ],
-    "what one node says of itself, of which nats.test.ts asks a worker": ["observability"],
-    "each node sees what others count some seconds later, of which store.usage.test.ts asks two": [
-      "storage-quota",
-    ],
+    "state of a single node: nats.test.ts covers a worker": ["observability"],
+    "nodes share counts some seconds later: store.usage.test.ts covers two nodes": ["storage-quota"],
     "queues within one process; fair-nodes.test.ts has two workers": [
       "fair-documents",
       "fair-exports",

@@ -44,7 +44,7 @@ describe("imports go one way", () => {
     expect(offences(contracts, (of) => of.startsWith("lib/") || of.endsWith(".contract.ts"))).toEqual([]);
   });
 
-  test("a model imports lib, storage, contracts, and rules of its own domain", () => {
+  test("a model imports lib, storage, contracts, and rules of its domain", () => {
     const models = all.filter(({ file }) => file.endsWith(".model.ts"));
     const below = (of: string) => /^(lib|storage)\//.test(of) || of.endsWith(".contract.ts");
     const own = (of: string, { file }: Source) =>
@@ -72,7 +72,7 @@ describe("imports go one way", () => {
     expect(offences(consoleSources, (of) => own.test(of) || of.endsWith(".css"))).toEqual([]);
   });
 
-  test("the client is a package of its own: only what generates it reads contracts", () => {
+  test("the client is a separate package: only its generator reads contracts", () => {
     const reads = offences(
       client,
       (of, { file }) => of.startsWith("packages/client/") || file.startsWith("packages/client/generate/"),
@@ -123,7 +123,7 @@ test("a file has 400 lines at most", () => {
   expect(long).toEqual([]);
 });
 
-/** Who may look across tenants, and why. Whoever is added here must not give a caller what is another tenant's. */
+/** Finders across tenants, with reasons. An addition must never return another tenant's data to a caller. */
 const SYSTEM_FINDERS: Record<string, string> = {
   "mixins/queue.ts": "rows that are to be worked on",
   "mixins/search-feed.ts": "rows in order of change, for search to follow",
@@ -191,7 +191,7 @@ test("every domain whose rows name blobs is asked before one is deleted", () => 
   const { text = "" } = all.find(({ file }) => file === "services/platform/blobs/blobs.service.ts") ?? {};
   const asked: string[] = JSON.parse(/OWNERS = (\[.*?\])/.exec(text)?.[1] ?? "[]");
   expect(asked).toEqual(answering.sort());
-  // What comes by reference is kept by the operation's domain.
+  // Fields sent by reference are stored by the operation's domain.
   const keeping = all.filter(
     ({ file, text }) =>
       /^services\/(?!edge\/gateway)/.test(file) && /\bbyReference\(|blobs\.put\(/.test(text),

@@ -10,7 +10,7 @@ import { type Api, api } from "../support/http.ts";
 let files: TemporaryStore;
 let gateway: TestGateway;
 let admin: Api;
-/** What happens before a row is added to a channel, and before a channel is deleted. */
+/** Hooks that run before a row is added to a channel and before a channel is deleted. */
 let between: { adding: () => Promise<unknown>; deleting: () => Promise<unknown> };
 
 const once = (run: () => Promise<unknown>) => {
@@ -73,7 +73,7 @@ const ADDITIONS: [string, object][] = [
 ];
 
 test.each(ADDITIONS)(
-  "%s that a deletion has passed by are not kept: the channel is not there",
+  "does not keep %s added during a deletion: the channel is not found",
   async (what, body) => {
     const channel = await newChannel();
     between.adding = once(() => admin.del(channel));

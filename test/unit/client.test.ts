@@ -98,7 +98,7 @@ describe("walking a list by offset", () => {
     });
   });
 
-  test("a bare array that is not paged is read once more at the most", async () => {
+  test("reads an unpaged array at most one more time", async () => {
     expect(await walk(() => [{ id: "a" }], "")).toEqual({ asked: [0, 1], found: [{ id: "a" }] });
   });
 });

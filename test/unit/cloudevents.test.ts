@@ -102,7 +102,7 @@ describe("an envelope is refused as invalid_event", () => {
     expect(refusal(value)).toMatchObject({ type: "invalid_event", field: "" });
   });
 
-  test("data beside data_base64", () => {
+  test("data together with data_base64", () => {
     expect(refusal({ ...GOOD, data: 1, data_base64: "aGVsbG8=" })).toMatchObject({ field: "data_base64" });
   });
 });

@@ -95,7 +95,7 @@ describe("the Dockerfile", () => {
   const last = instructions.slice(instructions.findLastIndex(({ name }) => name === "FROM"));
   const inLast = (name: string) => last.flatMap((each) => (each.name === name ? [each.rest] : []));
 
-  test("builds in stages on pinned images, the last of which has no build tools of its own", () => {
+  test("builds in stages on pinned images, the last one without build tools", () => {
     expect(stages).toEqual(["dependencies", "console", undefined]);
     for (const from of all("FROM")) expect(from).toMatch(/^node:24-[\w-]+( AS \w+)?$/);
     expect(all("RUN").filter((command) => command.includes("npm ci"))).toHaveLength(2);
@@ -126,7 +126,7 @@ describe("the Dockerfile", () => {
       if (stage) expect(stages).toContain(stage);
       else for (const file of from.split(" ")) expect(existsSync(join(ROOT, file))).toBe(true);
     }
-    // What is in the image besides comes from this checkout alone.
+    // The rest of the image comes from this checkout alone.
     expect(read("deploy/Dockerfile.dockerignore").split("\n")).toEqual(
       expect.arrayContaining([".git", "node_modules", "data", ".env", "*.afferent"]),
     );
@@ -158,7 +158,7 @@ describe("the cluster", () => {
   const running = (services: string) =>
     nodes.filter(([, service]) => environmentOf(service).SERVICES === services).map(([name]) => name);
 
-  test("is two gateways and two workers, each with a folder of its own", () => {
+  test("is two gateways and two workers, each with a separate folder", () => {
     expect(running("gateway")).toEqual(["gateway-1", "gateway-2"]);
     expect(running("-gateway")).toEqual(["worker-1", "worker-2"]);
     expect(new Set(nodes.flatMap(([, { volumes }]) => volumes)).size).toBe(nodes.length);
@@ -203,7 +203,7 @@ describe("the cluster", () => {
       expect(value).not.toMatch(/\$proxy_add|\$http_x_|\$http_forwarded/);
   });
 
-  test("asks for credentials everywhere, none of which is written down", () => {
+  test("requires credentials everywhere and contains none", () => {
     const [, node] = nodes[0] as [string, ComposeService];
     const passwordOf = (name: string) => new URL(environmentOf(node)[name] as string).password;
     const { mongodb, nats, redis, rabbitmq } = compose.services;

@@ -34,7 +34,7 @@ async function listening(server: Server) {
   };
 }
 
-/** What a connector is given by a broker that does not only keep to the protocol, and why it ended. */
+/** Returns the messages that a connector accepts from a misbehaving broker, and why it ended. */
 async function consume(kind: typeof Amqp10Connector | typeof Amqp091Connector, server: Server) {
   const { opened, source } = await listening(server);
   const connector = new kind(source);
@@ -100,7 +100,7 @@ describe("AMQP 1.0", () => {
     expect(await opening).toBe("the broker sent a longer frame than was allowed");
   });
 
-  // What they are made of is not exported.
+  // The frame module is not exported.
   const frames = createRequire(import.meta.url)("../../node_modules/rhea/lib/frames.js");
   test.each<[string, (sender: Sender) => void]>([
     ["a session", ({ connection }) => connection.create_session().open()],
@@ -129,7 +129,7 @@ describe("AMQP 1.0", () => {
 });
 
 describe("AMQP 0-9-1", () => {
-  // What it is made of is not exported.
+  // The frame definitions are not exported.
   const require = createRequire(import.meta.url);
   const defs = require("../../node_modules/amqplib/lib/defs.js");
   const { parseFrame, decodeFrame, makeBodyFrame } = require("../../node_modules/amqplib/lib/frame.js");

@@ -79,7 +79,7 @@ describe("what several nodes say of a connector", () => {
   });
 });
 
-test("whoever stops a connector that is being stopped waits for its end too", async () => {
+test("a second stop waits for the first one's end", async () => {
   const { store, remove } = await temporaryStore();
   const taken: Socket[] = [];
   const silent = createServer((socket) => taken.push(socket));

@@ -43,7 +43,7 @@ test.each([
   ["br, gzip", "br"],
   ["gzip", "gzip"],
   ["identity", null],
-])("to whoever accepts %s a file goes as the build has written it", async (accepted, encoding) => {
+])("accept-encoding %s gets the file as built", async (accepted, encoding) => {
   const answer = await get("/assets/app-1a2b.js", { "accept-encoding": accepted });
   expect(answer.headers.get("content-encoding")).toBe(encoding);
   expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8");

@@ -32,7 +32,7 @@ function age(hours: number): void {
 
 const scripts = () => readdirSync(join(served, "assets")).sort();
 
-test("a build is put beside the one before, whose scripts open pages still ask for; older ones go", () => {
+test("keeps the previous build, whose scripts open pages still request, and removes older ones", () => {
   build("a.js");
   publish(built, served);
   expect(readFileSync(join(served, "index.html"), "utf8")).toContain("a.js");

@@ -136,7 +136,7 @@ describe("enqueue", () => {
 });
 
 describe("a lease", () => {
-  test("gives back only what it still holds, without counting a hand-out", async () => {
+  test("gives back only deliveries it still holds, without counting the attempt", async () => {
     const agent_id = await agentWith("evt_1", "evt_2");
     const { deliveries: held } = await claim(agent_id);
     const [first, second] = held.map(({ id }) => id) as [string, string];

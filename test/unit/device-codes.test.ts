@@ -16,7 +16,7 @@ const CLIENT = { name: "test", version: "1.0", host: "here" };
 let dataDir: string;
 let store: Store;
 let codes: Codes;
-/** What was asked of the store. */
+/** Queries sent to the store. */
 let asked: string[];
 let agents = 0;
 

@@ -51,7 +51,7 @@ describe("what the documents name is there", () => {
 });
 
 describe("programs and commands in the documents", () => {
-  /** Who runs the blocks of a page that are in these languages; what nobody can run here says why. */
+  /** The test that runs a page's blocks of each language, or why none can. */
   const RUN_BY: Record<string, Record<string, string>> = {
     "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts" },
     "packages/client/README.md": { ts: "client-package.test.ts" },

@@ -140,8 +140,8 @@ describe("text", () => {
       "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.",
     ],
     ["ISO 2022-JP", latin1("Re: \u001b$B2q5D\u001b(B"), "Re: 会議"],
-    ["ASCII that tells of pictures", strToU8("GIF89a is a format."), "GIF89a is a format."],
-    ["ASCII that tells of PDFs", strToU8("Files begin with\n%PDF-1.4"), "Files begin with\n%PDF-1.4"],
+    ["ASCII that mentions pictures", strToU8("GIF89a is a format."), "GIF89a is a format."],
+    ["ASCII that mentions PDFs", strToU8("Files begin with\n%PDF-1.4"), "Files begin with\n%PDF-1.4"],
   ])("in %s", async (_name, bytes, expected) => {
     expect(await text(bytes, "text/plain")).toBe(expected);
   });

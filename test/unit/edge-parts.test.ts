@@ -109,7 +109,7 @@ describe("an error", () => {
     expect(toFault(remote)).toMatchObject({ type: "conflict", data: { a: 1 } });
   });
 
-  test("says when to come again, and what is allowed", () => {
+  test("sets Retry-After and Allow", () => {
     expect(errorAnswer(new Fault("rate_limited", "", { retry_after_seconds: 3 }), "").headers).toEqual({
       "Retry-After": "3",
     });

@@ -12,7 +12,7 @@ test.each([
 
 type Call = (action: string, params: { query: string; limit: number; content: boolean }) => Promise<unknown>;
 
-/** A broker of which only search is asked. */
+/** Returns a broker that only serves search. */
 function brokerWith(call: Call): ServiceBroker {
   return { call, logger: { debug: () => {} } } as unknown as ServiceBroker;
 }

@@ -26,7 +26,7 @@ describe("ids that were erased from search", () => {
     expect(erased.without("tn_1", [a])).toEqual([]);
   });
 
-  test("of an output come again with its next version", () => {
+  test("of an output return with its next version", () => {
     const erased = new ErasedIds();
     erased.add("tn_1", "output", [A]);
     const again = entry({ id: A, kind: "output" });
@@ -101,7 +101,7 @@ describe("scrubbing", () => {
   });
 });
 
-test("backups are told of only where it is known how long they are kept", () => {
+test("mentions backups only if their retention is configured", () => {
   const at = new Date("2026-01-01T00:00:00.000Z");
   expect(backupsUntil(at, { BACKUP_RETENTION_DAYS: 0 })).toBeNull();
   expect(backupsUntil(at, { BACKUP_RETENTION_DAYS: 30 })).toBe("2026-01-31T00:00:00.000Z");

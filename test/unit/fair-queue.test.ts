@@ -93,7 +93,7 @@ describe("a fair queue", () => {
     ]);
   });
 
-  test("keeps capacity for others beside a tenant that uses all it may", async () => {
+  test("keeps capacity for others when a tenant uses its whole share", async () => {
     const { ask, running } = newBench({ capacity: 4, perTenant: 3 });
     times(10, () => void ask("flood"));
     void ask("calm");

@@ -22,12 +22,12 @@ let events: TenantCollection<EventDoc>;
 let broker: ServiceBroker;
 /** Moves the clock that decides. */
 let later = 0;
-/** What matching does with an event. */
+/** Hook that runs when an event is matched. */
 let onMatch: (event: CloudEvent) => void;
 let enqueued: string[];
 /** Tenants whose events are being matched, or were. */
 let matching: string[];
-/** What the matching of a tenant waits for. */
+/** Blocks the matching of a tenant. */
 const held = new Map<string, Promise<void>>();
 
 beforeAll(async () => {
@@ -101,7 +101,7 @@ const origin = { tenant_id: TENANT, publisher_id: null };
 const row = async (event_id: string) => (await events.findOne(TENANT, { _id: event_id })) as EventDoc;
 const isDone = async (event_id: string) => (await row(event_id)).fanned_out_at !== undefined;
 
-test("an event that fails alone is tried again, then parked; those beside it are not held up", async () => {
+test("retries, then parks an event that fails alone; others are not held up", async () => {
   const { fanOut, publisher } = start("alone");
   let tries = 0;
   onMatch = ({ id }) => {

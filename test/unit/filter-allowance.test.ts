@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { FilterAccount, FilterAllowance, isCostly } from "../../services/sense/interests/filter-allowance.ts";
 import { MatchIndex } from "../../services/sense/interests/match-index.ts";
 
-/** What an evaluation may take at most (lib/filter/cost.ts). */
+/** The maximum cost of an evaluation (lib/filter/cost.ts). */
 const WORST = 50_000;
 const SECOND = 1_000;
 

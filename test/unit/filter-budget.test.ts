@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 
-// What holds the event loop is work, so the tests count work: how often a filter reads an instrumented field.
+// Work blocks the event loop, so the tests count work: how often a filter reads an instrumented field.
 
 const numbers = (length: number) => Array.from({ length }, (_, i) => i % 7);
 const explain = (expression: string, data: unknown) =>
@@ -109,7 +109,7 @@ describe("operations pay for the size of what they are given, before they run", 
     expect(explain("!(few.exists(f, f in numbers))", data).outcome).toBe("error");
   });
 
-  test("the next evaluation has a budget of its own", () => {
+  test("the next evaluation has a new budget", () => {
     expect(explain("9 in numbers", data).outcome).toBe("error");
     expect(explain("few.exists(f, f == 6)", data).outcome).toBe("match");
   });

@@ -13,7 +13,7 @@ const rows = [...page.matchAll(/^\| (.*) \| `([^`]+)` \|$/gm)].map(
     [(what as string).replaceAll("\\|", "|"), (example as string).replaceAll("\\|", "|")] as const,
 );
 
-/** What cel-js declares for optionals, which filters cannot write. */
+/** Functions that cel-js declares for optionals, which filters cannot use. */
 const OUT_OF_REACH = ["hasValue", "none", "of", "or", "orValue", "value"];
 
 describe("docs/guides/filters.md", () => {

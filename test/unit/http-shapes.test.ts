@@ -22,7 +22,7 @@ describe("requests and answers, when memory was compacted after the first few", 
     expect(await lastRequests("settled")).toEqual(CALLS.map(() => ({ request: true, answer: true })));
   });
 
-  // Should this fail, V8 or Node have mended it, and settleHttpShapes can go.
+  // If this fails, V8 or Node have fixed the problem, and settleHttpShapes can go.
   test("become hash tables where they are not", async () => {
     expect(await lastRequests("plain")).toContainEqual({ request: false, answer: false });
   });

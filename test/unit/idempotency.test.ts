@@ -45,7 +45,7 @@ test("a request takes over at once from one whose process is gone, but not its a
   expect(judge(record(answered), "same", NOW, true)).toBe("replay");
 });
 
-test("what becomes of a key depends on the answer's status", () => {
+test("the answer's status decides whether a key is kept", () => {
   const fates = [200, 201, 202, 204, 400, 403, 404, 409, 413, 422, 401, 429, 500, 503].map(fateOf);
   expect(fates).toEqual([...Array(10).fill("keep"), "free", "free", "reopen", "reopen"]);
 });

@@ -9,7 +9,7 @@ import { entry, query, TENANT } from "../suites/search/samples.ts";
 const CALM = "tn_calm";
 const ENTRIES = 500;
 const SEARCHES = 100;
-/** What one caller may have waiting, and what its tenant may have in work. */
+/** Searches that one caller may have waiting, and its tenant in progress. */
 const TAKEN = 64 + 2;
 
 const flood = { tenant_id: TENANT, caller: "flood" };

@@ -72,7 +72,7 @@ test("rows are written with what belongs to them, and are there after another st
   expect(await parts.find(tenant_id, {}, { sort: { _id: 1 } })).toEqual(theirs);
 });
 
-test("of a row that is refused nothing is written, and those beside it are", async () => {
+test("writes nothing of a refused row, and all of the others", async () => {
   await owners.insert(owner("first", "taken"));
   const rows = [owner("a"), owner("second", "taken"), owner("b")];
   expect(await insert(rows, [part("a1", "a"), part("s1", "second"), part("b1", "b")])).toEqual([1]);

@@ -50,8 +50,8 @@ describe("the values of a body", () => {
 });
 
 /**
- * Routes that read more than a megabyte, and how (docs/decisions/0018): `values`, parsed here within the bound above;
- * `pieces`, parsed in a thread; `blob`, never parsed, but for what stands beside the large fields.
+ * Routes that read more than a megabyte (docs/decisions/0018): `values` are parsed here within the bound above, `pieces`
+ * in a thread; a `blob` is never parsed, only the other fields are.
  */
 const LARGE = {
   "events.publish": "pieces",

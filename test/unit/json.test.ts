@@ -7,7 +7,7 @@ const objects = (depth: number) => '{"a":'.repeat(depth) + 1 + "}".repeat(depth)
 describe.each([
   ["arrays", arrays],
   ["objects", objects],
-  ["both, beside much that is flat", (depth: number) => `[${"[],".repeat(5000)}${objects(depth - 1)}]`],
+  ["both, with many flat values", (depth: number) => `[${"[],".repeat(5000)}${objects(depth - 1)}]`],
 ])("%s", (_, nested) => {
   test.each([2, MAX_JSON_DEPTH])("%s deep are read", (depth) => {
     expect(JSON.stringify(parseJsonText(nested(depth)))).toBe(nested(depth));

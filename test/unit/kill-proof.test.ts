@@ -29,7 +29,7 @@ beforeEach(() => {
   };
 });
 
-/** The nth hand-out of dlv_1, leased at `at` ms for 2 s. */
+/** Returns the nth attempt of dlv_1, leased at `at` ms for 2 s. */
 function handOut(attempt_count: number, at: number): Delivery {
   const lease_expires_at = new Date(at + 2000).toISOString();
   return { id: "dlv_1", event_id: "evt_1", payload: event, attempt_count, lease_expires_at };
@@ -100,8 +100,8 @@ describe("is found", () => {
     ["a delivery that is left", /is pending at the end/, () => [withRow({ state: "pending" })]],
     ["a delivery that never arrived", /never arrived/, () => [withRow({ delivery_id: "dlv_2" })]],
     [
-      "a hand-out after the acknowledgement",
-      /handed out after it was acknowledged/,
+      "an attempt after the acknowledgement",
+      /delivered after it was acknowledged/,
       () => [withRow({ timeline: ["acknowledged", "handed_out"].map((what) => ({ at: "", what })) })],
     ],
   ];
@@ -129,7 +129,7 @@ describe("is found", () => {
     ["an acknowledgement that counts again", /counted 1, expected 0/, settled(() => acknowledge(1, 20))],
     ["an acknowledgement that counts nothing", /counted 0, expected 1 to 1/, () => acknowledge(0, 10)],
     ["two leases at once", /leased at once/, received(() => receive(2, 1999))],
-    ["a hand-out that comes twice", /came twice/, received(() => receive(1, 2000))],
+    ["an attempt that comes twice", /came twice/, received(() => receive(1, 2000))],
     [
       "two ids for one event",
       /is evt_1 and evt_2/,

@@ -47,7 +47,7 @@ test("what changes at about the same time is told at once, each id once", async 
   changes.end();
 });
 
-test("a reader who is slow is told of all that came meanwhile in one message, which is no longer for having more in it", async () => {
+test("a slow reader gets all changes in one message of bounded length", async () => {
   const { changes, told, take } = slowReader();
   changes.add(change("run", "first"));
   await aMoment();

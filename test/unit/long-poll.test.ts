@@ -4,7 +4,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Exchange } from "../../services/edge/gateway/exchange.ts";
 import { whileWanted } from "../../services/edge/gateway/streams/long-poll.ts";
 
-/** What a call is told that begins to wait for a caller who may have left before. */
+/** Returns the signals to a call that starts waiting for a caller who may have left. */
 async function toldOf(left: boolean): Promise<string[]> {
   const told: string[] = [];
   const broker = { broadcast: (event: string) => told.push(event) } as unknown as ServiceBroker;

@@ -90,7 +90,7 @@ describe("of rows that are done in turn", () => {
     return { seen, error: await doing.then(() => null).catch((err: Error) => err.message) };
   };
 
-  test("one that fails stops no other, and is told of", async () => {
+  test("reports a failure and continues with the others", async () => {
     const odd = (row: number) => (row % 2 ? new Error(`row ${row}`) : null);
     expect(await done(odd)).toEqual({ seen: [2, 4], error: "row 1" });
     expect(await done(() => null)).toEqual({ seen: [1, 2, 3, 4], error: null });
@@ -99,7 +99,7 @@ describe("of rows that are done in turn", () => {
   test.each([
     new Errors.ServiceNotFoundError({ action: "memories.collapse" }),
     new Error("database or disk is full"),
-  ])("none is tried behind %s, of which all would fail", async (lost) => {
+  ])("stops at %s, because all others would fail too", async (lost) => {
     expect(await done((row) => (row === 2 ? lost : null))).toEqual({ seen: [1], error: lost.message });
   });
 });
@@ -125,7 +125,7 @@ describe("of tenants whose rows are done in turn", () => {
     return { left: [...left].map(({ n }) => n), error };
   };
 
-  test("more than a batch of one tenant's that fail hold up no other's, and are told of", async () => {
+  test("reports a tenant's failures of more than a batch, without holding up other tenants", async () => {
     expect(await done(() => null)).toEqual({ left: [], error: null });
     const failing = (tenant_id: string) => (tenant_id === "a" ? new Error("of a") : null);
     expect(await done(failing)).toEqual({ left: [0, 1, 2, 5], error: "of a" });

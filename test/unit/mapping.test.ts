@@ -157,7 +157,7 @@ describe("what cannot be mapped", () => {
     expect(result).toEqual({ error: expect.stringMatching(/^mapping error: type: .*at most 255/) });
   });
 
-  test("inherited properties and lengths of lists are not there", () => {
+  test("inherited properties and lengths of lists are missing", () => {
     for (const action of ["/constructor/name", "/__proto__", "/list/length", "/list/01", "/list/-"]) {
       expect(map({ action }, { list: ["a", "b"] })).toHaveProperty("error");
     }

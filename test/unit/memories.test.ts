@@ -30,7 +30,7 @@ describe("tags", () => {
     expect(canonicalTags(given)).toEqual(expected);
   });
 
-  test("folded once more are the same, and hold nothing to fold", () => {
+  test("folding is idempotent and complete", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), (given) => {
         const tags = canonicalTags(given);

@@ -9,7 +9,7 @@ interface Page {
   limit: number;
 }
 
-/** So many proposals, of which a member may read every tenth; and what a request asks of the store and of others. */
+/** Creates `count` proposals; a member may read every tenth. Counts the requests to the store and to other services. */
 function ground(count: number) {
   const asked = { rows: 0, ids: 0 };
   const idsOf = (n: number) => [`${n} a`, `${n} b`];

@@ -3,7 +3,7 @@ import { MongoClient } from "mongodb";
 import { mongoOptions } from "../../storage/mongo-options.ts";
 import { isStoreLost } from "../../storage/store-lost.ts";
 
-/** What MongoDB's driver makes of an address and our options together. */
+/** Returns the driver's options for an address and our options. */
 function resolved(url: string) {
   // mongoose takes it for itself, too.
   const { dbName: _, ...options } = mongoOptions(url);

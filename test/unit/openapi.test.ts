@@ -96,7 +96,7 @@ describe("the document", () => {
     expect(document.tags.filter((tag: Json) => !tag.description)).toEqual([]);
   });
 
-  test("has no alternatives of which client generators make what does not compile or cannot be read", () => {
+  test("has no alternatives that break client generators or their readability", () => {
     const wrong: string[] = [];
     const visit = (node: Json, at: string) => {
       if (node === null || typeof node !== "object") return;

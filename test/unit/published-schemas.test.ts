@@ -69,7 +69,7 @@ const KEYWORDS = [
   ],
   ...["description", "default", "examples", "contentEncoding"],
 ];
-// What OpenAI's strict functions take too.
+// Formats that OpenAI's strict functions accept too.
 const FORMATS = ["date-time", "date", "email", "uuid"];
 const LATER_KEYWORDS = ["$ref", "writeOnly", "readOnly", "deprecated", "title", "contentMediaType"];
 const LATER_FORMATS = ["uri", "uri-reference", "password"];

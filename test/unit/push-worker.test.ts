@@ -80,7 +80,7 @@ test("a secret that was replaced stops signing when its time is over, without an
   await worker.stop();
 });
 
-test("410 pauses for good, and no longer than until the agent is changed and still to be pushed to", async () => {
+test("410 pauses until the agent is changed and still uses push", async () => {
   const worker = newWorker();
   endpoint.answer(410);
   await push(worker);

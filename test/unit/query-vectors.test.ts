@@ -34,7 +34,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const flood = { tenant_id: "flood", caller: "agent" };
 const calm = { tenant_id: "calm", caller: "agent" };
 
-test("a query goes to the embedder beside any number of another tenant's", async () => {
+test("a query reaches the embedder despite any number of another tenant's", async () => {
   const { embedder, asked, release, drain } = newEmbedder(60_000);
   const vectors = new QueryVectors(embedder);
   const all = Array.from({ length: FLOOD }, (_, i) => vectors.get(`flood ${i}`, flood));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { quoteAsData, summaryOf } from "../../lib/text/quoted.ts";
 
-/** What CommonMark makes of a block: the text of its first fence, and what comes after that. */
+/** Parses a block as CommonMark: the text of its first fence, and the rest. */
 function readFence(markdown: string): { text: string; rest: string } {
   const [opening, ...lines] = markdown.split("\n") as [string, ...string[]];
   const fence = /^(`{3,})text$/.exec(opening)?.[1] as string;

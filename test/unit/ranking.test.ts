@@ -40,7 +40,7 @@ const pairs: [string, string, Partial<Candidate>, Partial<Candidate>][] = [
   ["more words before fewer", QUERY, WORDS, { has: 0b001, bm25: 5 }],
   ["words in the title before the same elsewhere", QUERY, { ...WORDS, title: 0b111 }, WORDS],
   ["what is near in meaning before what is not", QUERY, { cosine: 0.7 }, { cosine: 0.3 }],
-  ["what stands beside the words before what does not", QUERY, { after: [neighbour({ has: 7 })] }, {}],
+  ["neighbours of the words before others", QUERY, { after: [neighbour({ has: 7 })] }, {}],
   ["what tells before what asks", QUERY, WORDS, { ...WORDS, signs: SIGN_ASKS }],
   ["substance before a mere reply", QUERY, { after: [neighbour()] }, { length: 2, after: [neighbour()] }],
   ["what names a time when asked for one", `When was the ${QUERY}?`, { signs: SIGN_TELLS_TIME }, {}],

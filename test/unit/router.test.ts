@@ -72,7 +72,7 @@ describe("a path", () => {
     "/v1/w/acme",
     "/v1/constructor",
     "/v1/agents/ag_1/interests:other",
-  ])("%j is not there", (path) => {
+  ])("%j is not found", (path) => {
     expect(router.find(path)).toBeNull();
   });
 

@@ -17,9 +17,9 @@ let store: Store;
 let broker: ServiceBroker;
 let version = 1;
 let failing = false;
-/** What happens before the version is raised the next time. */
+/** Hook that runs before the version is next increased. */
 let beforeRaise = async () => {};
-/** What happens the next time that a table is read, when the interests are. */
+/** Hook that runs at the next read of a table, after the interests. */
 let afterInterests = async () => {};
 
 beforeAll(async () => {

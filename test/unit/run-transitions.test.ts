@@ -129,7 +129,7 @@ test.each<[string, (run: RunState) => unknown, string]>([
     "step_not_ready",
   ],
   [
-    "accept an offer that is not there",
+    "accept an unknown offer",
     (run) => accept(run, { ...doing(), offer_id: "o", record_ids: ["1", "2"], person: null }),
     "not_found",
   ],
@@ -210,7 +210,7 @@ test("a run that was changed too often can only be closed", () => {
   expect(close(run, { ...doing(), outcome: "abandoned", note: null }).status).toBe("closed");
 });
 
-test("as many attempts as a run may have are told of at once, each with what ended it", () => {
+test("reports the maximum number of attempts at once, each with its end", () => {
   const told = (kind: PlacedFact["kind"], version: number) =>
     ({ ...doing(), kind, step_key: "a", record_id: `r${version}`, version }) as PlacedFact;
   const facts = Array.from({ length: MOST_CHANGES }, (_, version) => told("step_started", version));
@@ -409,7 +409,7 @@ test("no sequence of operations reaches a run that contradicts itself", () => {
   expect(carriedOut).toBeGreaterThan(1000);
 });
 
-/** Who takes steps as they become ready hears of each. */
+/** Subscribers to ready steps are notified of each. */
 function expectReadyTold({ steps, progress }: RunState, change: Change): void {
   const ready = steps.filter(
     (_, i) => progress[i]?.status !== "ready" && change.progress[i]?.status === "ready",

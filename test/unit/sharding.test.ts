@@ -24,7 +24,7 @@ const modules: object[] = await Promise.all(files.map((file) => import(join(ROOT
 const models = modules
   .flatMap((module) => Object.values(module) as Model[])
   .filter((each) => typeof each?.schema?.indexes === "function");
-/** Kept by storage/blobs and storage/usage, beside the services' own. */
+/** Models of storage/blobs and storage/usage, in addition to the services'. */
 const ELSEWHERE = ["blobs", "storage_usage"];
 
 test("every collection has a row, and every row a collection", () => {

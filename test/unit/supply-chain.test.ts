@@ -16,7 +16,7 @@ interface Entry {
   link?: boolean;
 }
 
-/** What `npm run lock:complete` adds where the registry in use lacks a platform's build, and says so. */
+/** Packages that `npm run lock:complete` adds, and reports, if the registry lacks a platform's build. */
 const UNVERIFIED = /^node_modules\/@(biomejs\/cli|swc\/core|unrs\/resolver-binding)-/;
 
 test("every package is locked to its content", () => {

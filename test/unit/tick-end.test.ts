@@ -15,7 +15,7 @@ test("tasks run in order at the end of the turn, and those they add before the n
   expect(order).toEqual(["first", "second", "added by first", "next immediate"]);
 });
 
-test("a turn after all have run begins anew", async () => {
+test("a new turn begins after all have run", async () => {
   const run = () => new Promise<void>((resolve) => atTurnEnd(resolve));
   await run();
   await run();

@@ -12,7 +12,7 @@ const SECONDS = 1000;
 const hex = (secret: string, text: string | Buffer) =>
   createHmac("sha256", secret).update(text).digest("hex");
 
-/** What Standard Webhooks' own library signs. */
+/** Returns headers signed by the Standard Webhooks library. */
 function standard(at = NOW, secret = SECRET): Record<string, string> {
   const id = "msg_1";
   return {

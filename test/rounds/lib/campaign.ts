@@ -31,8 +31,8 @@ const LONGEST_ROUND_MS = 3000;
 const DRAIN_MS = 120_000;
 
 /**
- * Kills the server at a random moment of each round while it is published to and received from, starts it again on
- * the same data, at the end lets everything be delivered, kills it once more, and looks for what is wrong.
+ * Kills the server at a random moment of each round, under load, and restarts it on the same data. At the end waits for
+ * all deliveries, kills it again, and checks the outcome.
  */
 export async function runCampaign({ rounds, seed, say }: CampaignOptions): Promise<Outcome> {
   const random = seeded(seed);

@@ -16,7 +16,7 @@ export interface Delivery {
   lease_expires_at: string;
 }
 
-/** One hand-out that reached its receiver. Times are in ms since the epoch: client and server share a clock. */
+/** A delivery attempt that reached its receiver. Times are in ms since the epoch: client and server share a clock. */
 export interface Receipt {
   ce_id: string;
   attempt: number;
@@ -25,7 +25,7 @@ export interface Receipt {
   lease_until: number;
 }
 
-/** What one receiver was given and what it answered. */
+/** Deliveries to one receiver, and its answers. */
 export class ReceiverRecord {
   readonly name: string;
   readonly via: "poll" | "stream";
@@ -40,7 +40,7 @@ export class ReceiverRecord {
   readonly #underWay = new Set<string>();
   /** Acknowledged by two requests at a time: either may be the one that counts. */
   readonly #contested = new Set<string>();
-  /** Hand-outs that the receiver gave back: delivery id and attempt. */
+  /** Delivery attempts that the receiver gave back: delivery id and attempt. */
   readonly #givenBack = new Set<string>();
 
   constructor(name: string, via: "poll" | "stream", wants: (event: SentEvent) => boolean) {
@@ -54,7 +54,7 @@ export class ReceiverRecord {
     return [...this.receipts.values()].reduce((sum, { length }) => sum + length - 1, 0);
   }
 
-  /** Notes a hand-out. @returns what is wrong with it, if anything */
+  /** Records a delivery attempt. @returns its problems */
   receive({ id, payload, attempt_count, lease_expires_at }: Delivery, claimed_at: number): string[] {
     const receipt = {
       ce_id: payload.id,
@@ -74,8 +74,8 @@ export class ReceiverRecord {
   }
 
   /**
-   * What is wrong between the hand-outs of a delivery: no two share an attempt, none begins while another holds. Of
-   * polls only, as what a stream gives back is not counted as an attempt.
+   * Returns overlaps between the attempts of a delivery: attempts with the same number or with overlapping leases.
+   * Covers polls only, because attempts given back by a stream are not counted.
    */
   overlaps(): string[] {
     if (this.via === "stream") return [];
@@ -84,7 +84,7 @@ export class ReceiverRecord {
       return sorted.slice(1).flatMap((later, i) => {
         const earlier = sorted[i] as Receipt;
         const where = `${this.name}: ${id}, attempts ${earlier.attempt} and ${later.attempt}`;
-        if (later.attempt === earlier.attempt) return [`${where} are one hand-out that came twice`];
+        if (later.attempt === earlier.attempt) return [`${where} are one attempt that came twice`];
         const free =
           later.claimed_at >= earlier.lease_until || this.#givenBack.has(`${id} ${earlier.attempt}`);
         return free ? [] : [`${where} were leased at once`];
@@ -92,7 +92,7 @@ export class ReceiverRecord {
     });
   }
 
-  /** Notes that a hand-out is about to be given back: the server may do it even if it never answers. */
+  /** Records that an attempt is about to be given back: the server may do so even if it never answers. */
   giveBack({ id, attempt_count }: Delivery): void {
     this.#givenBack.add(`${id} ${attempt_count}`);
   }
@@ -122,7 +122,7 @@ export class ReceiverRecord {
   }
 }
 
-/** What the clients of a run did and were told, to be held against what the server says at the end. */
+/** Requests and answers of the clients of a run, to be compared with the server's state at the end. */
 export class Ledger {
   readonly sent = new Map<string, SentEvent>();
   /** Events that were answered with 202, or with 200 on a second try → their event_id. */

@@ -6,7 +6,7 @@ const EVERY_MS = 10;
 /** Makes channels, each under an Idempotency-Key, until the round is over. */
 export function makers(world: World, round: Round): Promise<void>[] {
   const { ledger } = world;
-  // What got no answer is asked for again: whether it was made or not, the answer is that it is.
+  // Repeat unanswered requests: whether the first was processed or not, the answer is success.
   const again = [...ledger.unmade];
   const report = (what: string) => ledger.find(`making: ${what}`);
   const step = async () => {

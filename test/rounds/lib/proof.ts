@@ -69,7 +69,7 @@ function wrongWithRows(receiver: ReceiverRecord, { payload, receivers }: StoredE
     if (receiver.receipts.get(delivery_id)?.[0]?.ce_id !== payload.id) wrong.push(`${about} never arrived`);
     const done = timeline.findIndex(({ what }) => what === "acknowledged");
     if (done >= 0 && timeline.slice(done).some(({ what }) => what === "handed_out")) {
-      wrong.push(`${about} was handed out after it was acknowledged`);
+      wrong.push(`${about} was delivered after it was acknowledged`);
     }
     return wrong;
   });
@@ -84,7 +84,7 @@ function wrongCount({ name, counted, receipts, unsure }: ReceiverRecord): string
   ];
 }
 
-/** What was made under a key is there once, as it was answered, however often it was asked for. */
+/** Each idempotency key created one resource, however often the request was repeated. */
 function wrongChannels({ made, unmade }: Ledger, channels: StoredChannel[]): string[] {
   const wrong = [...made].flatMap(([name, id]) => {
     const ids = channels.filter((channel) => channel.name === name).map((channel) => channel.id);

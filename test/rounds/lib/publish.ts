@@ -10,7 +10,7 @@ const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
 export function publishers(world: World, round: Round): Promise<void>[] {
   const { ledger } = world;
   const report = (what: string) => ledger.find(`publishing: ${what}`);
-  // What was never answered may be there or not: trying again must tell, and must not make a second.
+  // Unanswered events may exist or not: a retry must say so, and must not create a second.
   const again = [...ledger.unanswered.values()].filter(() => round.random.chance(0.5));
   return [
     ...Array.from({ length: SINGLES }, () =>

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** What the lanes of one round share. */
+/** State shared by the lanes of one round. */
 export interface Round {
   number: number;
   random: Random;

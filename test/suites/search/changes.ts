@@ -3,7 +3,7 @@ import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../search.ts";
 import { entry, query, TENANT } from "./samples.ts";
 
-/** What is put, changed and taken out. Each case has words of its own: the index is shared. */
+/** Adding, changing and removing entries. Each case uses distinct words, because the index is shared. */
 export function changeCases(index: () => SearchIndex): void {
   const found = async (text: string, more = {}) =>
     (await index().legs(query(text, more))).candidates.map(({ id }) => id);
@@ -76,13 +76,13 @@ export function changeCases(index: () => SearchIndex): void {
       expect(middle?.after.map(({ has }) => has)).toEqual([4]);
     });
 
-    test("an entry beside one with the word is a candidate", async () => {
+    test("an entry next to one with the word is a candidate", async () => {
       const three = turns("hyrax");
       await put(...three);
       expect(new Set(await found("hyrax1"))).toEqual(new Set(three.map(({ id }) => id)));
     });
 
-    test("one that is removed gives no context, and those beside it become neighbours", async () => {
+    test("a removed entry gives no context, and the entries around it become neighbours", async () => {
       const [a, b, c] = turns("ibex") as [SearchEntry, SearchEntry, SearchEntry];
       await put(a, b, c);
       await put({ ...b, version: 2, removed: true });

@@ -7,7 +7,7 @@ import { entry, NOW, query, vector } from "./samples.ts";
 const FILTERS = "tn_filters";
 const MODEL = "filters";
 
-/** One of each; every one has the same word and the same vector, so that only filters tell them apart. */
+/** One entry per filter; all have the same word and vector, so that only filters distinguish them. */
 const ENTRIES: Record<string, Partial<SearchEntry>> = {
   own: {},
   others: { agent_id: "ag_b" },
@@ -61,7 +61,7 @@ const CASES: [string, Partial<LegsQuery>, string[]][] = [
     { where: { audience: [["regions:emea", "regions:apac"], ["segments:b2b"]] } },
     ["labelled"],
   ],
-  ["an audience of which one group is missed", { where: { audience: [["regions:emea"], ["x:y"]] } }, []],
+  ["an audience with one group missing", { where: { audience: [["regions:emea"], ["x:y"]] } }, []],
   [
     "superseded ones too",
     { include_superseded: true, where: { scope: "agent", project_id: null } },

@@ -34,7 +34,7 @@ export function entry(more: Partial<SearchEntry> = {}): SearchEntry {
   };
 }
 
-/** What agent `ag_a` asks. */
+/** Returns a query by agent `ag_a`. */
 export function query(text: string, more: Partial<LegsQuery> = {}): LegsQuery {
   return {
     tenant_id: TENANT,

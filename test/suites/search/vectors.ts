@@ -5,7 +5,7 @@ import { entry, query, vector } from "./samples.ts";
 
 const VECTORS = "tn_vectors";
 
-/** What follows from vectors: likeness, gaps, near-duplicates, and another model. */
+/** Cases of vectors: similarity, gaps, near-duplicates, and another model. */
 export function vectorCases(index: () => SearchIndex): void {
   const put = (...entries: SearchEntry[]) => index().put(VECTORS, entries);
   const embed = async (model: string, vectors: Record<string, Float32Array>) => {

@@ -26,7 +26,7 @@ const value = fc.oneof(
   { weight: 2, arbitrary: embedded },
 );
 
-/** `s` never holds an array, so that it can stand beside others in an index. */
+/** `s` is never an array, so that it can share an index with other fields. */
 export const documents = fc
   .array(
     fc.record(
@@ -40,7 +40,7 @@ export const documents = fc
 const path = fc.constantFrom("a", "b", "c", "s", "_id");
 const dotted = fc.constantFrom("a.x", "b.y", "a.0");
 
-/** What mongo-java-server answers otherwise than MongoDB (about paths through arrays, mostly) is left out when `portable`. */
+/** Filters; if `portable`, without those that mongo-java-server answers differently (mostly paths through arrays). */
 export function filters(portable: boolean): fc.Arbitrary<Record<string, unknown>> {
   const comparable = scalar.filter((operand) => !portable || operand !== null);
   const range = fc

@@ -177,7 +177,7 @@ export function writeTests(bench: Workbench): void {
     });
   });
 
-  test("what was acknowledged is read by whoever reads next", async () => {
+  test("the next reader reads acknowledged writes", async () => {
     const things = await bench.collection();
     await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
