@@ -22,7 +22,7 @@ async function pollOne(agent: Api): Promise<{ id: string }> {
 }
 
 describe("signing in", () => {
-  test("a wrong password says so and lets one try again; reloading keeps the session; signing out ends it", async () => {
+  test("reports a wrong password and allows another try; reloading keeps the session; signing out ends it", async () => {
     const context = await site.browser.newContext();
     const other = await context.newPage();
     await other.goto(`${site.server.root}/agents`);
@@ -63,7 +63,7 @@ test("a new agent's key is shown once", async () => {
   expect(await page.getByText(key as string).count()).toBe(0);
 });
 
-test("an agent whose key could not be made shows its signing secret all the same", async () => {
+test("shows the signing secret of an agent whose key could not be created", async () => {
   const refused = { error: { code: "rate_limited", message: "Later.", request_id: "req_1", details: {} } };
   await page.route("**/v1/agents/*/keys", (route) => route.fulfill({ status: 409, json: refused }));
   await site.go("/agents?create=1");
@@ -76,7 +76,7 @@ test("an agent whose key could not be made shows its signing secret all the same
   await site.heading("without a key").waitFor();
 });
 
-test("saving a part of an agent's settings keeps what stands in the others", async () => {
+test("saving one section of an agent's settings keeps the other sections", async () => {
   const { id } = ok(await site.admin.post("/agents", { name: "in parts", delivery_mode: "poll" }));
   await site.go(`/agents/${id}?tab=settings`);
   await site.button("New secret").click();
@@ -149,7 +149,7 @@ describe("connecting a device", () => {
       .claim_id;
   }
 
-  test("the code, who asks, approval, and a key for the device", async () => {
+  test("shows the code and the device, and issues a key after approval", async () => {
     const agent = await newAgent("connected");
     await site.go(`/agents/${agent.id}?tab=devices`);
     await site.button("Connect a device").click();
@@ -165,7 +165,7 @@ describe("connecting a device", () => {
     await page.getByRole("row", { name: /editor/ }).waitFor();
   });
 
-  test("the link that the device shows leads to who asks; denied, it gets nothing", async () => {
+  test("the device's link shows the request; a denied device gets no key", async () => {
     const agent = await newAgent("refused");
     const issued = ok(await admin.post(`/agents/${agent.id}/device-code`, {}));
     expect(issued.verification_uri_complete).toBe(`${site.server.root}/connect?code=${issued.user_code}`);
@@ -178,7 +178,7 @@ describe("connecting a device", () => {
   });
 });
 
-test("an event is published and its timeline followed to the acknowledgement, with why it was given", async () => {
+test("publishes an event and shows its timeline up to the acknowledgement, with the matching interest", async () => {
   const agent = await newAgent("follower");
   ok(
     await admin.post(`/agents/${agent.id}/interests`, {
@@ -200,7 +200,7 @@ test("an event is published and its timeline followed to the acknowledgement, wi
   await page.getByText("1 acknowledged, 0 pending, 0 dead").waitFor();
 });
 
-test("dead letters are grouped by reason; a replay is told before it is done, and done", async () => {
+test("groups dead letters by reason, and previews a replay before running it", async () => {
   const agent = await newAgent("mourner");
   ok(await admin.post(`/agents/${agent.id}/interests`, { event_type: "com.die.*" }));
   for (const n of [1, 2])
@@ -234,6 +234,6 @@ test("dead letters are grouped by reason; a replay is told before it is done, an
   });
 });
 
-test("nothing was wrong on any page, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

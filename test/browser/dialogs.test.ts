@@ -62,7 +62,7 @@ test.each(DIALOGS)(
   },
 );
 
-test("Escape asks before a text is lost that was written in a dialog", async () => {
+test("Escape asks for confirmation before it discards text in a dialog", async () => {
   await site.go("/outputs");
   await site.button("Save an output").first().click();
   const text = page.getByRole("textbox", { name: "Text" });
@@ -77,6 +77,6 @@ test("Escape asks before a text is lost that was written in a dialog", async () 
   await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 
-test("nothing was wrong in any dialog, and no other host was asked", () => {
+test("no dialog had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

@@ -63,7 +63,7 @@ test("a template that is not saved is not left by accident", async () => {
   await site.heading("Templates").waitFor();
 });
 
-test("a run is begun from the version of a template that is shown", async () => {
+test("starts a run from the shown version of a template", async () => {
   const step = (title: string) => ({ step_key: "only", title, completion_mode: "attestation" });
   for (const title of ["As it was", "As it is"])
     ok(await admin.post("/process-templates", { name: "Audit", slug: "audit", steps: [step(title)] }));
@@ -144,7 +144,7 @@ test("a webhook is changed to take CloudEvents, and is tried with one", async ()
 });
 
 describe("people and what they own", () => {
-  test("a person is invited, signs in with the password shown once, is made an admin and disabled", async () => {
+  test("a person is invited, signs in with the password shown once, becomes an admin and is disabled", async () => {
     await site.go("/settings");
     await site.button("Invite a person").click();
     await page.getByLabel("E-mail").fill("grace@example.com");
@@ -167,7 +167,7 @@ describe("people and what they own", () => {
     await page.getByText("Nobody has “nobody of this name”").waitFor();
   });
 
-  test("a team and a project are made; an agent gets its team and its owner", async () => {
+  test("creates a team and a project, and assigns an agent's team and owner", async () => {
     await site.go("/settings?tab=teams");
     await site.button("Make a team").click();
     await page.getByRole("dialog").getByLabel("Name").fill("Billing");
@@ -194,7 +194,7 @@ describe("people and what they own", () => {
     await page.getByRole("combobox", { name: "Team" }).and(page.locator("[value=Billing]")).waitFor();
   });
 
-  test("the limits of the installation are told", async () => {
+  test("shows the limits of the installation", async () => {
     await site.go("/settings?tab=limits");
     await page.getByText("6,000 a minute").waitFor();
     await page.getByText("52.4 MB").waitFor();
@@ -219,7 +219,7 @@ test("a document is uploaded for some only, and says for whom it is", async () =
   expect(ok(await admin.post("/memories/erase", asked)).erased.documents).toBe(1);
 });
 
-test("of many files few are sent at a time", async () => {
+test("uploads many files a few at a time", async () => {
   await site.go("/documents");
   const released = Promise.withResolvers<void>();
   let sent = 0;
@@ -238,6 +238,6 @@ test("of many files few are sent at a time", async () => {
   await page.unroute("**/v1/documents");
 });
 
-test("nothing went wrong on the way, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

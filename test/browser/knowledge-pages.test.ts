@@ -115,7 +115,7 @@ test.each(PAGES)("%s can be used by everybody, in light and dark, wide and narro
   expect(await checkPage(page, name)).toEqual([]);
 });
 
-test("of what a memory names only web addresses are links", async () => {
+test("links only web addresses in a memory", async () => {
   await site.go(`/memories/${ids.linked}`);
   await page.getByText("a program").waitFor();
   const shown = await page.locator(".markdown").innerHTML();
@@ -124,6 +124,6 @@ test("of what a memory names only web addresses are links", async () => {
   ]);
 });
 
-test("nothing went wrong on the pages, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

@@ -12,7 +12,7 @@ async function remember(title: string, content: string): Promise<string> {
 }
 
 describe("memories", () => {
-  test("a search gives what fits, explains it as a funnel, and says why another one is missing", async () => {
+  test("a search shows matches, explains them as a funnel, and says why another memory is missing", async () => {
     const due = await remember(
       "ACME's terms",
       "Invoices to ACME are due 30 days after the end of the month.",
@@ -42,7 +42,7 @@ describe("memories", () => {
     expect(page.url()).toContain(`/memories/${due}`);
   });
 
-  test("one walks from memory to memory along their relationships", async () => {
+  test("navigates between memories along their relationships", async () => {
     const [outage, alert] = [
       await remember("The outage", "The disk was full."),
       await remember("The alert", "At 80 %."),
@@ -136,6 +136,6 @@ describe("work", () => {
   });
 });
 
-test("nothing went wrong on the way, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

@@ -167,35 +167,32 @@ const SHARED: [what: string, make: () => Promise<Shared>][] = [
   ],
 ];
 
-test.each(SHARED)(
-  "what another made of %s meanwhile is written over only when one wants it",
-  async (_, make) => {
-    const { path, open, write, save, meanwhile, read } = await make();
-    await site.go(path);
-    await open();
-    await write("mine");
-    ok((await meanwhile()) as never);
-    const button = page.getByRole("button", { name: save, exact: true }).first();
-    await button.click();
-    const asked = page.getByRole("dialog", { name: "Changed meanwhile" });
-    await asked.getByRole("link", { name: "Look at it as it is now" }).waitFor();
-    await asked.getByRole("button", { name: "Cancel" }).click();
-    await asked.waitFor({ state: "detached" });
-    // The typed text is kept.
-    await button.and(page.locator(":focus")).waitFor();
-    expect(await read()).toBe("theirs");
-    await button.click();
-    await asked.getByRole("button", { name: "Save all the same" }).click();
-    await page
-      .getByRole("status")
-      .getByText(/saved|changed|version/i)
-      .first()
-      .waitFor();
-    expect(await read()).toBe("mine");
-  },
-);
+test.each(SHARED)("overwrites another user's change of %s only on confirmation", async (_, make) => {
+  const { path, open, write, save, meanwhile, read } = await make();
+  await site.go(path);
+  await open();
+  await write("mine");
+  ok((await meanwhile()) as never);
+  const button = page.getByRole("button", { name: save, exact: true }).first();
+  await button.click();
+  const asked = page.getByRole("dialog", { name: "Changed meanwhile" });
+  await asked.getByRole("link", { name: "Look at it as it is now" }).waitFor();
+  await asked.getByRole("button", { name: "Cancel" }).click();
+  await asked.waitFor({ state: "detached" });
+  // The typed text is kept.
+  await button.and(page.locator(":focus")).waitFor();
+  expect(await read()).toBe("theirs");
+  await button.click();
+  await asked.getByRole("button", { name: "Save all the same" }).click();
+  await page
+    .getByRole("status")
+    .getByText(/saved|changed|version/i)
+    .first()
+    .waitFor();
+  expect(await read()).toBe("mine");
+});
 
-test("what one has not touched stays as others have made it, unasked", async () => {
+test("keeps other users' changes of untouched fields without asking", async () => {
   const [webhook, connector] = [await onlyOf("/ingest/webhooks"), await onlyOf("/ingest/connectors")];
   const theirs = { ...mapping, subject: "/customer" };
   const forms = [
@@ -230,7 +227,7 @@ test("what one has not touched stays as others have made it, unasked", async () 
   expect((await onlyOf("/projects")).target_date).toBe(TARGET);
 });
 
-test("a new template is not made a version of another unasked", async () => {
+test("asks before a new template becomes a version of another", async () => {
   await site.go("/templates/new");
   await page.getByLabel("Name").fill("Notes");
   await page.getByLabel("Title").fill("Do it");
@@ -240,6 +237,6 @@ test("a new template is not made a version of another unasked", async () => {
   expect(ok(await admin.get("/process-templates/notes")).version_num).toBe(3);
 });
 
-test("nothing went wrong on the way, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

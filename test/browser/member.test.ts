@@ -130,7 +130,7 @@ test("a code of somebody else's agent is unknown to a member", async () => {
   await page.getByText("No open request of an agent of yours has this code").waitFor();
 });
 
-test("whom a member may not know is told apart by a part of the id, and is no link", async () => {
+test("shows people a member may not see by a part of their id, without a link", async () => {
   const { server, admin } = site;
   const { id } = server.credentials.agent;
   const channel = ok(await admin.post("/channels", { name: "incidents" })).id;
@@ -263,12 +263,12 @@ test("nothing that a member is offered is refused to them", async () => {
   expect(refused).toEqual([]);
 }, 300_000);
 
-test("what is withheld can be read by all, too", async () => {
+test("explanations of hidden pages are accessible", async () => {
   await site.go("/ingest");
   await page.getByText("For admins").waitFor();
   expect(await checkPage(page, "ingest-of-a-member")).toEqual([]);
 });
 
-test("nothing went wrong on the way, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

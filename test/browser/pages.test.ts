@@ -129,6 +129,6 @@ test("signing in can be, too", async () => {
   await context.close();
 });
 
-test("nothing was wrong on any page, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

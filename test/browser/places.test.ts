@@ -10,7 +10,7 @@ afterAll(site.close);
 
 const scrolled = () => page.evaluate("Math.round(scrollY)");
 
-describe("one comes back to where one was", () => {
+describe("navigation restores the previous place", () => {
   const COUNT = 70;
   let run: string;
 
@@ -55,7 +55,7 @@ describe("one comes back to where one was", () => {
     await row.getByText("So it is.", { exact: true }).waitFor();
   });
 
-  test("what is typed to narrow a list is one step back, as is a tab, and the step looked at stays after a reload", async () => {
+  test("a filter text and a tab are one history entry each, and the current one survives a reload", async () => {
     await site.go("/runs");
     await page.getByRole("link", { name: "Agents" }).click();
     for (const typed of ["d", "de", "def"]) {
@@ -96,7 +96,7 @@ describe("a session that several windows share", () => {
     await site.inDialog("Make channel").click();
   }
 
-  test("is gone on with when another one has renewed it", async () => {
+  test("continues after another window renewed it", async () => {
     await site.go("/channels?create=1");
     await page.getByRole("dialog").waitFor();
     await elsewhere("/renew", {});
@@ -110,7 +110,7 @@ describe("a session that several windows share", () => {
     await page.getByRole("cell", { name: "renewed.txt" }).waitFor();
   });
 
-  test("is renewed by the server's clock, and asked for again where nobody answers", async () => {
+  test("is renewed by the server's clock, and retried without an answer", async () => {
     const window = await page.context().newPage();
     await window.clock.install({ time: Date.now() + 86_400_000 });
     let renewals = 0;
@@ -147,7 +147,7 @@ describe("a session that several windows share", () => {
   });
 });
 
-test("a session that ends keeps what was typed: one signs in again, and sends it", async () => {
+test("keeps typed text when the session ends, and sends it after signing in again", async () => {
   await site.go("/memories");
   await site.button("Remember").click();
   await page.getByLabel("Title").fill("Half written");
@@ -183,7 +183,7 @@ describe("by keys", () => {
     await page.locator("main:focus").waitFor();
   });
 
-  test("where there is little room Escape closes the navigation, and going on in the page does", async () => {
+  test("on small screens Escape closes the navigation, and so does using the page", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await site.go("/channels");
     await site.button("Open navigation").press("Enter");
@@ -220,7 +220,7 @@ describe("by keys", () => {
     await save.and(page.locator(":focus")).waitFor();
   });
 
-  test("a filter that is chosen keeps the focus", async () => {
+  test("a chosen filter keeps the focus", async () => {
     await site.go("/events");
     const filter = page.getByRole("checkbox", { name: "Only unmatched" });
     await filter.press("Space");
@@ -229,18 +229,18 @@ describe("by keys", () => {
   });
 });
 
-describe("what cannot be shown", () => {
+describe("missing pages and failures", () => {
   test.each([
     ["/events/evt_nothing", "There is no event evt_nothing"],
     ["/memories/nothing", "expected a uuid"],
-  ])("%s says that nothing is there, and offers no second try", async (path, says) => {
+  ])("%s reports not found, without a retry button", async (path, says) => {
     await site.go(path);
     await page.getByRole("note").getByText(says).waitFor();
     await page.getByRole("note").getByText("the address is mistyped").waitFor();
     expect(await site.button("Try again").count()).toBe(0);
   });
 
-  test("a proxy that answers in the server's place is told in words, and trying again helps", async () => {
+  test("explains an answer of a proxy instead of the server, and recovers on retry", async () => {
     const bad = { status: 502, contentType: "text/html", body: "<html><h1>Bad gateway</h1></html>" };
     await page.route("**/v1/outputs*", (route) => route.fulfill(bad));
     await site.go("/outputs");
@@ -251,7 +251,7 @@ describe("what cannot be shown", () => {
     await page.getByText("Nothing is saved yet").waitFor();
   });
 
-  test("the overview says that the server does not answer, and goes on by itself when it does", async () => {
+  test("the overview reports that the server does not answer, and recovers by itself", async () => {
     await page.route("**/v1/live", (route) => route.abort());
     await site.go("/");
     await page.getByText("The server does not answer").waitFor();
@@ -260,7 +260,7 @@ describe("what cannot be shown", () => {
     await page.getByText("The server does not answer").waitFor({ state: "detached" });
   });
 
-  test("a page that only looks on asks one to sign in when the session is over", async () => {
+  test("a read-only page asks to sign in when the session has ended", async () => {
     await page.route("**/v1/live", (route) => route.abort());
     await site.go("/");
     await site.heading("Overview").waitFor();
@@ -272,7 +272,7 @@ describe("what cannot be shown", () => {
     await page.getByText("Last 15 minutes").waitFor();
   });
 
-  test("a page whose script does not come is no error of the console, and comes when it is asked for again", async () => {
+  test("a page whose script fails to load offers a retry, which loads it", async () => {
     const other = await page.context().newPage();
     await other.goto(`${site.server.root}/settings`);
     await other.route("**/assets/templates-*", (route) => route.abort());
@@ -309,7 +309,7 @@ describe("what cannot be shown", () => {
     await page.keyboard.press("Escape");
   });
 
-  test("a part that does not come, or that the browser cannot carry out, says so and leaves the rest", async () => {
+  test("a part that fails to load or run reports it and leaves the rest usable", async () => {
     const other = await page.context().newPage();
     await other.route("**/assets/chart-*.js", (route) => route.abort());
     await other.goto(site.server.root);
@@ -325,6 +325,6 @@ describe("what cannot be shown", () => {
   });
 });
 
-test("nothing went wrong on the way, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

@@ -13,7 +13,7 @@ async function remember(title: string, more: object = {}): Promise<string> {
   return ok(await agent.post("/memories", memory)).id;
 }
 
-describe("memories are kept in order", () => {
+describe("maintenance of memories", () => {
   test("a relationship is made with a memory found by a part of its title, and deleted", async () => {
     const [cause, effect] = [await remember("The disk was full"), await remember("The outage of May")];
     await site.go(`/memories/${effect}?tab=relationships`);
@@ -33,7 +33,7 @@ describe("memories are kept in order", () => {
     expect(ok(await admin.get(`/memories/${cause}/relationships`)).count).toBe(0);
   });
 
-  test("who changes one thing of a memory leaves what an agent has changed meanwhile", async () => {
+  test("changing one field of a memory keeps an agent's concurrent changes", async () => {
     const id = await remember("The shop opens at nine");
     await site.go(`/memories/${id}`);
     await site.button("Edit").click();
@@ -76,7 +76,7 @@ describe("memories are kept in order", () => {
     ok(await admin.get(`/memories/${kept}`));
   });
 
-  test("what was counted is not shown for what was asked since", async () => {
+  test("does not show old counts for a new question", async () => {
     await remember("Likes coffee", { metadata: { subject: "customer-1" } });
     await site.go("/memories/erase");
     const subject = page.getByRole("textbox", { name: "Subject" });
@@ -116,7 +116,7 @@ async function held(url: string) {
 }
 
 describe("long lists", () => {
-  test("go on past 200 by the page, and are narrowed by what one types", async () => {
+  test("are paged beyond 200, and filtered by typing", async () => {
     const made = Array.from({ length: 205 }, (_, n) =>
       admin.post("/agents", { name: `worker ${String(n).padStart(3, "0")}`, delivery_mode: "poll" }),
     );
@@ -138,7 +138,7 @@ describe("long lists", () => {
     expect(page.url()).toContain("q=ker+20");
   });
 
-  test("a next page that comes late is not put under another list", async () => {
+  test("a late next page is not appended to another list", async () => {
     await site.go("/agents?status=all");
     await page.getByRole("row").nth(50).waitFor();
     const late = await held("**/v1/agents?*offset=50*");
@@ -181,7 +181,7 @@ async function askedUntilTold(): Promise<string[]> {
 }
 
 describe("pages follow the server", () => {
-  test("a run that an agent works on changes by itself, and nothing is asked while nothing happens", async () => {
+  test("a run updates live, without requests while nothing changes", async () => {
     const steps = [
       { step_key: "dig", title: "Dig", completion_mode: "attestation" },
       { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" },
@@ -207,7 +207,7 @@ test.each(["/", "/events", "/dead-letters"])("%s follows the server by one conne
   expect(asked.filter((url) => url.endsWith("/v1/live"))).toHaveLength(1);
 });
 
-test("what one writes about a step stays there when somebody else is quicker", async () => {
+test("keeps a note on a step when somebody else is faster", async () => {
   const criteria = ["wide", "deep"].map((key) => ({ key, description: `It is ${key}` }));
   const dig = {
     step_key: "dig",
@@ -238,7 +238,7 @@ describe("by keyboard alone", () => {
   const focused = () =>
     page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
 
-  test("a dialog takes the focus, keeps it, and gives it back", async () => {
+  test("a dialog takes, traps and restores the focus", async () => {
     await site.go("/channels");
     await site.button("New channel").first().focus();
     await page.keyboard.press("Enter");
@@ -255,7 +255,7 @@ describe("by keyboard alone", () => {
     await site.button("New channel").first().and(page.locator(":focus")).waitFor();
   });
 
-  test("the first Tab leads past the navigation, and a choice is made with arrows", async () => {
+  test("the first Tab skips the navigation, and arrow keys select options", async () => {
     await site.go("/overview-of-nothing");
     await page.locator(".page h1").waitFor();
     await page.keyboard.press("Tab");
@@ -280,6 +280,6 @@ describe("by keyboard alone", () => {
   });
 });
 
-test("nothing went wrong on the way, and no other host was asked", () => {
+test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

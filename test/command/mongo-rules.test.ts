@@ -3,7 +3,7 @@ import { faultsOf } from "../support/mongo-rules.ts";
 
 const writeConcern = { w: "majority", j: true };
 
-test("nothing is said of what holds everywhere", () => {
+test("accepts commands that hold everywhere", () => {
   const commands = [
     { find: "events", filter: {} },
     { insert: "events", documents: [{ _id: "1", at: new Date(), list: [{ name: "x" }] }], writeConcern },

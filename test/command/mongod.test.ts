@@ -55,27 +55,27 @@ async function hostOf(script: string): Promise<RequestListener> {
   };
 }
 
-test("what the host gives is kept, and found again without it", async () => {
+test("caches a download, and finds it again without the host", async () => {
   const first = await downloaded(await hostOf("echo db version v7.0.28"));
   expect(first).toEqual({ path: expect.stringMatching(/mongod/) });
   expect(await readFile((first as { path: string }).path, "utf8")).toContain("v7.0.28");
   expect(await fetched(`http://127.0.0.1:${await freePort()}`)).toEqual(first);
 });
 
-test("what does not run here is not taken", async () => {
+test("rejects a binary that does not run here", async () => {
   const host = await hostOf("echo libcurl.so.4: cannot open shared object file >&2; exit 127");
   expect(await downloaded(host)).toEqual({
     why: "the mongod that was downloaded does not run: libcurl.so.4: cannot open shared object file",
   });
 });
 
-test("a host that cannot be reached is told by its name", async () => {
+test("names an unreachable host", async () => {
   expect(await fetched(`http://127.0.0.1:${await freePort()}`)).toEqual({
     why: expect.stringMatching(/^127\.0\.0\.1:\d+ cannot be reached: .*ECONNREFUSED/),
   });
 });
 
-test("a host without this version is told by its answer", async () => {
+test("reports the answer of a host without this version", async () => {
   expect(await downloaded((_req, res) => res.writeHead(404).end())).toEqual({
     why: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/.*7\.0\.28\.tgz answers 404$/),
   });
@@ -87,7 +87,7 @@ test("a host that never answers is not waited for", async () => {
   });
 });
 
-test("a download that stops in the middle is given up", async () => {
+test("aborts a download that stalls", async () => {
   const stuck: RequestListener = (req, res) => {
     res.setHeader("Content-Length", 1_000_000);
     if (req.method === "HEAD") res.end();
@@ -96,7 +96,7 @@ test("a download that stops in the middle is given up", async () => {
   expect(await downloaded(stuck, 3000)).toEqual({ why: "the download brought nothing for 3 s" });
 });
 
-test("what is not what its host says it is is not taken", async () => {
+test("rejects a download with a wrong checksum", async () => {
   const honest = await hostOf("echo db version v7.0.28");
   const lying: RequestListener = (req, res) =>
     req.url?.endsWith(".md5") ? res.setHeader("Content-Length", 3).end("abc") : honest(req, res);

@@ -11,7 +11,7 @@ async function run(names: string[], budgetSeconds = 60) {
   return runSuite(ROOT, files, budgetSeconds, { output: "ignore" });
 }
 
-test("tells what passed, failed and was skipped, by name", async () => {
+test("reports passed, failed and skipped tests by name", async () => {
   const { files, problems } = await run(["tidy"]);
   expect(files).toEqual([
     {

@@ -145,7 +145,7 @@ describe.each(["while the server runs", "while it does not"])("the command line 
   });
 });
 
-test("what it makes is there for the server that starts next, on the same passwords and keys", async () => {
+test("its changes are visible to the next server, with the same passwords and keys", async () => {
   const dataDir = await mkdtemp(join(scratch, "data-"));
   const first = await startServer({ dataDir });
   await first.stop();
@@ -180,7 +180,7 @@ describe("while the server runs", () => {
     ["users disable nobody@example.com", /^There is no user with the e-mail nobody@example\.com\.$/],
     ["users create --user-email nobody", /^email: .*\(validation_failed\)$/],
     ["keys create", /^AGENT_ID is needed\.$/],
-  ])("what it refuses it says in a line: %s", async (command, line) => {
+  ])("refuses in one line: %s", async (command, line) => {
     const { code, output } = await run(server.dataDir, command, { OPERATOR_TOKEN });
     expect(code).toBe(1);
     expect(output.trimEnd().split("\n").at(-1)).toMatch(line);
@@ -195,7 +195,7 @@ describe("while the server runs", () => {
     },
   );
 
-  test("without credentials.json it is told where the server is, and who its admin", async () => {
+  test("without credentials.json it takes the server's URL and the admin's login as options", async () => {
     const kept = join(server.dataDir, "credentials.json");
     const away = join(scratch, "credentials.json");
     const file = join(scratch, "first-password");
@@ -244,25 +244,22 @@ test.each([
   ["agents list --role admin", /^agents list takes no --role\.$/],
   ["users list --email a@b.example --password-file /none", /^--password-file: ENOENT/],
   ["users list --color", /^Unknown option '--color'/],
-])("what is no command is refused: %s", async (command, line) => {
+])("refuses unknown commands: %s", async (command, line) => {
   const { code, output } = await run(scratch, command);
   expect(code).toBe(1);
   expect(output.trimEnd().split("\n").at(-1)).toMatch(line);
 });
 
-test.each(["", "help", "--help", "agents list -h"])(
-  "asked so, it says what there is: %s",
-  async (command) => {
-    const { code, output } = await run(scratch, command);
-    expect(code).toBe(0);
-    for (const command of [
-      "tenants create",
-      "users reset-password",
-      "agents list",
-      "keys revoke",
-      "connectors create",
-    ]) {
-      expect(output).toContain(command);
-    }
-  },
-);
+test.each(["", "help", "--help", "agents list -h"])("prints its help: %s", async (command) => {
+  const { code, output } = await run(scratch, command);
+  expect(code).toBe(0);
+  for (const command of [
+    "tenants create",
+    "users reset-password",
+    "agents list",
+    "keys revoke",
+    "connectors create",
+  ]) {
+    expect(output).toContain(command);
+  }
+});

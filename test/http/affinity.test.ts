@@ -29,7 +29,7 @@ const mongo = await startMongo();
     return agent;
   }
 
-  test("a stream holds what it may and no more, and an ack makes room in it", async () => {
+  test("a stream holds at most its limit, and an ack frees capacity", async () => {
     const agent = await agentWith("com.room", 6);
     const url = `${nodes.gateway.url}/delivery/stream?max_in_flight=1`;
     const { chunks, close } = await openStream(url, agent.token);

@@ -167,7 +167,7 @@ describe("an agent", () => {
     );
   });
 
-  test("becomes inactive and active again, as often as it is said", async () => {
+  test("can be deactivated and activated repeatedly", async () => {
     const { id } = await newAgent();
     for (const status of ["inactive", "inactive", "active", "active"]) {
       expect(ok(await admin.patch(`/agents/${id}/status`, { status }))).toMatchObject({ id, status });
@@ -179,7 +179,7 @@ describe("an agent", () => {
 });
 
 describe("the list of agents", () => {
-  test("has pages, oldest first, and knows the status", async () => {
+  test("is paged, oldest first, and filtered by status", async () => {
     const other = await makeWorld(server, "pages");
     const ids = [other.agentId];
     for (let i = 0; i < 5; i++) ids.push(ok(await other.admin.post("/agents", AGENT)).id);
@@ -218,7 +218,7 @@ describe("a signing secret", () => {
 });
 
 describe("a key", () => {
-  test("is shown whole once, then by its beginning", async () => {
+  test("is shown once, then only its prefix", async () => {
     const { id } = await newAgent();
     const expires_at = new Date(Date.now() + 60_000).toISOString();
     const made = await admin.post(`/agents/${id}/keys`, { scopes: ["send", "admin"], expires_at });

@@ -136,7 +136,7 @@ describe("keys that are guessed", () => {
     expect((await from("192.0.2.4", (await newKey(["send"])).key)).status).toBe(200);
   });
 
-  test("stand in no log", async () => {
+  test("appear in no log", async () => {
     const { key } = await newKey(["send"]);
     expect((await from("192.0.2.5", key)).status).toBe(200);
     expect((await from("192.0.2.5", guess(7))).status).toBe(401);

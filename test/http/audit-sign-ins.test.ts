@@ -60,7 +60,7 @@ test("a failed sign-in is noted with its account, once a minute from an address,
   expect(JSON.stringify(noted)).not.toContain("wrong password");
 });
 
-test("where no organisation is named, none learns the address: the attempt may be at another's account", async () => {
+test("without a named organisation none sees the address: the attempt may be at another's account", async () => {
   const other = await makeWorld(server, "signing-in-too");
   const email = "carol@signing-in.example";
   const users = [

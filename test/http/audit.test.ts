@@ -20,7 +20,7 @@ const list = async (query = "") => ok(await world.admin.get(`/audit?${query}`));
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 const entries = async (query = ""): Promise<any[]> => (await list(query)).entries;
 
-describe("what has to be accounted for", () => {
+describe("audited actions", () => {
   const ofTenants = operations.filter((op) => isAudited(op) && op.access.by !== "operator");
 
   test("is what admins and people alone may change, what deletes, and what contracts say so of", () => {
@@ -115,7 +115,7 @@ function absentId(kind: string): string {
   return NAMED.includes(kind) ? "nobody-has-this" : "0199c0de-7a11-7c3e-9f00-000000000000";
 }
 
-test("what is worked on together names who changed it", async () => {
+test("shared resources name who changed them", async () => {
   const [one, other] = await Promise.all(
     [1, 2].map(async () => api(server, await world.tokenWith(["memory:read", "memory:write"]))),
   );
@@ -162,7 +162,7 @@ test("what is worked on together names who changed it", async () => {
   expect(JSON.stringify(of)).not.toContain("Audited");
 });
 
-test("an entry says who did what to what, and secrets are in none", async () => {
+test("an entry names caller, action and resource, without secrets", async () => {
   const agent = ok(await world.admin.post("/agents", { name: "Audited", delivery_mode: "poll" }));
   const key = ok(await world.admin.post(`/agents/${agent.id}/keys`, { scopes: ["send"] }));
   ok(await world.admin.patch(`/agents/${agent.id}`, { name: "Renamed" }));

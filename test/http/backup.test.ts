@@ -73,7 +73,7 @@ function publishing(token: string): { accepted: string[]; stop(): Promise<void> 
   };
 }
 
-test("all that was accepted before a backup under load is there after its restore", async () => {
+test("everything accepted before a backup under load exists after its restore", async () => {
   const { agent, admin } = server.credentials;
   const token = await agentToken(server, agent.api_key);
   const http = api(server, token);
@@ -142,7 +142,7 @@ test("a backup is made while a tenant's blobs are being erased, with those that 
 });
 
 describe("refused", () => {
-  test("a backup onto a file that is there", async () => {
+  test("a backup onto an existing file", async () => {
     const file = join(await newFolder(), "there");
     await writeFile(file, "precious");
     const { code, output } = await npmRun("create", file, server.dataDir);

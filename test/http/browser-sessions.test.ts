@@ -55,7 +55,7 @@ describe("the session of a browser", () => {
     expect(await from("same-origin")).toMatchObject({ status: 200 });
   });
 
-  test("goes on when it is renewed, and ends when one signs out", async () => {
+  test("continues when renewed, and ends on signing out", async () => {
     const { cookie, csrf } = await signIn();
     const renewed = await outside.post("/auth/session/renew", {}, { cookie, "x-csrf-token": csrf });
     const next = renewed.headers.get("set-cookie")?.split(";")[0] as string;
@@ -85,7 +85,7 @@ describe("the session of a browser", () => {
 describe("the console's files", () => {
   const page = (path: string, accept = "text/html") => outside.get(server.root + path, { accept });
 
-  test("its page stands at the root and at its own addresses, under a policy without exceptions", async () => {
+  test("its page is served at the root and its routes, under a policy without exceptions", async () => {
     for (const path of ["/", "/agents/ag_1", "/connect?code=BCDF-2345"]) {
       const { headers, body } = await page(path);
       expect(headers.get("content-type")).toBe("text/html; charset=utf-8");

@@ -54,7 +54,7 @@ test("however many interests there are, all are listed", async () => {
   expect(out.trimEnd().split("\n")).toHaveLength(201);
 });
 
-test("what a team is to know is remembered for it, and what is wrong is replaced", async () => {
+test("remembers for a team, and supersedes a wrong memory", async () => {
   const team = await admin.teams.create({ name: "Parcels" });
   const { id: agent_id } = await admin.agents.create({
     name: "mate",

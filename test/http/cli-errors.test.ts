@@ -65,7 +65,7 @@ test("the table has all commands", () => {
 });
 
 describe.each(Object.entries(COMMAND_LINES))("%s", (name, { words, refused, unreached }) => {
-  test("tells how it is typed", async () => {
+  test("prints its usage", async () => {
     expect(await errorOf([name, ...words, "--nonsense"])).toEqual({
       exit: 2,
       code: "usage_error",
@@ -75,7 +75,7 @@ describe.each(Object.entries(COMMAND_LINES))("%s", (name, { words, refused, unre
   });
 
   if (refused !== "in an answer")
-    test("tells what the service refuses", async () => {
+    test("reports refusals of the service", async () => {
       const told = await errorOf([name, ...words]);
       expect(told).toMatchObject({ exit: 1, code: refused ?? "authentication_failed" });
       if (refused === "check_failed") expect(told.message).toMatch(/^key: ak_live_0000… .* is refused/);
@@ -115,14 +115,14 @@ test("listen reports an event that it rejects", async () => {
   expect(JSON.parse(line)).toEqual({ error: { code: "command_failed", message: "exit 3 ended with 3" } });
 });
 
-test("mcp tells within its protocol", async () => {
+test("mcp reports errors within its protocol", async () => {
   const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`;
   const { code, out, err } = await cli.run(["mcp", "--json"], { input });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(JSON.parse(out)).toMatchObject({ id: 1, error: { data: { code: "authentication_failed" } } });
 });
 
-test("doctor still gives what it found", async () => {
+test("doctor still prints its findings", async () => {
   const { code, out } = await cli.run(["doctor", "--json"]);
   expect(code).toBe(1);
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ mark: "wrong", what: "key" }));
@@ -161,7 +161,7 @@ test.each<[string[], Record<string, string>, object]>([
   expect(await errorOf(args, env)).toMatchObject(told);
 });
 
-test("profiles that cannot be read are told", async () => {
+test("reports unreadable profiles", async () => {
   const home = newCli({ XDG_CONFIG_HOME: "/dev/null", AFFERENT_URL: server.root });
   try {
     const { code, err } = await home.run(["recall", "x", "--json"]);
@@ -171,7 +171,7 @@ test("profiles that cannot be read are told", async () => {
   }
 });
 
-test("a fault of the command line itself is told with its stack", async () => {
+test("reports an unexpected error with its stack", async () => {
   const home = newCli();
   try {
     mkdirSync(join(home.folder, "data"));
@@ -184,7 +184,7 @@ test("a fault of the command line itself is told with its stack", async () => {
   }
 });
 
-test("what ends listen is told once", async () => {
+test("reports the error that ends listen once", async () => {
   const { code, err } = await cli.run(["listen"]);
   expect({ code, lines: linesOf(err) }).toEqual({
     code: 1,

@@ -27,7 +27,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-test("what is published is heard, and seen as it comes", async () => {
+test("listen and tail receive published events", async () => {
   await admin.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
   const tailing = cli.start(["tail", "com.example.seen.*", "--count", "2", "--json"]);
   const listening = cli.start(["listen", "--count", "2", "--json"]);
@@ -90,7 +90,7 @@ test("tail shows each event once, also what is seen late and what came while the
   await between.close();
 });
 
-test("listen that is ended before it has got so many as were asked for was not done", async () => {
+test("listen that is ended before `--count` exits as interrupted", async () => {
   await admin.interests.create({ agent_id: agentId, event_type: "com.example.one" });
   await admin.publish({ type: "com.example.one", source: "urn:t" });
   const hearing = cli.start(["listen", "--count", "100"]);
@@ -99,7 +99,7 @@ test("listen that is ended before it has got so many as were asked for was not d
   expect((await hearing.ended).code).toBe(130);
 });
 
-test("a supervisor may ask listen to end more than once: what runs ends first", async () => {
+test("listen finishes running handlers, even if asked to end repeatedly", async () => {
   const { id: agent_id } = await admin.agents.create({ name: "supervised", delivery_mode: "sse" });
   const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
   await admin.interests.create({ agent_id, event_type: "com.example.long" });

@@ -76,7 +76,7 @@ describe("connect", () => {
     expect(published).toMatchObject({ code: 0, out: expect.stringMatching(/^evt_\w+ accepted\n$/) });
   });
 
-  test("its key is told to no other address", async () => {
+  test("its key is sent to no other address", async () => {
     const heard: string[] = [];
     const other = await serving((request, response) => {
       heard.push(`${request.url} ${request.headers.authorization}`);
@@ -87,7 +87,7 @@ describe("connect", () => {
     expect(heard).toEqual(["/v1/events undefined"]);
   });
 
-  test("nor is that of the environment told to the address that some folder names", async () => {
+  test("nor is the key of the environment sent to an address from a folder's file", async () => {
     const heard: string[] = [];
     const other = await serving(({ url }, response) => {
       heard.push(url as string);
@@ -124,7 +124,7 @@ describe("connect", () => {
     await Promise.all([other.remove(), away.close()]);
   });
 
-  test("a code that is none, or was denied, is said", async () => {
+  test("reports an invalid or denied code", async () => {
     expect(await device.run(["connect", "abc"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("abc is no code: expected one like BCDF-2345"),
@@ -147,7 +147,7 @@ describe("connect", () => {
   });
 });
 
-test("what is remembered is recalled", async () => {
+test("recalls a memory", async () => {
   const { id } = await json(
     "remember",
     "Invoices are due in 30 days",
@@ -161,7 +161,7 @@ test("what is remembered is recalled", async () => {
   expect(out).toContain(`Invoices are due in 30 days  (semantic, agent, ${id})\n  ACME pays late.`);
 });
 
-test("a handoff is saved, and gone on with", async () => {
+test("saves and resumes a handoff", async () => {
   expect(await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest")).toMatchObject(
     {
       version_num: 1,
@@ -218,7 +218,7 @@ describe("doctor", () => {
     expect([code, out]).toEqual([1, expect.stringMatching(told)]);
   });
 
-  test("a scope that is missing is told with what it is for", async () => {
+  test("names a missing scope and its use", async () => {
     const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["send"] });
     const { code, out } = await cli.run(["doctor"], { env: { AFFERENT_API_KEY: key } });
     expect([code, out]).toEqual([0, expect.stringContaining("! scopes   without receive: no listen")]);
@@ -267,13 +267,13 @@ test.each([
   ],
   ["an unknown profile", ["doctor", "--profile", "work"], {}, "run `afferent connect --profile work`"],
   ["no service", ["recall", "x", "--url", "http://127.0.0.1:9"], {}, "afferent doctor tells more"],
-])("what to do is said of %s, without a stack", async (_, args, env, told) => {
+])("says what to do about %s, without a stack", async (_, args, env, told) => {
   const { code, err } = await cli.run(args, { env });
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(told) });
   expect(err).not.toMatch(/^ +at /m);
 });
 
-test("what every command takes may stand before its name", async () => {
+test("global options may precede the command", async () => {
   const { url } = server;
   const bare = newCli();
   try {

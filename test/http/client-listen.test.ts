@@ -112,7 +112,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     expect(attempts.map(({ attempt_count }) => attempt_count)).toEqual([1]);
   });
 
-  test("stopping takes nothing more, and waits for what runs", async () => {
+  test("stopping receives nothing more, and waits for running handlers", async () => {
     const { client } = await receiver(`com.stopped.${by}`);
     const started: string[] = [];
     let release = () => {};
@@ -154,7 +154,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
   });
 });
 
-test("a handler that does not end is told and left when the time to stop is over", async () => {
+test("aborts and abandons a handler that exceeds the time to stop", async () => {
   const { client } = await receiver("com.stuck");
   let told = false;
   const handler = async (_: unknown, { signal }: { signal: AbortSignal }) => {

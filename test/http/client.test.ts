@@ -54,7 +54,7 @@ describe("operations", () => {
     ]);
   });
 
-  test("an event is published once, whatever is left out and however often it is sent", async () => {
+  test("publishes an event once, with any field omitted and any number of retries", async () => {
     const event = { id: "once", type: "com.example.thing", source: "urn:test", colour: "red" };
     const { event_id, status } = await client.publish(event);
     expect(status).toBe("accepted");
@@ -67,7 +67,7 @@ describe("operations", () => {
     expect(other).toMatchObject({ status: "accepted" });
   });
 
-  test("the origin will do as the address, and what stands at the root is found there", async () => {
+  test("accepts the origin as the address, and finds root paths there", async () => {
     const atRoot = createClient({ url: `${server.root}/`, apiKey });
     expect((await atRoot.auth.me()).agent).toEqual((await client.auth.me()).agent);
     expect((await atRoot.auth.jwks()).keys).toHaveLength(1);
@@ -118,7 +118,7 @@ describe("errors", () => {
     ]);
   });
 
-  test("what is no answer of the service says so", async () => {
+  test("reports answers that are not the service's", async () => {
     const { fetch } = spy(() => new Response("<h1>Bad Gateway</h1>", { status: 404 }));
     await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
       code: "unexpected_answer",
@@ -134,7 +134,7 @@ describe("errors", () => {
   test.each([
     ["text/html", "<h1>Sign in to the network</h1>"],
     ["application/json", '{"agent": '],
-  ])("so does what is no answer and looks well: %s", async (type, text) => {
+  ])("also if they look valid: %s", async (type, text) => {
     const { requests, fetch } = spy(() => new Response(text, { headers: { "content-type": type } }));
     await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
       code: "unexpected_answer",
@@ -182,7 +182,7 @@ describe("errors", () => {
     );
   });
 
-  test("a stream that breaks off is told from one that ends", async () => {
+  test("distinguishes a broken stream from one that ends", async () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('data: {"n": 1}\n\n')),
       pull: (controller) => controller.error(new TypeError("terminated")),
@@ -253,7 +253,7 @@ describe("trying again", () => {
     expect(requests).toHaveLength(3);
   });
 
-  test("what was refused is not sent again", async () => {
+  test("does not retry refusals", async () => {
     const { requests, fetch } = spy(() => undefined);
     await expect(client.channels.create({ name: "" }, { fetch })).rejects.toMatchObject({
       code: "validation_failed",
@@ -270,7 +270,7 @@ describe("trying again", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("what may be repeated carries no key", async () => {
+  test("idempotent requests carry no key", async () => {
     const { requests, fetch } = spy(() => undefined);
     await client.memories.search({ query: "content" }, { fetch });
     await client.deliveries.ack({ delivery_ids: [] }, { fetch });
@@ -315,7 +315,7 @@ describe("who calls", () => {
     expect(requests.at(-1)?.headers.get("authorization")).toBe("Bearer token-1");
   });
 
-  test("a wrong key is refused once, and said", async () => {
+  test("reports a wrong key after one attempt", async () => {
     const { requests, fetch } = spy(() => undefined);
     const own = createClient({ url: server.url, apiKey: `ak_live_${"0".repeat(32)}`, fetch });
     await expect(own.auth.me()).rejects.toMatchObject({ code: "authentication_failed" });

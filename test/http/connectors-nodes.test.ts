@@ -43,7 +43,7 @@ const rabbit = started as TestRabbit;
     }
   }
 
-  test("both take its messages; what the one that dies held comes by the other; paused, neither takes any", async () => {
+  test("both consume its messages; the other takes over from one that dies; neither consumes while paused", async () => {
     const receiver = await newReceiver(nodes.gateway, admin, "receiver", { interests: ["com.shared.*"] });
     const mapping = { entity: "order", action: "placed", id: "/n" };
     const { id } = ok(

@@ -196,7 +196,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);
   });
 
-  test("another mapping holds for what is taken then, and what could not be mapped is replayed", async () => {
+  test("a new mapping applies to later messages, and unmapped ones are replayed with it", async () => {
     await sendTo(rabbit, "mapped-again", [{ body: { id: 1, kind: "Placed", for: "acme" } }]);
     const agent = await receiver("com.again.*");
     const connector = await register({ queue: "mapped-again", source: "again", mapping });
@@ -239,7 +239,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     ok(await admin.del(`/ingest/connectors/${connector.id}`));
   });
 
-  test("paused, it leaves messages at the broker; resumed, it takes them", async () => {
+  test("leaves messages at the broker while paused, and consumes them when resumed", async () => {
     await sendTo(rabbit, "pausing", []);
     const agent = await receiver("com.pausing.*");
     const { id } = await register({ queue: "pausing", source: "pausing" });
@@ -254,7 +254,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     ok(await admin.del(path));
   });
 
-  test("what goes wrong is visible, and it goes on by itself", async () => {
+  test("shows errors, and recovers by itself", async () => {
     const wrong = rabbit.url.replace(/:[^:@]+@/, ":wr0ng@");
     const refused = await register({ queue: "any", url: wrong });
     const missing = await register({ queue: "comes-later", source: "later" });

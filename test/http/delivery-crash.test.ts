@@ -18,7 +18,7 @@ async function crash(): Promise<void> {
 const TYPE = "com.example.crash";
 const idsOf = (deliveries: { id: string }[]) => deliveries.map(({ id }) => id).toSorted();
 
-test("after a SIGKILL, what was leased or waiting comes back and what was settled does not", async () => {
+test("after a SIGKILL, leased and waiting deliveries are redelivered, settled ones are not", async () => {
   const agent = { visibility_timeout_seconds: 3 };
   const receiver = await newReceiver(ground.server, ground.admin, "leased", { interests: [TYPE], agent });
   await Promise.all(Array.from({ length: 20 }, () => ground.publish(TYPE)));

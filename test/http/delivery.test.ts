@@ -23,7 +23,7 @@ const statsOf = async (receiver: { api: { get(path: string): Promise<never> } })
   ok(await receiver.api.get("/delivery/stats"));
 
 describe("poll", () => {
-  test("gives the whole event, why it came and until when it is leased", async () => {
+  test("returns the whole event, the matching interests and the end of the lease", async () => {
     const receiver = await receiverOf();
     const event_id = await ground.publish(
       receiver.type,
@@ -61,19 +61,19 @@ describe("poll", () => {
     expect(lease).toBeLessThan(31_000 + took);
   });
 
-  test("answers at once with nothing when there is nothing", async () => {
+  test("returns an empty list at once without `wait`", async () => {
     const receiver = await receiverOf();
     expect((await receiver.api.get("/delivery/poll")).body).toEqual({ deliveries: [], count: 0 });
   });
 
-  test("is given what comes while it waits", async () => {
+  test("returns an event that arrives while it waits", async () => {
     const receiver = await receiverOf();
     const waiting = pollSome(receiver.api, "wait=30");
     const event_id = await ground.publish(receiver.type);
     expect(await waiting).toMatchObject([{ event_id }]);
   });
 
-  test("several that wait share what comes; each delivery goes to one of them", async () => {
+  test("several waiting polls share arriving deliveries; each goes to one of them", async () => {
     const receiver = await receiverOf();
     const waiting = Promise.all(Array.from({ length: 6 }, () => pollSome(receiver.api, "wait=30&limit=2")));
     const published = await Promise.all(Array.from({ length: 12 }, () => ground.publish(receiver.type)));
@@ -127,7 +127,7 @@ describe("poll", () => {
     expect(types).toEqual(["9", "9", "5", "1", "1"]);
   });
 
-  test("stops at 4 MB of events, and goes on from there", async () => {
+  test("stops at 4 MB of events, and continues from there", async () => {
     const receiver = await receiverOf();
     const text = "x".repeat(900_000);
     for (let i = 0; i < 6; i++) await ground.publish(receiver.type, { text });
@@ -136,7 +136,7 @@ describe("poll", () => {
     expect(await pollSome(receiver.api, "")).toHaveLength(2);
   });
 
-  test("a caller that went away is not given what comes later", async () => {
+  test("a disconnected caller gets no later deliveries", async () => {
     const receiver = await receiverOf();
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${receiver.token}` };
@@ -164,7 +164,7 @@ describe("poll", () => {
 });
 
 describe("leases", () => {
-  test("what is not acknowledged is given again, with its count", async () => {
+  test("redelivers unacknowledged deliveries with their attempt count", async () => {
     const receiver = await receiverOf(quick);
     const event_id = await ground.publish(receiver.type);
     const asked = performance.now();
@@ -279,7 +279,7 @@ describe("nack", () => {
     expect(await pollSome(receiver.api, "")).toEqual([]);
   });
 
-  test("with the budget spent it is dead, with the reason given", async () => {
+  test("dead-letters with the given reason when the budget is spent", async () => {
     const receiver = await receiverOf({ agent: { retry_budget: 1 } });
     await ground.publish(receiver.type);
     const [{ id }] = await pollSome(receiver.api);

@@ -99,7 +99,7 @@ test("a device is connected from the code to its first request", async () => {
   expect(await claim(user_code)).toMatchObject(refusal(404, "not_found"));
 });
 
-test("claims that cannot be made are all told the same", async () => {
+test("all failed claims get the same answer", async () => {
   const used = (await claimed()).user_code;
   const denied = await claimed();
   ok(await confirm(denied.agent, denied.claim_id, "reject"));
@@ -159,7 +159,7 @@ test("a denied device gets nothing", async () => {
   expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
 });
 
-describe("who may", () => {
+describe("permissions", () => {
   test("the agent issues its own code, and sees no claim", async () => {
     const key = ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send"] })).key;
     const self = api(server, await agentToken(server, key));
@@ -228,7 +228,7 @@ describe("who may", () => {
     expect(ok(await api(server, access_token).get("/auth/me")).scopes).toEqual(["send"]);
   });
 
-  test("a code is good for no more than its issuer is", async () => {
+  test("a code carries no more scopes than its issuer", async () => {
     const { key } = ok(
       await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send", "receive"] }),
     );
@@ -256,13 +256,13 @@ describe("who may", () => {
 });
 
 describe("at once", () => {
-  test("of many claims of a code one is made", async () => {
+  test("one of many concurrent claims of a code succeeds", async () => {
     const { user_code } = await issue(await newAgent());
     const answers = await Promise.all(Array.from({ length: 8 }, () => claim(user_code)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(404)]);
   });
 
-  test("of an approval and a rejection one is made, and of many completions one", async () => {
+  test("one of an approval and a rejection succeeds, and one of many completions", async () => {
     const { agent, claim_id } = await claimed();
     const decisions = await Promise.all(
       ["approve", "reject", "approve", "reject"].map((action) => confirm(agent, claim_id, action)),
@@ -311,7 +311,7 @@ describe("sessions", () => {
     expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
   });
 
-  test("one that is deleted before its device fetched the key is not had again", async () => {
+  test("a session deleted before its device fetched the key gives no key", async () => {
     const { agent, claim_id, user_code } = await claimed();
     ok(await confirm(agent, claim_id, "approve"));
     const { sessions } = ok(await world.admin.get(`/agents/${agent}/sessions`));

@@ -68,12 +68,12 @@ test("an upload that would fill the disk is refused while it streams, and leaves
   expect(ok(await http.get("/outputs")).outputs).toEqual([]);
 });
 
-test("one that says how long it is is refused before it is read", async () => {
+test("refuses an upload with a Content-Length before reading it", async () => {
   const { status, headers, body } = await http.post("/outputs?title=Long", lines(60), MARKDOWN);
   await expectRefused(status, headers.get("retry-after"), body);
 });
 
-test("of two that do not fit together one is refused, and everybody else goes on", async () => {
+test("refuses one of two that do not fit together; other requests continue", async () => {
   const both = await Promise.all(
     [30, 29].map((megabytes) => http.post("/outputs?title=Two", lines(megabytes), MARKDOWN)),
   );

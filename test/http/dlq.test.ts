@@ -183,7 +183,7 @@ test("a deleted dead letter is gone, and no replay brings it back", async () => 
 });
 
 describe("service.delivery.dead_lettered", () => {
-  test("tells ids and reason, never content; its own death tells nothing", async () => {
+  test("carries ids and reason, never content; its own dead letter publishes nothing", async () => {
     const watcher = await newReceiver(ground.server, ground.admin, "watcher", {
       interests: [
         { event_type: "service.delivery.*", filter_expression: 'data.dlq_reason.endsWith("told")' },

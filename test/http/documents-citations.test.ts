@@ -24,7 +24,7 @@ const fromChunk = (source_id: string) => ({
 });
 const citations = async (who: Api, id: string) => ok(await who.get(`/memories/${id}/citations`));
 
-test("a memory made from a chunk says where it stands", async () => {
+test("a memory derived from a chunk cites its passage", async () => {
   const document = await ingest(cast.alice, fixtureFile("manual.pdf", "application/pdf"));
   const chunk = await chunkOf(cast.alice, document, 2);
   const { id } = await remember(cast.alice, fromChunk(chunk.chunk_id));
@@ -45,7 +45,7 @@ test("a memory made from a chunk says where it stands", async () => {
   });
 });
 
-test("what memories are merged into stands where they stood, at each place once", async () => {
+test("a merged memory has the citations of both, each once", async () => {
   const document = await ingest(cast.alice, fixtureFile("manual.pdf", "application/pdf"));
   const made = async (at: number) =>
     (await remember(cast.alice, fromChunk((await chunkOf(cast.alice, document, at)).chunk_id))).id;
@@ -90,7 +90,7 @@ describe("a citation is stale", () => {
   });
 });
 
-test("what a document keeps to a team does not get out by a citation", async () => {
+test("a citation does not reveal a team's document", async () => {
   const document = await ingest(cast.alice, textFile("The code is 4711.", { sensitivity: "restricted" }));
   const { chunk_id } = await chunkOf(cast.alice, document);
   const { id } = await remember(cast.alice, fromChunk(chunk_id));

@@ -20,7 +20,7 @@ const longText = (name: string, paragraphs: number) =>
     (_, at) => `${name}${at} ${"and so it goes on and on. ".repeat(40)}`,
   ).join("\n\n");
 
-test("what was accepted before a SIGKILL is read after it, once", async () => {
+test("documents accepted before a SIGKILL are parsed after it, once", async () => {
   const files = ["quagga", "okapi", "dugong"].map((name) =>
     textFile(longText(name, 400), { filename: name }),
   );

@@ -95,7 +95,7 @@ test.each([
   expect(ok(await ann.get(chunksOf(document))).chunks[0]).toMatchObject({ chunk_index: 0, page_number });
 });
 
-describe("what cannot be read fails with a reason", () => {
+describe("unreadable documents fail with a reason", () => {
   test.each([
     ["an encrypted file", fixtureFile("encrypted.pdf", "application/pdf"), "The file is encrypted."],
     [
@@ -216,7 +216,7 @@ describe("an upload is refused", () => {
 });
 
 describe("the same", () => {
-  test("bytes are the document that is there, whatever they are called", async () => {
+  test("bytes return the existing document under any filename", async () => {
     const file = textFile();
     const first = await ingest(ann, file);
     const { status, body } = await ann.post("/documents", { ...file, filename: "other.txt" });
@@ -275,7 +275,7 @@ describe("the same", () => {
     expect(all.find(({ status }) => status === "stored").version_num).toBe(5);
   });
 
-  test("bytes stand again when they come after others of their name, however soon", async () => {
+  test("bytes become current again when uploaded after others of the same name", async () => {
     const more = { filename: "back.txt" };
     const [one, other] = [textFile("Washers cost a guilder.", more), textFile("Washers cost two.", more)];
     const first = await ingest(ann, one);

@@ -69,7 +69,7 @@ describe("a refusal", () => {
     expect(domain.made).toEqual(before);
   });
 
-  test("of a body that is no JSON quotes nothing of it", async () => {
+  test("of a body that is not JSON does not quote it", async () => {
     const { status, body } = await send({ path: "/things", body: '{"name": whsec_of_somebody}' });
     expect([status, body.error.message]).toEqual([
       400,
@@ -88,7 +88,7 @@ describe("a refusal", () => {
     expect(body.error.details).toEqual({});
   });
 
-  test("of an unexpected failure tells nothing of what is inside", async () => {
+  test("of an unexpected failure reveals no internals", async () => {
     const { status, text, body } = await send({ path: "/things/fail", body: '{"how":"unexpectedly"}' });
     expect(status).toBe(500);
     expect(body.error).toMatchObject({ code: "internal_error", details: {} });
@@ -171,7 +171,7 @@ describe("a request", () => {
 });
 
 describe("a gateway that stops", () => {
-  test("answers what is under way, ends its connections and takes no others", async () => {
+  test("answers requests in progress, closes their connections and accepts no others", async () => {
     const own = things();
     const stopping = await startGateway({ operations: own.operations, services: [own.service] });
     const headers = { authorization: "Bearer ann", "content-type": "application/json" };
@@ -192,7 +192,7 @@ describe("a gateway that stops", () => {
   });
 });
 
-describe("what is not a request", () => {
+describe("malformed requests", () => {
   test.each([
     ["no HTTP at all", "hello\r\n\r\n", "is not HTTP/1.1"],
     [
@@ -260,7 +260,7 @@ test.each([
   expect([Number(head.split(" ")[1]), same.status]).toEqual([status, status]);
 });
 
-test("nothing is written into an answer that has begun", async () => {
+test("writes nothing into a started response", async () => {
   const { socket, received, closed } = openSocket();
   socket.write("GET /v1/things/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ann\r\n\r\n");
   await settle(() => received().includes("first"));

@@ -42,7 +42,7 @@ const heardWhole = (agent: TestAgent, subject: string) =>
     ({ enrichment }) => enrichment,
   );
 
-test("a delivery carries what its receiver remembers of the event, and nobody else's", async () => {
+test("a delivery carries its receiver's memories about the event, and nobody else's", async () => {
   const none = await listener("globex/0", "none");
   const shallow = await listener("globex/1", "shallow");
   const deep = await listener("globex/2", "deep");

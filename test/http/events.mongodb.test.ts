@@ -54,7 +54,7 @@ const here = "url" in mongo;
     expect([events.length, rest.events.length, rest.next_cursor]).toEqual([60, 40, null]);
   });
 
-  test("what a killed node had accepted and not fanned out is given once its lease has ended", async () => {
+  test("delivers events that a killed node had accepted but not fanned out, after its lease ends", async () => {
     const accepted = (await publishMany("killed", 50)).map(({ body }) => body.event_id);
     await server.kill();
     await server.restart();

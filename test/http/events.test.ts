@@ -230,7 +230,7 @@ describe("the same id again", () => {
 });
 
 describe("reading events", () => {
-  test("the page of one event tells its whole story", async () => {
+  test("the page of an event shows its whole timeline", async () => {
     const agent = await receiver("com.story.*", { filter_expression: "n == 1" });
     const { event_id } = ok(await admin.post("/events", cloudEvent("story", { type: "com.story.x" })));
     await receive(agent, 1);
@@ -250,7 +250,7 @@ describe("reading events", () => {
     expect(page.receivers[0].matched.interest_ids).toHaveLength(1);
   });
 
-  test("an event that nobody wanted says so, and is listed as unmatched", async () => {
+  test("an event without a match says so, and is listed as unmatched", async () => {
     const { event_id } = ok(await admin.post("/events", cloudEvent("lonely", { type: "com.lonely.x" })));
     const page = await fannedOut(admin, event_id);
     expect(page).toMatchObject({ matched_count: 0, timeline: [{}, { what: "unmatched" }] });
@@ -295,7 +295,7 @@ describe("reading events", () => {
     expect([status, body.error.code, body.error.details.field]).toEqual([400, code, field]);
   });
 
-  test("who sees what", async () => {
+  test("visibility", async () => {
     const sender = await newAgent(server, admin, ["send"]);
     const other = await newAgent(server, admin, ["send"]);
     const reader = await newAgent(server, admin, ["receive"]);

@@ -27,7 +27,7 @@ async function upToDate(): Promise<TestAgent> {
   return agent;
 }
 
-test("what others make institutional is found once, in order, with where it came from", async () => {
+test("finds others' institutional memories once, in order, with their origin", async () => {
   const { alice, bob, teamA } = cast;
   const reader = await upToDate();
   const created = await publish(bob, { title: "Made", content: "Line one.\nLine two.", importance: 0.9 });
@@ -88,7 +88,7 @@ test("a look at places that are yet to be given passes over nothing that gets th
   expect(idsOf(await look(reader))).toEqual([id]);
 });
 
-test("what comes after the last one was erased is found by those who had seen that", async () => {
+test("finds later memories after the last seen one was erased", async () => {
   const reader = await upToDate();
   const erased = await publish(cast.carol);
   expect(idsOf(await look(reader))).toEqual([erased]);
@@ -128,7 +128,7 @@ test("min_importance skips the rest permanently", async () => {
   expect(idsOf(await look(reader))).toEqual([]);
 });
 
-test("what is no longer in force is no finding", async () => {
+test("inactive memories are not findings", async () => {
   const reader = await upToDate();
   const { bob } = cast;
   const [forgotten, replaced, expired] = [await publish(bob), await publish(bob), await publish(bob)];

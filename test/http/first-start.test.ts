@@ -124,7 +124,7 @@ describe("a later start", () => {
     });
   });
 
-  test("makes nothing when the file is gone, and leaves alone what it cannot read", async () => {
+  test("creates nothing if the file is gone, and does not touch an unreadable one", async () => {
     await onNode(async (node) => {
       await start(node);
       const file = join(dataDir, "credentials.json");

@@ -39,7 +39,7 @@ const FULL = {
 };
 
 describe("saving", () => {
-  test("keeps all that was given, and answers with it", async () => {
+  test("stores and returns all given fields", async () => {
     const answer = await agent.post("/handoffs", { ...FULL, scope: "agent" });
     expect(answer.status).toBe(201);
     const { body } = answer;
@@ -53,7 +53,7 @@ describe("saving", () => {
     expect(ok(await agent.get(`/handoffs/${body.id}`))).toEqual(body);
   });
 
-  test("under a name that is there overwrites it in place", async () => {
+  test("under an existing name overwrites it in place", async () => {
     const first = await save({
       name: "again",
       summary: "one",
@@ -232,7 +232,7 @@ test("a deleted one is gone, from search too, and its name is free", async () =>
   expect(again.id).not.toBe(id);
 });
 
-test("it is the agent's alone, and people are nobody here", async () => {
+test("only the agent reads it; people are refused", async () => {
   const { id } = await save({ name: "private", summary: "A secret plan" }, cast.alice);
   for (const path of ["", "/export"]) {
     expect(await cast.bob.get(`/handoffs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));

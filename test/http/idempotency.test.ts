@@ -81,7 +81,7 @@ describe("the same request with the same key", () => {
     expect(domain.made).toEqual(["other", "slow"]);
   });
 
-  test("is held once, however often it is asked for, and by nobody who has gone meanwhile", async () => {
+  test("is held by one of many concurrent requests, and by none that has disconnected", async () => {
     const key = newKey();
     const first = api(gateway, "ann").post("/things/slow", { name: "slow" }, key);
     await settle(() => domain.waiting() === 1);
@@ -156,7 +156,7 @@ describe("a key that was used for another request", () => {
     ["body", "/things", { name: "chair" }],
     ["path", "/things/large", { name: "lamp" }],
     ["query", "/things?x=1", { name: "lamp" }],
-  ])("(another %s) is a conflict that names what was made", async (_what, path, body) => {
+  ])("(another %s) is a conflict that names the created resource", async (_what, path, body) => {
     const key = newKey();
     const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
     const { status, body: refused } = await api(gateway, "ann").post(path, body, key);
@@ -216,7 +216,7 @@ describe("a key", () => {
   });
 });
 
-describe("what is kept", () => {
+describe("stored answers", () => {
   const records = () => files.store.collection(IdempotencyModel);
   const last = async () => (await records().system.find().sort({ expires_at: -1 }).limit(1).toArray())[0];
 

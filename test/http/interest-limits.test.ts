@@ -38,7 +38,7 @@ async function declare(agent: TestAgent, prefix: string, count: number) {
   };
 }
 
-test("an agent has so many interests and no more, however many it declares at once", async () => {
+test("an agent has a limit of interests, also for concurrent requests", async () => {
   const agent = await newAgent(server, admin);
   const { created, refused } = await declare(agent, "com.many", PER_AGENT + 3);
   expect(created).toHaveLength(PER_AGENT);
@@ -70,7 +70,7 @@ test("a tenant has a limit of interests and feeds over all agents", async () => 
   expect((await declare(agents[0] as TestAgent, "com.again", 1)).created).toHaveLength(1);
 });
 
-describe("what matching has to look at is bounded", () => {
+describe("work of matching is bounded", () => {
   const tooMany: [string, string, string][] = [
     ["stars", `${"a*".repeat(17)}`, "at most 16 `*`, this one has 17"],
     ["single characters", `*${"?".repeat(20)}${"[aa]".repeat(20)}[b]*`, "at most 32 `?` and `[...]`"],

@@ -54,7 +54,7 @@ test("an interest lives: created, listed, read, changed, deleted", async () => {
   expect(ok(await agent.get(path)).total).toBe(0);
 });
 
-test("of two who change different things of an interest at once, neither takes back the other's", async () => {
+test("concurrent changes of different fields of an interest both apply", async () => {
   const path = interestsOf(agent);
   const types = Array.from({ length: 8 }, (_, i) => `com.both.${i}`);
   const kept = await Promise.all(
@@ -230,7 +230,7 @@ describe("refusals change nothing", () => {
   });
 });
 
-test("a filter that takes too much is suspended and says so; others match on", async () => {
+test("suspends a costly filter and reports it; others still match", async () => {
   const [hostile, other] = [await newAgent(server, admin), await newAgent(server, admin)];
   const ten = "[0,1,2,3,4,5,6,7,8,9]";
   const filter_expression = ["a", "b", "c", "d", "e"].reduceRight(
@@ -291,7 +291,7 @@ test("of large events a candidate is tried on fewer: they come in one message be
   });
 });
 
-test("what the service publishes is matched only by a glob that names it", async () => {
+test("platform events are matched only by a glob that names them", async () => {
   const [all, named] = [await newAgent(server, admin), await newAgent(server, admin)];
   ok(await all.post(interestsOf(all), { event_type: "*" }));
   ok(await named.post(interestsOf(named), { event_type: "service.delivery.*" }));

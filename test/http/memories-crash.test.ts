@@ -65,7 +65,7 @@ async function cutOff(send: (n: number) => Promise<Answer>, step: Parameters<typ
   throw new Error("no kill came in between");
 }
 
-test("a merge that was decided is done, and none is done by halves, when the server is killed in between", async () => {
+test("a killed server completes decided merges, and none partially", async () => {
   const { alice, orgAdmin } = cast;
   const proposals = await Promise.all(
     numbers.map(async (n) => {
@@ -90,7 +90,7 @@ test("a merge that was decided is done, and none is done by halves, when the ser
   }
 });
 
-test("a memory that takes another's place is there in its stead or not at all, when the server is killed in between", async () => {
+test("a killed server supersedes a memory completely or not at all", async () => {
   const { alice } = cast;
   const olds = await Promise.all(
     numbers.map((n) => remember(alice, { title: `Old ${n}`, content: `place${n}x` })),

@@ -181,7 +181,7 @@ test("a cursor of another order is refused", async () => {
 });
 
 describe("many at once", () => {
-  test("each is made or refused by itself, in order", async () => {
+  test("creates or refuses each independently, in order", async () => {
     const { alice } = cast;
     const old = await remember(alice);
     const before = (await list("scope=institutional")).total;
@@ -236,7 +236,7 @@ describe("many at once", () => {
   );
 });
 
-test("what happens to a memory is published once, to those who may read it", async () => {
+test("publishes changes of a memory once, to agents that may read it", async () => {
   const { admin, alice, teamA } = cast;
   const scopes = ["memory:read", "memory:write", "receive"];
   const listener = await agentIn(server, admin, { team_id: teamA }, scopes);
@@ -282,7 +282,7 @@ test("what happens to a memory is published once, to those who may read it", asy
   expect(heard.map((each: { subject: string }) => each.subject)).toEqual([open.id]);
 });
 
-test("what waits for an agent about memories of its team is not given to it once it has left the team", async () => {
+test("does not deliver pending events about a team's memories to an agent that left the team", async () => {
   const { admin, alice, teamA } = cast;
   const leaver = await agentIn(server, admin, { team_id: teamA }, ["memory:read", "receive"]);
   ok(await leaver.post(`/agents/${leaver.id}/interests`, { event_type: "service.memory.created" }));

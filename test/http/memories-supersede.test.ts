@@ -18,7 +18,7 @@ const read = async (who: Api, id: string) => ok(await who.get(`/memories/${id}`)
 const listed = async (who: Api, query = "") =>
   ok(await who.get(`/memories?limit=200${query}`)).memories.map((each: { id: string }) => each.id);
 
-test("what is replaced is out of the list, stays readable, and says by what", async () => {
+test("a superseded memory is not listed, stays readable, and names its successor", async () => {
   const { alice, bob } = cast;
   const [old, fresh] = [await remember(bob, { scope: "team" }), await remember(alice, { scope: "team" })];
   const answer = await supersede(bob, old.id, fresh.id);
@@ -86,7 +86,7 @@ test("forgetting what replaced another does not bring that back, nor does restor
   expect(await read(alice, winner.id)).toMatchObject({ status: "active", invalid_at: null });
 });
 
-describe("nobody can hide what others remember", () => {
+describe("nobody can hide memories of others", () => {
   const create = (who: Api, supersedes_id: string, more: Record<string, unknown>) =>
     who.post("/memories", memory({ ...more, supersedes_id }));
   const FORBIDDEN = refusal(403, "forbidden");
@@ -160,7 +160,7 @@ describe("nobody can hide what others remember", () => {
     expect(ok(await resolve(shared.id))).toMatchObject({ status: "resolved" });
   });
 
-  test("what is promoted while it is replaced is not hidden", async () => {
+  test("a memory promoted while it is superseded is not hidden", async () => {
     const { alice, bob } = cast;
     for (let round = 0; round < 10; round++) {
       const [old, fresh] = [await remember(alice), await remember(alice)];
@@ -292,7 +292,7 @@ describe("refusals change nothing", () => {
   });
 });
 
-test("of many that replace the same at once, one wins and the others leave nothing behind", async () => {
+test("of many concurrent successors one wins, and the others leave nothing behind", async () => {
   const { alice } = cast;
   for (let round = 0; round < 5; round++) {
     const old = await remember(alice);

@@ -115,7 +115,7 @@ describe("a new memory", () => {
   });
 });
 
-describe("what does not fit is refused, and nothing is remembered", () => {
+describe("refuses invalid memories, and stores nothing", () => {
   const long = (characters: number) => "é".repeat(characters);
   test.each([
     [{ title: "" }, "validation_failed", "title"],
@@ -165,7 +165,7 @@ describe("what does not fit is refused, and nothing is remembered", () => {
   });
 });
 
-describe("who reads what", () => {
+describe("visibility", () => {
   /** The readers of each of these memories, by id and in lists; the first is its owner. */
   test.each([
     ["agent", {}, ["alice", "owner"]],
@@ -193,7 +193,7 @@ describe("who reads what", () => {
     expect(memories.filter((each: { id: string }) => each.id === id)).toHaveLength(1);
   });
 
-  test("an expired one is gone for all but its owner, who can give it more time", async () => {
+  test("an expired memory is readable only by its owner, who can extend it", async () => {
     const { alice, bob } = cast;
     const { id } = await remember(alice, { scope: "institutional", expires_at: "2020-01-01T00:00:00Z" });
     const listed = async (who: Api) =>

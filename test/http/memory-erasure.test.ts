@@ -132,7 +132,7 @@ test.each<[string, string, unknown]>([
   expect(await statusOf(alice, made)).toBe(404);
 });
 
-test("what came from an event about a subject stays about it, whatever its metadata says later", async () => {
+test("a memory from an event about a subject keeps that subject despite later metadata", async () => {
   const { alice, admin } = cast;
   const subject = "person-4715";
   ok(await admin.post("/events", cloudEvent("about 4715", { subject })));
@@ -168,7 +168,7 @@ test("a subject's documents go with their chunks and with what was remembered fr
   expect((await alice.post("/documents", file)).status).toBe(202);
 });
 
-test("of what was erased no path finds anything, nor does a stored answer, nor a rebuilt index", async () => {
+test("no path, stored answer or rebuilt index contains erased memories", async () => {
   const agent = await agentIn(server, cast.admin, {});
   const secret = "xylophonequartz";
   const headers = { "idempotency-key": "erase-me" };

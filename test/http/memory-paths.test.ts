@@ -205,7 +205,7 @@ describe.each(WITHDRAWN)("one that is %s", (state, scope, withdraw, ownersFinder
     else expect(await fate(id)).toEqual(await fate(ABSENT));
   });
 
-  test("is to others as if it were not there, whatever they do with its id", async () => {
+  test("does not exist for others on any operation with its id", async () => {
     const { id, anchor } = it;
     const calls: (() => Promise<Answer>)[] = [
       ...["", "/relationships", "/graph", "/lineage", "/citations"].map(

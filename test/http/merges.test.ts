@@ -85,7 +85,7 @@ test("two memories have one open proposal, whichever is named first", async () =
   expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
 });
 
-test("of those who settle at once one does, and the memories are as that one said", async () => {
+test("one of many concurrent decisions succeeds, and the memories follow it", async () => {
   const { a, b, id } = await proposal();
   const { orgAdmin } = cast;
   const answers = await Promise.all([
@@ -103,7 +103,7 @@ test("of those who settle at once one does, and the memories are as that one sai
   for (const loser of merged) expect(loser.superseded_by).toBe(settled.surviving_memory_id);
 });
 
-describe("of what is merged and replaced in a circle at the same time something stays in force", () => {
+describe("concurrent merges and supersessions in a circle leave a memory active", () => {
   /** Each resolved proposal's loser is merged into its survivor, each other one is open, and one memory is left. */
   async function expectOneLeft(memories: string[], proposals: string[]): Promise<void> {
     const states = await Promise.all(memories.map((id) => read(cast.alice, id)));
@@ -178,7 +178,7 @@ describe("refusals change nothing", () => {
     for (const each of [a, b]) expect((await read(cast.alice, each)).status).toBe("active");
   });
 
-  test("what was settled stays settled", async () => {
+  test("decided proposals stay decided", async () => {
     const { a, id } = await proposal();
     const settled = ok(await resolve(cast.orgAdmin, id, a));
     for (const again of [

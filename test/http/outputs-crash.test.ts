@@ -4,7 +4,7 @@ import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-test("what was saved is there after a crash, whole, and found although search had not got to it", async () => {
+test("saved outputs survive a crash complete, and are found even if not yet indexed", async () => {
   const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
   try {
     const agent = api(server, await agentToken(server, server.credentials.agent.api_key));

@@ -113,7 +113,7 @@ describe("search", () => {
     await settle(async () => titles(await find(cyd, "ocelot")).length === 2);
   });
 
-  test("superseded ones below what took their place, and only when asked for", async () => {
+  test("superseded outputs rank below their successors, and only on request", async () => {
     const old = await save(cyd, "Heron guide", "heron guide heron guide");
     await save(cyd, "Heron guide, new", "About the bird", { supersedes_ids: [old.slug] });
     expect(titles(await find(cyd, "heron guide"))).toEqual(["Heron guide, new"]);
@@ -125,7 +125,7 @@ describe("search", () => {
     await settle(async () => titles(await find(cyd, "heron guide")).includes("Heron guide"));
   });
 
-  test("one is found again when what took its place does so no more", async () => {
+  test("an output is found again when its successor no longer supersedes it", async () => {
     const old = await save(cyd, "Egret list", "egret list egret list");
     const kept = await save(cyd, "Egret note", "egret note egret note");
     const both = { supersedes_ids: [old.id, kept.id] };
@@ -138,7 +138,7 @@ describe("search", () => {
     expect(ok(await cyd.get(`/outputs/${kept.id}`)).superseded_by).toBe(id);
   });
 
-  test("one that takes the place of what took its own is found, directly or over another", async () => {
+  test("an output that supersedes its successor is found, directly or indirectly", async () => {
     const first = await save(cyd, "Stork one", "stork stork");
     const second = await save(cyd, "Stork two", "stork stork", { supersedes_ids: [first.id] });
     const third = await save(cyd, "Stork three", "stork stork", { supersedes_ids: [second.id] });

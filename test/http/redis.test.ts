@@ -88,7 +88,7 @@ const here = "url" in mongo && onPath("redis-server");
     }
     return through as [number, number];
   };
-  test("what one lets through is not left at the other", async () => {
+  test("requests admitted by one node count at the other", async () => {
     const { through, refused } = await together(async () => {
       const agent = await newAgent();
       const through = await letThrough(agent, LIMIT * 2);

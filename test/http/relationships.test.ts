@@ -49,7 +49,7 @@ test("an edge is made with its defaults, listed from both ends, and removed", as
   expect(await edgesOf(mine, a)).toEqual([full]);
 });
 
-test("an edge of one type is there once; a retried request gets the one it made", async () => {
+test("an edge of one type exists once; a retry returns the created one", async () => {
   const [a, b] = [await remember(mine), await remember(mine)];
   const body = { target_memory_id: b, relationship_type: "part_of" };
   const headers = { "idempotency-key": "edge-1" };
@@ -201,7 +201,7 @@ describe("the graph", () => {
     expect(idsOf((await graphOf(other, a, "?depth=3")).nodes)).toEqual([a]);
   });
 
-  test("what is forgotten or has expired is on no path, what was replaced only where it is asked for", async () => {
+  test("forgotten and expired memories are on no path, superseded ones only on request", async () => {
     const [a, forgotten, replaced, expiring] = [
       await remember(mine),
       await remember(mine),

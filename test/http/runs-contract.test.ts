@@ -19,7 +19,7 @@ const post = (run: { id: string }, what: string, body: object, by = agent) =>
   by.post(`/runs/${run.id}/${what}`, body);
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-test("what an artifact held is there as soon as its step is completed, and stands in the history", async () => {
+test("an artifact's content is available when its step is completed, and appears in the history", async () => {
   const run = await newRun([{ step_key: "a" }, { step_key: "b" }]);
   const attempt = ok(await post(run, "steps/start", { step_key: "a" }));
   const register = async (display_name: string, more: object = {}) =>

@@ -5,7 +5,7 @@ import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-test("what was answered is there after a crash, and is told once, whatever was relayed before", async () => {
+test("answered changes survive a crash, and are published once", async () => {
   const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   const connect = async () => api(server, await agentToken(server, server.credentials.agent.api_key));
   try {

@@ -120,7 +120,7 @@ test("the assignee of the next step accepts a handoff offer", async () => {
   expect(item).toMatchObject({ step_key: "draft", handoff_offer_id: made.body.id });
 });
 
-test("with the run, attempts that are open end, and what was offered is offered no more", async () => {
+test("closing the run ends open attempts and offers", async () => {
   const run = await newRun(world.agent);
   ok(await act(world.agent, run, "start", { step_key: "a" }));
   const { id } = ok(await world.agent.post(at(run, "handoff-offers"), { step_key: "a" }));
@@ -134,7 +134,7 @@ test("with the run, attempts that are open end, and what was offered is offered 
   ]);
 });
 
-test("a step is given to another person, and to nobody in particular again", async () => {
+test("a step is assigned to another person, and unassigned again", async () => {
   const event_type = "service.run.step_assigned";
   ok(await world.agent.post(`/agents/${world.agentId}/interests`, { event_type }));
   const steps = [

@@ -64,7 +64,7 @@ test("a retry with the same key finds what the first try did", async () => {
   expect(ok(await world.agent.get(`/runs/${run.id}`)).steps[0].attempts).toHaveLength(1);
 });
 
-test("what is attached to a run is not lost by a transition that knew the run before", async () => {
+test("a concurrent transition does not lose attachments of a run", async () => {
   const run = await newRun(world.agent);
   ok(await act(world.agent, run, "start", { step_key: "a" }));
   const exemplar = { display_name: "A model", filename: "model.md", content: "# Model" };

@@ -156,7 +156,7 @@ describe("refused, and nothing is changed", () => {
     expect(ok(await start(other, { handoff_id }))).toMatchObject({ inbound_handoff_id: handoff_id });
   });
 
-  test("what does not fit is said with what would", async () => {
+  test("refusals name the allowed values", async () => {
     const run = await newRun(world.agent);
     const said = async (what: string, body: object) =>
       (await act(world.agent, run, what, body)).body.error.message;

@@ -154,7 +154,7 @@ test("a reopened step blocks its ready successors and reactivates the run", asyn
   ]);
 });
 
-test("what happens in a run is told as events, in order, without content", async () => {
+test("publishes changes of a run as events, in order, without content", async () => {
   ok(
     await world.agent.post(`/agents/${world.agentId}/interests`, {
       event_type: "service.run.*",
@@ -215,7 +215,7 @@ test("the status document is the same as long as nothing happens, and its text s
   expect(second.body).not.toBe(first.body);
 });
 
-test("what was said of a step can be read: why it is done, was skipped, or is open again", async () => {
+test("returns the notes on a step: why it is done, was skipped or reopened", async () => {
   const criteria = [
     { key: "facts", description: "Checked" },
     { key: "tone", description: "" },

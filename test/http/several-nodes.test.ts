@@ -68,7 +68,7 @@ const mongo = await startMongo();
     expect((await waiting).body.deliveries).toMatchObject([{ payload: { id: "awaited" } }]);
   });
 
-  test("what is remembered is found, and what is forgotten is not, by every worker that searches", async () => {
+  test("every search worker finds new memories and no forgotten ones", async () => {
     const agent = await agentIn(nodes.gateway, admin, {});
     const kept = await remember(agent, { title: "Invoices", content: "ACME pays after thirty days" });
     const gone = await remember(agent, { title: "Invoices of old", content: "ACME paid after sixty days" });
@@ -99,7 +99,7 @@ const mongo = await startMongo();
     expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "apart" } }]);
   });
 
-  test("while no node searches, what can be told without is, and says so", async () => {
+  test("without a search node, answers are degraded and say so", async () => {
     const agent = await agentIn(nodes.gateway, admin, {});
     ok(await agent.post("/handoffs", { name: "Other" }));
     const saved = ok(await agent.post("/handoffs", { name: "Invoices" }));

@@ -42,7 +42,7 @@ const publish = (receiver: Mine, count: number) =>
 const ack = (receiver: Mine, messages: StreamMessage[]) =>
   receiver.api.post("/delivery/ack", { delivery_ids: messages.map(({ id }) => id) });
 
-test("brings what is there and what comes, each as a poll would", async () => {
+test("sends pending and new deliveries, each as in a poll", async () => {
   const receiver = await receiverOf();
   const before = await ground.publish(receiver.type, { n: 1 });
   const stream = await listen(receiver);
@@ -153,7 +153,7 @@ describe("closing", () => {
     expect(await pollSome(receiver.api, "")).toHaveLength(4);
   });
 
-  test("a stream that waits is not given what comes after it is gone", async () => {
+  test("a closed stream gets no later deliveries", async () => {
     const receiver = await receiverOf();
     const stream = await listen(receiver);
     stream.close();

@@ -111,7 +111,7 @@ describe("the operator's tenants", () => {
   });
 });
 
-describe("what a crash leaves", () => {
+describe("leftovers of a crash", () => {
   let dataDir: string;
   let node: Awaited<ReturnType<typeof startIdentity>>;
   beforeAll(async () => {

@@ -120,7 +120,7 @@ describe("while several tenants wait", () => {
     expect(taken.filter((tenant_id) => tenant_id === "large").length).toBeLessThanOrEqual(6);
   });
 
-  test("who comes later has not saved up what it did not use", () => {
+  test("a later tenant has no credit for unused shares", () => {
     const queue = filled(...many("early", 10_000));
     order(queue, 50, () => 1);
     for (const each of many("late", 5_000)) queue.push(each);

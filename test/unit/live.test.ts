@@ -33,7 +33,7 @@ function slowReader() {
   return { changes, told, take: () => taken() };
 }
 
-test("what changes at about the same time is told at once, each id once", async () => {
+test("reports concurrent changes together, each id once", async () => {
   const { changes, told } = slowReader();
   for (const id of ["a", "b", "a"]) changes.add(change("run", id));
   changes.add(change("document"));
@@ -76,7 +76,7 @@ test("after the end nothing is told", async () => {
   expect(told).toHaveLength(1);
 });
 
-test("a window that nobody reads is told no more than it takes, however long it stands and whatever changes", async () => {
+test("an unread window buffers a bounded number of changes", async () => {
   const watchers = new LiveWatchers();
   let asked = 0;
   const stats = { recent: "x".repeat(1000) };

@@ -131,7 +131,7 @@ describe("of tenants whose rows are done in turn", () => {
     expect(await done(failing)).toEqual({ left: [0, 1, 2, 5], error: "of a" });
   });
 
-  test("none is tried again behind what all would fail of", async () => {
+  test("does not retry others after an error that all would hit", async () => {
     const lost = new Errors.ServiceNotFoundError({ action: "events.emit" });
     expect(await done(() => lost)).toEqual({ left: rows.map(({ n }) => n), error: lost.message });
   });

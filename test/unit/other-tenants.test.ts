@@ -26,7 +26,7 @@ function storeOf(...given: Row[]) {
 
 const countOf = (rows: Row[], tenant_id: string) => rows.filter((row) => row.tenant_id === tenant_id).length;
 
-test("what stands behind a long backlog is found at once, of each of the other tenants", async () => {
+test("finds rows of each other tenant behind a long backlog at once", async () => {
   const store = storeOf(...backlog("flood", 1_000), ...backlog("second", 200), ...backlog("b", 3));
   const found = await othersToo(store.find, BATCH, () => 0)({});
   expect(["flood", "second", "b"].map((tenant_id) => countOf(found, tenant_id))).toEqual([BATCH, BATCH, 3]);

@@ -75,7 +75,7 @@ const WHY: Record<string, string> = {
   "vector+bm25": "Fits the query in words and in meaning.",
   vector: "Fits the query in meaning.",
   bm25: "Fits the query in words.",
-  context: "Stands beside what fits the query.",
+  context: "Next to text that fits the query.",
   recent: "One of the latest.",
 };
 
