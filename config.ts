@@ -288,9 +288,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     (name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name) && !isServiceLink(name, env),
   );
   if (unknown.length) {
-    throw new ConfigError(
-      `${unknown[0]} is not a setting; docs/reference/settings.md lists those there are.`,
-    );
+    throw new ConfigError(`${unknown[0]} is not a setting; see docs/reference/settings.md.`);
   }
   const entries = Object.entries(SETTINGS).map(([name, setting]) => [
     name,

@@ -44,10 +44,11 @@ export class BackupError extends Error {}
  * the last hours references it.
  */
 export async function backUp(dataDir: string, file: string): Promise<void> {
-  if (!(await exists(join(dataDir, DATABASE)))) throw new BackupError(`${dataDir} holds no embedded store.`);
+  if (!(await exists(join(dataDir, DATABASE))))
+    throw new BackupError(`${dataDir} contains no embedded store.`);
   if (await exists(file)) throw new BackupError(`${file} already exists; give a new file name.`);
   const stage = await mkdtemp(`${file}.`).catch((err: Error) => {
-    throw new BackupError(`${file} cannot be made: ${err.message}`);
+    throw new BackupError(`${file} cannot be created: ${err.message}`);
   });
   try {
     await stageContents(resolve(dataDir), stage);
@@ -110,7 +111,7 @@ export async function restore(file: string, dataDir: string): Promise<void> {
   await makeDirectory(dataDir);
   const [first] = await readdir(dataDir);
   if (first)
-    throw new BackupError(`DATA_DIR ${dataDir} is not empty (it holds ${first}); name an empty one.`);
+    throw new BackupError(`DATA_DIR ${dataDir} is not empty (it contains ${first}); give an empty one.`);
   const stage = await mkdtemp(join(dataDir, RESTORING));
   try {
     await unpack(file, stage);
@@ -145,7 +146,7 @@ async function checkManifest(file: string, stage: string): Promise<void> {
     throw new BackupError(`${file} is not a backup of Afferent: it has no ${MANIFEST}.`);
   });
   const { format } = JSON.parse(text) as { format: number };
-  if (format > FORMAT) throw new BackupError(`${file} was made by a newer Afferent (format ${format}).`);
+  if (format > FORMAT) throw new BackupError(`${file} was created by a newer Afferent (format ${format}).`);
 }
 
 async function checkDatabase(file: string, path: string): Promise<void> {

@@ -30,20 +30,20 @@ export function refuseMore(name: string, command: Command, { options, words }: T
     .split(" ")
     .filter(Boolean);
   const extra = words[taken.length];
-  if (extra !== undefined) throw new AdminError(`"${extra}" is more than ${name} takes.`);
+  if (extra !== undefined) throw new AdminError(`Unexpected argument "${extra}" for ${name}.`);
 }
 
 /** @throws AdminError if missing */
 export function option({ options }: Typed, name: string): string {
   const value = options[name];
-  if (value === undefined) throw new AdminError(`--${name} is needed.`);
+  if (value === undefined) throw new AdminError(`--${name} is required.`);
   return value;
 }
 
 /** @throws AdminError if missing */
 export function word({ words }: Typed, at: number, name: string): string {
   const value = words[at];
-  if (value === undefined) throw new AdminError(`${name} is needed.`);
+  if (value === undefined) throw new AdminError(`${name} is required.`);
   return value;
 }
 

@@ -11,7 +11,7 @@ export class NumberTooLarge extends RangeError {
 
   constructor(field: string) {
     const shown = field.slice(0, SHOWN_CHARACTERS).toWellFormed();
-    super(`it has a number beyond those of a double (1.8e308)${shown && ` at ${shown}`}`);
+    super(`it has a number beyond the range of a double (1.8e308)${shown && ` at ${shown}`}`);
     this.field = shown;
   }
 }

@@ -29,7 +29,7 @@ export async function* messagesOf(
   } catch (cause) {
     // How `fetch` reports a lost connection.
     throw cause instanceof TypeError
-      ? new ConnectionError(`The stream broke off: ${reasonOf(cause)}`, cause)
+      ? new ConnectionError(`The stream broke: ${reasonOf(cause)}`, cause)
       : cause;
   } finally {
     await reader.cancel().catch(() => {});

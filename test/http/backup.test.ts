@@ -152,7 +152,7 @@ describe("refused", () => {
 
   test.each([
     ["--help", /^Usage: npm run backup -- FILE, or npm run restore -- FILE\n$/],
-    ["/no/such/folder/backup", /^\/no\/such\/folder\/backup cannot be made: ENOENT: .*\n$/],
+    ["/no/such/folder/backup", /^\/no\/such\/folder\/backup cannot be created: ENOENT: .*\n$/],
   ])("a backup into %s", async (file, line) => {
     const { code, output } = await npmRun("create", file, server.dataDir);
     expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(line) });
@@ -161,7 +161,7 @@ describe("refused", () => {
   test("a backup of a folder without a store", async () => {
     const dataDir = await newFolder();
     const { code, output } = await npmRun("create", join(scratch, "none"), dataDir);
-    expect({ code, output }).toEqual({ code: 1, output: `${dataDir} holds no embedded store.\n` });
+    expect({ code, output }).toEqual({ code: 1, output: `${dataDir} contains no embedded store.\n` });
   });
 
   test("a restore into a folder that is not empty, which stays as it is", async () => {
@@ -172,7 +172,7 @@ describe("refused", () => {
     const { code, output } = await npmRun("restore", file, dataDir);
     expect({ code, output }).toEqual({
       code: 1,
-      output: `DATA_DIR ${dataDir} is not empty (it holds afferent.db); name an empty one.\n`,
+      output: `DATA_DIR ${dataDir} is not empty (it contains afferent.db); give an empty one.\n`,
     });
     expect(await readFile(join(dataDir, "afferent.db"), "utf8")).toBe("precious");
   });
@@ -204,7 +204,7 @@ describe("refused", () => {
         await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 99 }));
         await create({ file, cwd: folder, gzip: true }, ["manifest.json"]);
       },
-      /was made by a newer Afferent \(format 99\)/,
+      /was created by a newer Afferent \(format 99\)/,
     ],
     [
       "a backup without a database",

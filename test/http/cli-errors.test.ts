@@ -136,22 +136,22 @@ test.each<[string[], Record<string, string>, object]>([
   [
     ["run", "begin", "Write", "notes"],
     {},
-    { exit: 2, message: expect.stringMatching(/^"notes" is more than run begin/) },
+    { exit: 2, message: expect.stringMatching(/^Unexpected argument "notes" for run begin/) },
   ],
   [
     ["interest", "list", "mine"],
     {},
-    { exit: 2, message: expect.stringMatching(/^"mine" is more than interest list/) },
+    { exit: 2, message: expect.stringMatching(/^Unexpected argument "mine" for interest list/) },
   ],
   [
     ["handoff", "save", "p", "--payload", "[1]"],
     {},
-    { exit: 2, message: expect.stringMatching(/^--payload is no JSON obj/) },
+    { exit: 2, message: expect.stringMatching(/^--payload is not a JSON obj/) },
   ],
   [
     ["doctor", "--url", "ftp://x"],
     {},
-    { exit: 2, message: expect.stringMatching(/^"ftp:\/\/x" is no address/) },
+    { exit: 2, message: expect.stringMatching(/^"ftp:\/\/x" is not a URL/) },
   ],
   [["publish", "a.b", "@nowhere"], {}, { exit: 1, code: "unreadable_file" }],
   [["doctor", "--profile", "work"], {}, { exit: 1, code: "unknown_profile" }],

@@ -127,7 +127,7 @@ describe("connect", () => {
   test("reports an invalid or denied code", async () => {
     expect(await device.run(["connect", "abc"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("abc is no code: expected one like BCDF-2345"),
+      err: expect.stringContaining("abc is not a code: expected one like BCDF-2345"),
     });
     expect(await device.run(["connect", "BCDF-2345", "--url", server.root])).toMatchObject({
       code: 1,
@@ -228,10 +228,10 @@ describe("doctor", () => {
 test.each([
   [["nonsense"], '"nonsense" is not a command.'],
   [["publish"], "TYPE is missing."],
-  [["publish", "a.b", "{"], "DATA is no JSON"],
+  [["publish", "a.b", "{"], "DATA is not JSON"],
   [
     ["publish", "a.b", '{"a": {"b": 1e400}}'],
-    "DATA is not sent: the number at b is beyond those of a double",
+    "DATA is not sent: the number at b is beyond the range of a double",
   ],
   [["publish", "a.b", "--colour", "red"], "Unknown option '--colour'"],
   [["listen", "--by", "pigeon"], "--by is pigeon: expected stream, poll."],
@@ -240,10 +240,10 @@ test.each([
   [["interest", "add", "a.*", "--priority", "10"], "--priority is 10: expected 0 to 9."],
   [
     ["recall", "when", "are", "invoices", "due"],
-    '"are" is more than recall takes: a text with spaces goes in quotes.',
+    'Unexpected argument "are" for recall: put a text with spaces in quotes.',
   ],
-  [["run", "begin", "It"], "--template is missing: a run is begun from a template"],
-  [["recall", "x", "--url", "nowhere"], '"nowhere" is no address'],
+  [["run", "begin", "It"], "--template is missing: a run needs the slug of a template"],
+  [["recall", "x", "--url", "nowhere"], '"nowhere" is not a URL'],
   [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
   [["remember"], "Usage: afferent remember TITLE"],
 ])("%j is refused", async (args, told) => {

@@ -178,7 +178,7 @@ describe("errors", () => {
 
   test.each([undefined, "", "localhost:3000", "ftp://afferent.example.com"])("%s is no address", (url) => {
     expect(() => createClient({ url: url as string })).toThrow(
-      `"${url}" is no address: expected one like https://afferent.example.com.`,
+      `"${url}" is not a URL: expected one like https://afferent.example.com.`,
     );
   });
 

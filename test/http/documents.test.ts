@@ -103,7 +103,7 @@ describe("unreadable documents fail with a reason", () => {
       textFile("PK\u0003\u0004", { mime_type: "application/pdf" }),
       "The file is not a PDF: it seems to be a ZIP archive.",
     ],
-    ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file holds no text/],
+    ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file contains no text/],
     ["an empty file", { ...textFile(), file_content: "" }, "The file is empty."],
   ])("%s", async (_what, file, error) => {
     const document = await ingest(ann, file);

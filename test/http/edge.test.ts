@@ -71,10 +71,7 @@ describe("a refusal", () => {
 
   test("of a body that is not JSON does not quote it", async () => {
     const { status, body } = await send({ path: "/things", body: '{"name": whsec_of_somebody}' });
-    expect([status, body.error.message]).toEqual([
-      400,
-      "The body is not read as JSON: Unexpected token 'w'.",
-    ]);
+    expect([status, body.error.message]).toEqual([400, "The body is not valid JSON: Unexpected token 'w'."]);
   });
 
   test("says which methods a path has", async () => {

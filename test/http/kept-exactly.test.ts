@@ -180,7 +180,7 @@ describe("a number that no double holds is refused, and nothing is kept", () => 
   ])("in %s", async (_, path, body, field, headers) => {
     const answer: Answer = await agent.post(path, body, { ...json, ...headers });
     expect(answer).toMatchObject(refusal(400, "validation_failed", { field }));
-    expect(answer.body.error.message).toContain(`beyond those of a double (1.8e308) at ${field}`);
+    expect(answer.body.error.message).toContain(`beyond the range of a double (1.8e308) at ${field}`);
   });
 
   test("in an event in binary mode", async () => {
@@ -213,7 +213,7 @@ describe("a number that no double holds is refused, and nothing is kept", () => 
     expect((await send(hook, body)).body).toMatchObject({ status: "dead_lettered" });
     expect((await read("/delivery/dlq")).items[0]).toMatchObject({
       payload: body,
-      dlq_reason: expect.stringContaining("a number beyond those of a double (1.8e308) at total"),
+      dlq_reason: expect.stringContaining("a number beyond the range of a double (1.8e308) at total"),
     });
   });
 });

@@ -159,7 +159,7 @@ describe("a webhook for CloudEvents", () => {
       STRUCTURED,
       /own/,
     ],
-    ["no JSON", "{", STRUCTURED, /^mapping error: the body is not read as JSON/],
+    ["no JSON", "{", STRUCTURED, /^mapping error: the body is not valid JSON/],
     [
       "more than 100 events",
       JSON.stringify(Array(101).fill({})),

@@ -204,8 +204,8 @@ describe("what cannot be mapped", () => {
 
   test.each([
     ["lacks a value", '{"n":1}', { n: 1 }, "action: /what is missing: expected a text or a number"],
-    ["is no JSON", "what=paid", "what=paid", "the body is not read as JSON: Unexpected token 'w'"],
-    ["is empty", "", "", "the body is not read as JSON: Unexpected end of JSON input"],
+    ["is no JSON", "what=paid", "what=paid", "the body is not valid JSON: Unexpected token 'w'"],
+    ["is empty", "", "", "the body is not valid JSON: Unexpected end of JSON input"],
     ["is no text", "\xff\xfe", "//4=", "the body is not UTF-8"],
   ])(
     "because it %s is a dead letter, and the sender need not send it again",

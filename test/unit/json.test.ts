@@ -39,7 +39,7 @@ describe("a number that no double can hold", () => {
     [`["${"1".repeat(199)}","${"x".repeat(57)}",${many}]`, "2"],
   ])("is refused: %s", (text, field) => {
     expect(() => parseJsonText(text)).toThrow(expect.objectContaining({ field }));
-    expect(() => parseJsonBytes(Buffer.from(text))).toThrow("a number beyond those of a double");
+    expect(() => parseJsonBytes(Buffer.from(text))).toThrow("a number beyond the range of a double");
   });
 
   test.each([

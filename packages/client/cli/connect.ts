@@ -67,7 +67,7 @@ async function approved(client: Client, claim_id: string, signal: AbortSignal) {
 function codeOf(typed: string): string {
   const characters = typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
   if (!CODE.test(characters)) {
-    throw new UsageError(`${typed} is no code: expected one like BCDF-2345, without vowels, L, 0 and 1.`);
+    throw new UsageError(`${typed} is not a code: expected one like BCDF-2345, without vowels, L, 0 and 1.`);
   }
   return `${characters.slice(0, 4)}-${characters.slice(4)}`;
 }

@@ -15,7 +15,7 @@ export async function contentOf(given: string): Promise<string> {
 export async function objectOf(given: string, name: string): Promise<Record<string, unknown>> {
   const value = await jsonOf(given, name);
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new UsageError(`${name} is no JSON object: expected one like {"remaining": ["the third"]}.`);
+    throw new UsageError(`${name} is not a JSON object: expected one like {"remaining": ["the third"]}.`);
   return value as Record<string, unknown>;
 }
 
@@ -26,11 +26,11 @@ export async function jsonOf(given: string, name: string): Promise<unknown> {
     // A number that parses to infinity would be sent as null.
     return JSON.parse(content, (key, value) => {
       if (typeof value !== "number" || Number.isFinite(value)) return value;
-      throw new RangeError(`the number ${key && `at ${key} `}is beyond those of a double (1.8e308)`);
+      throw new RangeError(`the number ${key && `at ${key} `}is beyond the range of a double (1.8e308)`);
     });
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError(`${name} is not sent: ${error.message}.`);
     const hint = /^[\w ]+$/.test(content) ? `; a text goes in double quotes: '"${content}"'` : "";
-    throw new UsageError(`${name} is no JSON: ${(error as Error).message}${hint}`);
+    throw new UsageError(`${name} is not JSON: ${(error as Error).message}${hint}`);
   }
 }

@@ -75,7 +75,7 @@ async function wanted(context: Context) {
 
 async function ownId({ client, signal }: Context): Promise<string> {
   const { agent } = await client.auth.me({}, { signal });
-  if (!agent) throw new UsageError("Only an agent has interests.");
+  if (!agent) throw new UsageError("Only agents have interests.");
   return agent.id;
 }
 

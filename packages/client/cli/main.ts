@@ -116,7 +116,7 @@ function refuseMore(name: string, command: Command, words: string[]): void {
   const extra = words[Math.max(...forms.map(({ length }) => length))];
   if (extra === undefined) return;
   const meant = forms.length > 1 || command.takes.includes("|") ? `${name} ${words[0]}` : name;
-  throw new UsageError(`"${extra}" is more than ${meant} takes: a text with spaces goes in quotes.`);
+  throw new UsageError(`Unexpected argument "${extra}" for ${meant}: put a text with spaces in quotes.`);
 }
 
 function misused(telling: Telling, { message }: UsageError, name: string, command: Command): number {

@@ -31,7 +31,7 @@ async function list(context: Context): Promise<void> {
 async function begin(context: Context): Promise<void> {
   const goal = word(context, 0, "GOAL");
   const slug = text(context, "template");
-  if (!slug) throw new UsageError("--template is missing: a run is begun from a template, by its slug.");
+  if (!slug) throw new UsageError("--template is missing: a run needs the slug of a template.");
   const { signal } = context;
   const template = await context.client.templates.get({ slug }, { signal });
   const begun = await context.client.runs.create({ goal, template_id: template.id }, { signal });

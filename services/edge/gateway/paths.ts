@@ -19,7 +19,7 @@ export function unknownPath(req: IncomingMessage): Fault {
 }
 
 export function wrongMethod(method: string, path: string, allow: string[]): Fault {
-  const message = `${method} is not for ${path}: allowed are ${allow.join(", ")}.`;
+  const message = `${path} does not support ${method}: allowed are ${allow.join(", ")}.`;
   return new Fault("method_not_allowed", message, { allow });
 }
 

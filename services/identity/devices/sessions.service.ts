@@ -84,7 +84,7 @@ function revokedBefore(err: unknown): void {
 }
 
 function notTheDevice(): Fault {
-  return new Fault("forbidden", "Only the device itself, by its own key, has a heartbeat.");
+  return new Fault("forbidden", "Heartbeats need a token of the device's own key.");
 }
 
 function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {

@@ -21,7 +21,7 @@ const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
 export async function uploadDocument(documents: Documents, ctx: Call<Upload>, maxSize: number) {
   const { size: actual_size } = ctx.params.file_content;
   if (actual_size > maxSize) {
-    const message = `The file has ${actual_size} bytes; at most ${maxSize} are taken.`;
+    const message = `The file has ${actual_size} bytes; the limit is ${maxSize}.`;
     throw new Fault("payload_too_large", message, { actual_size, max_size: maxSize });
   }
   const source = await sourceFor(documents, ctx);
@@ -63,7 +63,7 @@ async function sourceFor({ sources, now }: Documents, ctx: Call<Upload>): Promis
     if (!source) throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
     const { agent_ids } = await ownerAccess(ctx);
     if (agent_ids.includes(source.owner_id)) return source;
-    throw new Fault("forbidden", "Documents can be added to a source of one's own only.");
+    throw new Fault("forbidden", "Documents can be added only to the caller's own source.");
   }
   const owner_id = callerId(caller);
   const _id = newUuid(`source ${caller.tenant_id} ${owner_id}`);

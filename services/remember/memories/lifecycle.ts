@@ -86,7 +86,7 @@ export async function promote(memories: Memories, ctx: CallOf<typeof promoteMemo
   await memories.findManaged(ctx, id);
   if (scope === "team" && !team_id) throw invalidValue("team_id", "Promoting to a team needs its team_id.");
   if (scope !== "team" && team_id) {
-    throw invalidValue("team_id", `team_id goes with the scope team, not with ${scope}.`);
+    throw invalidValue("team_id", `team_id is allowed only with the scope team, not with ${scope}.`);
   }
   if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
     throw invalidValue("team_id", `There is no team ${team_id}.`);
@@ -108,7 +108,10 @@ export async function promote(memories: Memories, ctx: CallOf<typeof promoteMemo
 
 function narrows({ scope, team_id }: MemoryDoc, wanted: string): Fault {
   const from = team_id ? `${scope} (${team_id})` : scope;
-  return ruleBroken("scope_only_widens", `A memory's scope only widens: ${from} does not become ${wanted}.`);
+  return ruleBroken(
+    "scope_only_widens",
+    `A memory's scope can only be widened: ${from} to ${wanted} is not allowed.`,
+  );
 }
 
 /** @throws Fault not_found, forbidden */

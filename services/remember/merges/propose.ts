@@ -17,7 +17,7 @@ type Proposer = Pick<MergeDoc, "proposer_user_id" | "proposer_agent_id" | "resol
 export async function propose({ proposals, now }: Merges, ctx: Call<Given>): Promise<MergeDoc> {
   const { memory_a_id: a, memory_b_id: b, resolution_note = null } = ctx.params;
   const both = await Promise.all([requireReadable(ctx, a), requireReadable(ctx, b)]);
-  if (a === b) throw invalidValue("memory_b_id", "memory_b_id: a memory is not merged with itself.");
+  if (a === b) throw invalidValue("memory_b_id", "memory_b_id: a memory cannot be merged with itself.");
   for (const memory of both) requireActive(memory, now().getTime());
   const { caller, idempotency_seed } = ctx.meta;
   const proposer: Proposer = {
@@ -40,7 +40,7 @@ async function takeOver(
   const taken = await proposals.update(tenant_id, own, { $set: proposer });
   if (taken) return taken;
   const holder = await proposals.findOne(tenant_id, { open_pair });
-  throw new Fault("conflict", "There is an open proposal to merge these memories already.", {
+  throw new Fault("conflict", "An open proposal to merge these memories already exists.", {
     existing_resource_id: holder?._id ?? null,
   });
 }

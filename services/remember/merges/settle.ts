@@ -158,7 +158,7 @@ export async function collapseDue(merges: Merges, broker: ServiceBroker): Promis
 }
 
 function settledAlready({ _id, status }: MergeDoc): Fault {
-  return new Fault("conflict", `The merge proposal is ${status} already.`, {
+  return new Fault("conflict", `The merge proposal is already ${status}.`, {
     existing_resource_id: _id,
     status,
   });

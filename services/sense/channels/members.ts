@@ -67,7 +67,7 @@ export class Members {
 
 function selfOf(caller: Caller): string {
   if (caller.kind === "agent") return caller.agent_id;
-  throw invalidValue("agent_id", "agent_id: expected the agent to add; a user is no agent.", { value: null });
+  throw invalidValue("agent_id", "agent_id: required, because the caller is a person.", { value: null });
 }
 
 function present({ channel_id, agent_id, joined_at }: MemberDoc) {

@@ -26,7 +26,7 @@ export async function checkUrl(url: string, allowPrivate: boolean, resolve: Reso
     const { username, password } = new URL(url);
     decodeURIComponent(username + password);
   } catch {
-    throw invalidValue("url", "url: the credentials hold a % that is not written %25.");
+    throw invalidValue("url", "url: the credentials contain a % that is not encoded as %25.");
   }
   if (allowPrivate) return;
   await assertPublicHost(hostOf(url), resolve).catch((err: Error) => {

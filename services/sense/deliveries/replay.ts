@@ -188,7 +188,7 @@ export class Replays {
 }
 
 function noEvent(rule: Rule, message: string): Fault {
-  return ruleBroken(rule, `It is no event that could be replayed: ${message}`, { message });
+  return ruleBroken(rule, `This dead letter cannot be replayed: ${message}`, { message });
 }
 
 const NOTE = "; replay: ";

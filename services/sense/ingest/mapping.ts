@@ -148,13 +148,17 @@ export function headerName(text: string | null | undefined): string | null {
 function term(field: string, text: string): Term {
   const name = headerName(text);
   if (name !== null) {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalidValue(field, `${field}: ${text} names no header.`);
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      throw invalidValue(field, `${field}: ${text} is not a header name.`);
     return { field, text, literal: false, read: ({ headers }) => headers[name] };
   }
   if (!text.startsWith("/")) return { field, text, literal: true, read: () => text };
   const pointer = parsePointer(text);
   if (!pointer) {
-    throw invalidValue(field, `${field}: ${text} is no JSON Pointer: ~ is written ~0, and / in a key ~1.`);
+    throw invalidValue(
+      field,
+      `${field}: ${text} is not a JSON Pointer: encode ~ as ~0, and / in a key as ~1.`,
+    );
   }
   return { field, text, literal: false, read: ({ payload }) => resolvePointer(payload, pointer) };
 }

@@ -17,7 +17,7 @@ export function readJson(body: Buffer): Read {
   try {
     return { payload: parseJsonBytes(body) };
   } catch (err) {
-    const error = `mapping error: the body is not read as JSON: ${(err as Error).message}`;
+    const error = `mapping error: the body is not valid JSON: ${(err as Error).message}`;
     return { error, text: body.toString("utf8") };
   }
 }

@@ -87,7 +87,7 @@ export class Receiver {
     if (!tenant || !webhook || !signature) {
       this.#limits.refused(address, target, Date.now(), hashedBytes);
       metrics.webhooks.inc({ outcome: "refused" });
-      throw new Fault("authentication_failed", "No webhook here is signed like this.");
+      throw new Fault("authentication_failed", "The signature does not match any webhook at this address.");
     }
     await this.#limits.accept(tenant.id, Date.now());
     await this.#runtime.usage.require(tenant.id, body.length);

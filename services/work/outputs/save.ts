@@ -68,7 +68,7 @@ async function insert({ rows }: Outputs, row: OutputDoc): Promise<OutputDoc> {
     const made = await rows.insertOnce({ ...row, slug }).catch(nullIfTaken);
     if (made) return made;
   }
-  throw new Fault("conflict", "There are too many outputs of this title: give it another.");
+  throw new Fault("conflict", "Too many outputs have this title: choose another.");
 }
 
 async function saveVersion(outputs: Outputs, ctx: Saving, named: string): Promise<OutputDoc> {
@@ -191,7 +191,8 @@ async function teamOf(ctx: Saving, access: Access): Promise<string | null> {
   const { caller } = ctx.meta;
   const { scope = "agent", team_id } = ctx.params;
   if (scope !== "team") {
-    if (team_id) throw invalidValue("team_id", `team_id goes with the scope team, not with ${scope}.`);
+    if (team_id)
+      throw invalidValue("team_id", `team_id is allowed only with the scope team, not with ${scope}.`);
     return null;
   }
   const own = caller.kind === "agent" ? caller.team_id : null;
@@ -202,6 +203,6 @@ async function teamOf(ctx: Saving, access: Access): Promise<string | null> {
   if (access.team_ids.includes(wanted)) return wanted;
   const { tenant_id } = caller;
   const known = caller.kind === "agent" && (await ctx.call("teams.name_of", { tenant_id, team_id: wanted }));
-  if (!known) throw invalidValue("team_id", `There is no team ${wanted} to save for.`);
+  if (!known) throw invalidValue("team_id", `There is no team ${wanted}, or the caller is not a member.`);
   return wanted;
 }

@@ -75,7 +75,7 @@ async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
 /** Returns the template's steps unchanged, with their assignees (spec: create run). */
 async function templateSteps(ctx: Call<Given>, template_id: string): Promise<StepDef[]> {
   const { steps: own, step_assignments = [] } = ctx.params;
-  if (own) throw invalidValue("steps", "steps and template_id exclude each other: give one of them.");
+  if (own) throw invalidValue("steps", "Give either steps or template_id, not both.");
   const { tenant_id } = ctx.meta.caller;
   const steps = await ctx.call<TemplateStep[] | null, object>("templates.steps_of", {
     tenant_id,

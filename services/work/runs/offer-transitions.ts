@@ -90,7 +90,7 @@ function openOffer({ offers }: RunState, offer_id: string): Offer {
   const found = offers.find(({ id }) => id === offer_id);
   if (!found) throw notFound("handoff_offer", offer_id);
   if (found.status === "open") return found;
-  throw new Fault("conflict", `The offer is ${found.status} already.`, { existing_resource_id: offer_id });
+  throw new Fault("conflict", `The offer is already ${found.status}.`, { existing_resource_id: offer_id });
 }
 
 function decide(
@@ -115,5 +115,5 @@ function successorFor({ run, progress }: Draft, step_key: string, person: string
   const own = those.find(([, { assigned_user_id: to }]) => to !== null && to === person);
   const free = own ?? those.find(([, { assigned_user_id: to }]) => to === null);
   if (free) return free[0];
-  throw new Fault("forbidden", "Every next step is assigned to somebody else.", { step_key });
+  throw new Fault("forbidden", "All next steps are assigned to other people.", { step_key });
 }

@@ -181,7 +181,7 @@ export function assertCompletable({ run }: Draft, step: StepDef, progress: StepP
   if (progress.status === "blocked") throw notReady(run, step);
   if (!isDone(progress)) return;
   const { step_key } = step;
-  throw new Fault("step_not_completable", `The step "${step_key}" is ${progress.status} already.`, {
+  throw new Fault("step_not_completable", `The step "${step_key}" is already ${progress.status}.`, {
     step_key,
   });
 }

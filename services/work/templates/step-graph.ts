@@ -22,7 +22,7 @@ export function checkSteps(steps: readonly Planned[]): void {
   for (const [i, { step_key }] of steps.entries()) {
     const first = places.get(step_key);
     if (first !== undefined) {
-      throw invalidValue(`steps.${i}.step_key`, `"${step_key}" is the key of steps.${first} too.`, {
+      throw invalidValue(`steps.${i}.step_key`, `"${step_key}" is also the key of steps.${first}.`, {
         value: step_key,
       });
     }
@@ -52,7 +52,7 @@ function checkCriteria(steps: readonly Planned[]): void {
     const again = keys.findIndex((key, at) => keys.indexOf(key) < at);
     if (again < 0) continue;
     const field = `steps.${i}.completion_criteria.${again}.key`;
-    throw invalidValue(field, `"${keys[again]}" is the key of another criterion of the step too.`, {
+    throw invalidValue(field, `"${keys[again]}" is also the key of another criterion of the step.`, {
       value: keys[again],
     });
   }

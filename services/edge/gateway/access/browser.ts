@@ -27,7 +27,7 @@ export function requireOwnPage(req: IncomingMessage, caller: Caller, secrets: Se
   if (req.headers.authorization !== undefined) return;
   const site = req.headers["sec-fetch-site"];
   if (site !== undefined && !OWN_SITES.has(site as string))
-    throw new Fault("forbidden", "A session counts for the console's own pages only.");
+    throw new Fault("forbidden", "A session is valid only for the console's own pages.");
   if (HARMLESS.has(req.method as string)) return;
   const given = Buffer.from(String(req.headers["x-csrf-token"] ?? ""));
   const wanted = Buffer.from(csrfToken(secrets, caller.token_id));

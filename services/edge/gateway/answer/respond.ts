@@ -101,5 +101,5 @@ export function toFault(err: unknown): Fault {
   if (isUnreached(err)) return unavailable("The service is not ready; try again.");
   if (name === "QueueIsFullError") return unavailable("The service is busy; try again.");
   if (isStoreLost(err)) return unavailable("The record cannot be reached or written now; try again.");
-  return new Fault("internal_error", "Something failed here; the request can be sent again.");
+  return new Fault("internal_error", "The service failed unexpectedly; the request can be retried.");
 }

@@ -163,7 +163,7 @@ export function parseJson(raw: Buffer): unknown {
 
 export function notJson(why: string, field = ""): Fault {
   const details = { field, value: null, expected: "JSON", example: {} };
-  return new Fault("validation_failed", `The body is not read as JSON: ${why}.`, details);
+  return new Fault("validation_failed", `The body is not valid JSON: ${why}.`, details);
 }
 
 /** Returns the media type without parameters, in lower case; "" without one. */
@@ -174,19 +174,19 @@ export function mediaType(req: IncomingMessage): string {
 }
 
 export function unsupported(given: string, allowed: string[]): Fault {
-  const message = `Content-Type ${given || "(none)"} is not read here: expected ${allowed.join(" or ")}.`;
+  const message = `Content-Type ${given || "(none)"} is not supported here: expected ${allowed.join(" or ")}.`;
   return new Fault("unsupported_media_type", message, { value: given, expected: allowed });
 }
 
 function requireNoEncoding(req: IncomingMessage): void {
   const given = req.headers["content-encoding"];
   if (given === undefined || given.toLowerCase() === "identity") return;
-  const message = `Content-Encoding ${given} is not read here: send the body as it is.`;
+  const message = `Content-Encoding ${given} is not supported: send the body unencoded.`;
   throw new Fault("unsupported_media_type", message, { value: given, expected: ["identity"] });
 }
 
 export function tooLarge(actual_size: number, max_size: number): Fault {
-  return new Fault("payload_too_large", `The body has ${actual_size} bytes; at most ${max_size} are read.`, {
+  return new Fault("payload_too_large", `The body has ${actual_size} bytes; the limit is ${max_size}.`, {
     actual_size,
     max_size,
   });

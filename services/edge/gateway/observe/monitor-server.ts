@@ -28,7 +28,8 @@ export function monitorServer({ config, health }: Watched): HttpServer {
     if (path === "/metrics" && mayMonitor(req, config.METRICS_TOKEN)) {
       return { status: 200, type: EXPOSITION_TYPE, body: await exposition() };
     }
-    if (path !== "/readyz") throw new Fault("not_found", "Only /healthz, /readyz and /metrics are here.");
+    if (path !== "/readyz")
+      throw new Fault("not_found", "This port serves only /healthz, /readyz and /metrics.");
     const report = await health.report();
     return json(report.status === "ready" ? 200 : 503, report);
   }

@@ -14,9 +14,9 @@ const MAX_CHARACTERS = 10_000_000;
 export function tidied(pages: Page[]): Page[] {
   const tidy = pages.map(({ page, text }) => ({ page, text: tidyText(text) }));
   const characters = tidy.reduce((sum, { text }) => sum + text.length, 0);
-  if (characters === 0) throw new UnreadableError("holds no text; pictures and scans are not read");
+  if (characters === 0) throw new UnreadableError("contains no text; pictures and scans are not supported");
   if (characters > MAX_CHARACTERS) {
-    throw new UnreadableError(`holds ${characters} characters of text; at most ${MAX_CHARACTERS} are read`);
+    throw new UnreadableError(`has ${characters} characters of text; the limit is ${MAX_CHARACTERS}`);
   }
   return tidy;
 }

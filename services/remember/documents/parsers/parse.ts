@@ -41,7 +41,7 @@ const SEEMS: Record<Format, string> = {
  */
 export async function parseDocument(bytes: Uint8Array, mime_type: string): Promise<Page[]> {
   const type = TYPES[mime_type];
-  if (!type) throw new UnreadableError(`has the type ${mime_type}, which is not read`);
+  if (!type) throw new UnreadableError(`has the type ${mime_type}, which is not supported`);
   if (bytes.length === 0) throw new UnreadableError("is empty");
   const format = formatOf(bytes, type.format);
   if (format !== type.format)
