@@ -114,7 +114,7 @@ async function runAgain(): Promise<SuiteResult> {
     for (const file of again) needs.set(file, [...CLUSTER.needs]);
     return { files, problems: [], unsteady: [], seconds: 0 };
   }
-  // One that was given may be several servers, which are not to be stood before.
+  // A given MONGO_URL may name several servers: do not proxy it.
   const watch = mongo.kind === "MONGO_URL" ? null : await watchMongo(mongo.url);
   try {
     const env = { AFFERENT_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };

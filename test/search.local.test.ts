@@ -89,7 +89,7 @@ describe("the local index", () => {
       expect(await readdir(folder)).toEqual([]);
       await index.put(TENANT, [entry({ text: "quoll" })]);
       expect(await index.gap()).toBe(1);
-      // Nothing is taken for known by a new file that the old one knew.
+      // A new file must not assume that it has the old one's entries.
       expect(await index.cursor("memories")).toBeNull();
       await index.close();
     });

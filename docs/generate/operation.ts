@@ -78,7 +78,7 @@ function takenBy(op: Operation, components: Components): string {
   const whole = op.wholeBody ? Object.values(op.body ?? {})[0] : undefined;
   const raw = op.consumes === "raw" ? "The body is the bytes that the sender signed." : undefined;
   const body = whole ? `The body is ${typeOf(components.use(whole as JsonSchema))}.` : raw;
-  return [body, table(["Takes", "in", "type", ""], rows)].filter(Boolean).join("\n\n");
+  return [body, table(["Parameter", "In", "Type", "Meaning"], rows)].filter(Boolean).join("\n\n");
 }
 
 /** Groups statuses with the same response. */
@@ -100,7 +100,7 @@ function answer(op: Operation, schema: unknown, components: Components): string 
   const rows = shape.$ref ? [] : [shape, ...(shape.anyOf ?? [])].flatMap((each) => rowsOf(each));
   const media = op.alsoProduces ? ` as JSON, or \`${op.alsoProduces}\`` : "";
   if (!rows.length) return ` ${typeOf(shape)}${media}.`;
-  return `${media}:\n\n${table(["Gives", "type", ""], rows)}`;
+  return `${media}:\n\n${table(["Field", "Type", "Meaning"], rows)}`;
 }
 
 function errorsOf(op: Operation): string {

@@ -54,8 +54,8 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
     "Reference",
     "Every operation of the API, by domain. [`openapi.json`](../openapi.json) has the same for programs, and `/docs` of a\nserver lets you try it. A name with `?` is optional. Unknown query parameters are ignored; unknown fields of a body are\nrefused, unless an operation says otherwise. Times are ISO 8601 in UTC with milliseconds. Numbers are doubles: an integer\nbeyond 2^53 is exact only as text, `1e-400` and `-0` are `0`, and numbers beyond the range of a double (`1e400`) are\nrefused. If a name appears twice in an object, the last one counts. Every POST, PATCH and PUT of an authenticated caller\nthat changes something takes an `Idempotency-Key`; operations that only read ignore it and say so.",
     table(["Domain", "About", "Paths"], rows),
-    table(["Other pages", ""], others),
-    table(["Header", "of", ""], headerRows()),
+    table(["Other pages", "About"], others),
+    table(["Header", "In", "Meaning"], headerRows()),
   );
 }
 
@@ -85,7 +85,7 @@ function domainPage(name: string, declared: Operation[]): string {
   return page(
     name.charAt(0).toUpperCase() + name.slice(1),
     TAGS[name] as string,
-    table(["Operation", ""], list),
+    table(["Route", "Operation"], list),
     ...sections,
     ...(objects.length
       ? ["## Objects", ...objects.map(([title, schema]) => objectSection(title, schema))]
@@ -94,7 +94,9 @@ function domainPage(name: string, declared: Operation[]): string {
 }
 
 function objectSection(title: string, schema: JsonSchema): string {
-  const variants = (schema.anyOf ?? [schema]).map((each) => table(["Field", "type", ""], rowsOf(each)));
+  const variants = (schema.anyOf ?? [schema]).map((each) =>
+    table(["Field", "Type", "Meaning"], rowsOf(each)),
+  );
   const shape = variants.some(Boolean) ? variants.filter(Boolean).join("\n\nor\n\n") : `${typeOf(schema)}.`;
   return [`### ${title}`, meaningOf(schema), shape].filter(Boolean).join("\n\n");
 }
@@ -114,7 +116,7 @@ function toolsPage(): string {
   });
   const told =
     "The operations that clients of the [Model Context Protocol](../mcp.md) can use as tools, if the caller's scopes allow\nthem. Parameters and results are those of the operation.";
-  return page("MCP tools", told, table(["Tool", "Operation", "", "Scope"], rows));
+  return page("MCP tools", told, table(["Tool", "Operation", "Effect", "Scope"], rows));
 }
 
 function eventsPage(): string {

@@ -184,7 +184,7 @@ async function furnish(): Promise<string[]> {
 /** Destructive buttons come last: they remove what the others act on. */
 const AT_LAST = /^(Delete|Remove|Close the run|Forget)/;
 
-/** Presses what stands in the page, and then what that opened: forms are filled in somehow. */
+/** Presses every button of the page, and those of the dialogs it opens, filling in forms. */
 async function press(path: string, name: string): Promise<void> {
   await site.go(path);
   await page.locator(".page h1").waitFor();
@@ -202,7 +202,7 @@ async function press(path: string, name: string): Promise<void> {
   if (items.length === 0) await answer();
 }
 
-/** Goes on in the dialog that is open, if one is, until there is none or it does not go on. */
+/** Continues in the open dialog, if any, until it closes or cannot continue. */
 async function answer(): Promise<void> {
   const dialog = page.getByRole("dialog").last();
   if ((await dialog.count()) === 0) return;

@@ -86,13 +86,13 @@ describe("maintenance of memories", () => {
     await late.asked;
     await subject.fill("customer-2");
     await late.release();
-    // The same button is there to be pressed again: the late answer has come.
+    // The late answer has arrived: the button is back.
     await page.locator("button[type=submit]:not([aria-busy])").waitFor();
     expect(await site.button(/^Erase .* for good$/).count()).toBe(0);
   });
 });
 
-/** Keeps back the answer to what the page asks for, until it is told to let it go. */
+/** Holds back the answer to the page's request until `release`. */
 async function held(url: string) {
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -163,7 +163,7 @@ describe("long lists", () => {
   });
 });
 
-/** Resolves when the server has told its statistics so often. */
+/** Resolves after so many `stats` messages. */
 const STATS_TOLD = `new Promise((done) => {
   let told = 0;
   const source = new EventSource("/v1/live");
@@ -203,7 +203,7 @@ test.each(["/", "/events", "/dead-letters"])("%s follows the server by one conne
   await site.go(path);
   await page.evaluate(STATS_TOLD);
   const asked = await askedUntilTold();
-  // The one that has told the statistics here.
+  // The stream of the statistics above.
   expect(asked.filter((url) => url.endsWith("/v1/live"))).toHaveLength(1);
 });
 

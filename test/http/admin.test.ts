@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true });
 });
 
-/** The same commands through a running server and on a store that none has open. */
+/** The same commands through a running server and on a store without a server. */
 describe.each(["while the server runs", "while it does not"])("the command line %s", (when) => {
   const running = when === "while the server runs";
   let dataDir: string;

@@ -46,7 +46,7 @@ function npmRun(command: "create" | "restore", file: string, dataDir: string) {
 
 const newFolder = () => mkdtemp(join(scratch, "data-"));
 
-/** Publishes until told to stop; gives the ids that were accepted. */
+/** Publishes until stopped; returns the accepted ids. */
 function publishing(token: string): { accepted: string[]; stop(): Promise<void> } {
   const accepted: string[] = [];
   let going = true;

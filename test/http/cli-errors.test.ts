@@ -10,7 +10,7 @@ import { settle } from "../support/settle.ts";
 const REVOKED = `ak_live_${"0".repeat(32)}`;
 const NOWHERE = "http://127.0.0.1:9";
 
-/** Every command as it is typed right, and the codes it fails with; `goes on` where it does not end. */
+/** A valid call of every command, and the codes it fails with; `goes on` if it does not end. */
 const COMMAND_LINES: Record<string, { words: string[]; refused?: string; unreached?: string }> = {
   connect: { words: ["BCDF-2345"], refused: "not_found" },
   interest: { words: ["list"] },

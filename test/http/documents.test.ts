@@ -110,7 +110,7 @@ describe("unreadable documents fail with a reason", () => {
     expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
     expect(document.error).toMatch(error);
     expect(ok(await ann.get(chunksOf(document)))).toEqual({ chunks: [], total: 0 });
-    // Sent again, it is tried again: what failed stands in nobody's way.
+    // A failed document can be uploaded again.
     const again = ok(await ann.post("/documents", file));
     expect(again).toMatchObject({ accepted: true, status: "queued" });
     expect(again.document_id).not.toBe(document.document_id);

@@ -95,7 +95,7 @@ describe("an erasure", () => {
     expect(ok(await bob.get(chunksOf(theirs))).chunks[0].text).toContain(text);
     expect(ok(await bob.get(`/memories/${kept.id}`)).content).toBe(text);
     const held = await heldIn(server.dataDir, { text });
-    // The bytes of the file are there once for both.
+    // Both share one copy of the file's bytes.
     expect(held.filter((each) => /[0-9a-f]{64}$/.test(each))).toHaveLength(1);
   });
 

@@ -119,7 +119,7 @@ describe("binary mode", () => {
     expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe("Euro €");
   });
 
-  // A header is given to fetch as the characters of Latin-1 that stand for its bytes.
+  // fetch takes a header as the Latin-1 characters of its bytes.
   const inUtf8 = (text: string) => Buffer.from(text).toString("latin1");
   test.each([
     ["UTF-8", inUtf8("Straße €😀"), "Straße €😀"],

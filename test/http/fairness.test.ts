@@ -11,7 +11,7 @@ const BATCH = 100;
 const EVENTS = 100;
 /** Far more than it takes, far less than waiting for the backlog, a lease or a push time-out would be: ms. */
 const SOON = 10_000;
-/** On a slow machine it is so many times as long as half of the backlog took to be published. */
+/** Scales with the time to publish half of the backlog, for slow machines. */
 const HALVES = 4;
 const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
 

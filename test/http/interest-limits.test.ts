@@ -59,7 +59,7 @@ test("a tenant has a limit of interests and feeds over all agents", async () => 
   const feeds = `/channels/${channel.id}/feeds`;
   ok(await admin.post(feeds, { event_type_glob: "com.feed.first" }));
   const declared = await Promise.all(agents.map((agent, i) => declare(agent, `com.of${i}`, PER_AGENT)));
-  // The agent of the test before has as many as it may, and there is one feed.
+  // The agent of the previous test is at its limit, and one feed exists.
   expect(declared.flatMap(({ created }) => created)).toHaveLength(PER_TENANT - PER_AGENT - 1);
   for (const answer of declared.flatMap(({ refused }) => refused))
     expect(answer).toMatchObject(limitOf("tenant", PER_TENANT));

@@ -118,7 +118,7 @@ describe("tools", () => {
       code: -32602,
       message: expect.stringMatching(/no tool memories_dream\. There are: .*memories_create, /),
     });
-    // A number stands for its text in a path, and nothing else does.
+    // In a path, only a number is accepted for its text.
     expect(
       await mcp.refused("outputs_get_version", { output_id: "nothing-like-it", version_num: 1 }),
     ).toMatchObject({
@@ -259,7 +259,7 @@ describe("the endpoint", () => {
   });
 
   test("answers below /v1 too, and counts a message as a request", async () => {
-    // One who has not asked before: of the others' requests the oldest may be a minute old just now.
+    // A caller without earlier requests: those of others may just reach the end of their minute.
     const fresh = await newAgent(server, mine.admin, SCOPES);
     const left = async () => Number((await fresh.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
     expect((await left()) - (await left())).toBe(1);

@@ -8,7 +8,7 @@ import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
-/** An agent of team A whose memories the lists are of; others' stand between them. */
+/** An agent of team A that owns the listed memories; others' are interleaved. */
 let agent: TestAgent;
 
 const SORTS = ["created_at", "title", "confidence", "importance"] as const;
@@ -138,7 +138,7 @@ describe("titles of any script and length", () => {
 
 test("a text is looked for in thousands of memories, piece by piece, and each that holds it is given once", async () => {
   const writer = await agentIn(server, cast.admin, {});
-  // Those of one batch are made at the same moment: where pieces meet none may be lost.
+  // Memories of one batch have the same time: none may be lost between pages.
   for (let batch = 0; batch < 9; batch++) {
     const memories = Array.from({ length: 500 }, (_, n) =>
       memory({ title: `Straw ${(n * 7) % 500}`, content: n % 100 ? "hay" : "hay and a Needle" }),

@@ -64,7 +64,7 @@ test("the lineage names what was replaced, and nothing for a fresh one", async (
   expect(await lineage(alice, a.id)).toMatchObject({ superseded: true, supersedes_target: null });
   expect(await lineage(alice, b.id)).toMatchObject({ superseded: true, supersedes_target: a.id });
   expect(await lineage(alice, c.id)).toMatchObject({ superseded: false, supersedes_target: b.id });
-  // Not to those who may not read it.
+  // Hidden from callers that may not read it.
   expect(await lineage(carol, c.id)).toMatchObject({ superseded: false, supersedes_target: null });
 });
 

@@ -39,7 +39,7 @@ function meaningOf(text: string): number[] {
   return Array.from({ length: DIMS }, (_, i) => (i === at ? 1 : 0.01));
 }
 
-/** A memory of Alice's, and how one that is the reader's stands to it. */
+/** A memory of Alice's, and its relation to one of the reader's. */
 interface Subject {
   id: string;
   /** A word that only this memory holds. */
@@ -82,7 +82,7 @@ const PATHS: Record<string, (who: Api, subject: Subject) => Promise<Answer>> = {
   graph: (who, { anchor }) => who.get(`/memories/${anchor}/graph?depth=3`),
 };
 
-/** Where a memory that was replaced may stand without being asked for: its history. */
+/** Paths that may show a superseded memory unasked: its history. */
 const HISTORY: typeof PATHS = {
   relationships: (who, { anchor }) => who.get(`/memories/${anchor}/relationships`),
   "merge proposals": (who) => who.get("/memories/merge-proposals?limit=200"),

@@ -72,7 +72,7 @@ const mongo = await startMongo();
     }
   });
 
-  /** Ways to have none, and to have it back. */
+  /** Ways to lose NATS and to get it back. */
   const without = {
     paused: { begin: () => nodes.nats.pause(), end: () => nodes.nats.resume() },
     killed: { begin: () => nodes.nats.kill(), end: () => nodes.nats.start() },

@@ -1,4 +1,4 @@
-/** @needs mongodb: two nodes on one record, without NATS: what one is told holds on the other. */
+/** @needs mongodb: two nodes on one record, without NATS: changes on one apply on the other. */
 import { randomBytes } from "node:crypto";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -6,7 +6,7 @@ import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/t
 
 let server: TestServer;
 let world: World;
-/** Agents of a team, of the same team, and of none. */
+/** Two agents of a team, and one without a team. */
 let ann: Api;
 let bob: Api;
 let cyd: Api;

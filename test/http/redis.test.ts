@@ -78,7 +78,7 @@ const here = "url" in mongo && onPath("redis-server");
     const token = await agentToken(one, key);
     return [api(one, token), api(other, token)];
   };
-  /** How many of so many requests each gateway lets through, in turns. */
+  /** Sends requests to the gateways in turn and returns how many each admits. */
   const letThrough = async (agent: Api[], requests: number) => {
     const through = [0, 0];
     for (let i = 0; i < requests; i++) {

@@ -43,7 +43,7 @@ async function published(id: string): Promise<string> {
   return event_id;
 }
 
-/** Lets an event have been accepted so many days ago. */
+/** Backdates an event's acceptance by so many days. */
 async function age(store: Store, event_id: string, days: number): Promise<void> {
   const position = `${positionFrom(store.now() - days * DAY_MS)}${"0".repeat(12)}`;
   const own = { _id: event_id };

@@ -53,7 +53,7 @@ const mongo = await startMongo();
     while (received.length < 3) {
       const delivery = await next();
       received.push(delivery.payload.id);
-      // Only then is there room for the next.
+      // Only then is capacity free for the next.
       ok(await agent.post("/delivery/ack", { delivery_ids: [delivery.id] }));
     }
     // Two workers have published them: in what order they come is up to them.

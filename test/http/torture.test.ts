@@ -33,7 +33,7 @@ function event(type: string, id: string, more: object = {}) {
   return { specversion: "1.0", id, type, source: "urn:torture", ...more };
 }
 
-/** Publishes so many events, the earlier the higher in number, and waits until they can be received. */
+/** Publishes events with decreasing numbers, and waits until they can be received. */
 async function publish({ type, api }: Receiver & { type: string }, events: number): Promise<void> {
   for (let at = 0; at < events; at += 100) {
     const some = Math.min(100, events - at);
@@ -177,7 +177,7 @@ describe("races", () => {
 describe("sizes", () => {
   const MEGABYTE = 1_048_576;
 
-  /** An event of exactly so many bytes as JSON. */
+  /** Returns an event of exactly this size as JSON. */
   function sized(type: string, id: string, bytes: number): string {
     const empty = Buffer.byteLength(JSON.stringify(event(type, id, { data: "" })));
     return JSON.stringify(event(type, id, { data: "x".repeat(bytes - empty) }));

@@ -127,7 +127,7 @@ describe("a registration", () => {
   test("may name a header in UTF-8 or in Latin-1", async () => {
     const mapping = { ...SHOP.mapping, subject: "header:X-About" };
     const hook = await register(world.admin, { ...SHOP, mapping });
-    // A header is given to fetch as the characters of Latin-1 that stand for its bytes.
+    // fetch takes a header as the Latin-1 characters of its bytes.
     for (const [n, about] of [Buffer.from("Straße").toString("latin1"), "Straße"].entries()) {
       const event = await eventOf(await send(hook, order({ n }), { "X-About": about }));
       expect(event.payload.subject).toBe("Straße");

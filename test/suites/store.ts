@@ -10,7 +10,7 @@ import { modifyTests } from "./store/modify.ts";
 import { updateTests } from "./store/updates.ts";
 import { writeTests } from "./store/writes.ts";
 
-/** A driver under test; `open` gives an empty store, `stop` takes away what it stood on. */
+/** A driver under test; `open` gives an empty store, `stop` releases its resources. */
 interface StoreUnderTest {
   name: string;
   open(): Promise<{ store: Store; stop(): Promise<void> }>;

@@ -105,7 +105,7 @@ const WIDER = `[...document.querySelectorAll("td, dd, label, h1, h2, h3, li, but
   .filter((element) => getComputedStyle(element).display !== "inline")
   .map((element) => element.outerHTML.slice(0, 200))`;
 
-/** Where there is little room rows are cards: none is to be moved sideways to be read. */
+/** On small screens rows are cards: none may need horizontal scrolling. */
 const SIDEWAYS = `[...document.querySelectorAll(".table-wrap")]
   .filter((element) => element.scrollWidth > element.clientWidth + 1)
   .map((element) => element.getAttribute("aria-label"))`;
@@ -114,7 +114,7 @@ const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
 
 /**
- * Looks at the page as it stands, light and dark, wide and narrow, and walks it by Tab. Leaves four pictures.
+ * Checks the page in light and dark, wide and narrow, and walks it by Tab. Saves four screenshots.
  *
  * @returns what axe finds of serious or critical impact, whether the page is wider than its window, what is wider than
  * its place, and what keys do not reach as they should
@@ -126,7 +126,7 @@ export async function checkPage(page: Page, name: string): Promise<string[]> {
     await page.setViewportSize(viewport);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      // Colours of both themes stand side by side until the next frames are drawn.
+      // Until the next frames the page mixes colours of both themes.
       await page.evaluate(DRAWN);
       const where = `${name} ${size} ${colorScheme}`;
       found.push(...(await seriousIn(page, colorScheme)).map((each) => `${where}: ${each}`));
@@ -161,7 +161,7 @@ const RESULT = `({ passes, incomplete, violations }) => ({
   violations: violations.filter(({ impact }) => impact === "serious" || impact === "critical"),
 })`;
 
-/** Looks again where it found something: until all is drawn, colours of two themes stand side by side. */
+/** Repeats the check if it fails: until everything is drawn, the page mixes colours of two themes. */
 async function seriousIn(page: Page, colorScheme: keyof typeof RULES): Promise<string[]> {
   const found = await lookAt(page, colorScheme);
   if (found.length === 0) return found;
@@ -174,7 +174,7 @@ async function lookAt(page: Page, colorScheme: keyof typeof RULES): Promise<stri
   const { rules, violations } = (await page.evaluate(
     `axe.run(${RULES[colorScheme]}).then(${RESULT})`,
   )) as AxeResult;
-  // In front of some pages it cannot tell what is behind a dialog's words.
+  // On some pages it cannot determine the background of a dialog's text.
   if (rules === 0) return ["axe looked at nothing"];
   return violations.map(
     ({ id, nodes: [first] }) => `${id}: ${first?.html.slice(0, 200)} ${first?.failureSummary}`,

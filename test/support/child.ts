@@ -15,7 +15,7 @@ export interface Child {
   output(): string;
   /** The first match of `pattern` in the output. Fails when the process ends or `within` ms (60,000) pass first. */
   find(pattern: RegExp, within?: number): Promise<RegExpMatchArray>;
-  /** Stops it where it stands, with its connections; returns when none of its threads runs any more. */
+  /** Suspends it with its connections open; returns when none of its threads runs any more. */
   pause(): Promise<void>;
   resume(): void;
   /** Sends a signal (or closes its input), waits for the end; after `within` ms (30,000) SIGKILL and an error. */

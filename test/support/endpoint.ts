@@ -13,7 +13,7 @@ export interface Endpoint {
   pushed: Pushed[];
   /** The most requests that were under way at once. */
   most(): number;
-  /** How requests are answered from now on; 204 unless told. A number is a status. */
+  /** Sets the answer to further requests; default 204. A number is a status. */
   answer(how: number | ((req: Pushed, res: ServerResponse) => void)): void;
   /** Closes it; `start` opens it again on the same port. */
   stop(): Promise<void>;

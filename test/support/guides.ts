@@ -19,7 +19,7 @@ export function blocksOf(text: string, language = "sh"): string[] {
   );
 }
 
-/** A folder in which a reader stands: this checkout, whose `data` is that of the server. */
+/** A reader's folder: this checkout, with the server's `data`. */
 export function readersFolder({ dataDir }: TestServer): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), "afferent-reader-"));
   for (const name of NEEDED) symlinkSync(join(ROOT, name), join(folder, name));
@@ -33,7 +33,7 @@ export function prelude(): string {
   return `${token}${blocksOf(page("docs/guides/README.md")).join("")}`;
 }
 
-/** The lines that a page says one sees (```text) and that did not come, in that order; `…` stands for any text. */
+/** Returns the lines of a page's expected output (```text) that are missing, in order; `…` matches any text. */
 export function unseen(text: string, output: string): string[] {
   let at = 0;
   const lines = blocksOf(text, "text").flatMap((block) => block.trimEnd().split("\n"));

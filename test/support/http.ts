@@ -18,8 +18,8 @@ export interface Api {
 }
 
 /**
- * A client for `server`. Paths start with `/` and stand under the base URL, or are whole URLs. A body that is
- * a string or bytes is sent as it is, anything else as JSON; `headers` come last and win.
+ * A client for `server`. Paths start with `/`, relative to the base URL, or are whole URLs. A body that is
+ * a string or bytes is sent unchanged, anything else as JSON; `headers` come last and win.
  */
 export function api(server: Pick<TestServer, "url">, token?: string): Api {
   const call = (method: string) => (path: string, body?: unknown, headers?: Record<string, string>) =>

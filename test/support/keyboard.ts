@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** Resolves when the page is drawn as it stands now. */
+/** Resolves when the current page is drawn. */
 export const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
 
 /** Where the focus is; null on nothing. */

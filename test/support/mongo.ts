@@ -24,7 +24,7 @@ export interface TestMongo {
  * be done (mongod.ts), else mongo-java-server, an in-memory stand-in that speaks MongoDB's wire protocol (MongoDB 5.0 without transactions, partial indexes,
  * TTL expiry, collation and pipeline updates; duplicate key errors carry no keyPattern).
  *
- * @returns `{skipped}` with the reason where none of these can be had.
+ * @returns `{skipped}` with the reason if none of these is available.
  */
 export async function startMongo(): Promise<TestMongo | { skipped: string }> {
   const given = process.env.MONGO_URL;

@@ -20,7 +20,7 @@ interface Options {
  * A real mongod, of a version that is pinned: the one that was downloaded before, else downloaded now, once, where
  * MongoDB's host can be reached.
  *
- * @param say is told what of it has come so far
+ * @param say reports the progress of the download
  */
 export async function fetchMongod(
   say: (line: string) => void = () => {},
@@ -36,7 +36,7 @@ export async function download(
   say: (line: string) => void,
   { env = process.env, folder = CACHE, silentMs = SILENT_MS }: Options = {},
 ): Promise<{ path: string } | { why: string }> {
-  // The library looks at certificates only where npm is told to.
+  // The library verifies certificates only if npm is configured to.
   const settings = { ...env, npm_config_strict_ssl: "true", MONGOMS_MAX_RETRIES: "1" };
   const fetching = await startChild(process.execPath, [FETCH, folder], { env: settings });
   const why = await watched(fetching, silentMs, say);

@@ -15,7 +15,7 @@ export interface NatsServer {
   pid(): number;
   counts(): Promise<NatsCounts>;
   kill(): Promise<void>;
-  /** Connections stand, and nothing comes through them until `resume`. */
+  /** Connections stay open, but no data passes until `resume`. */
   pause(): Promise<void>;
   resume(): void;
   /** Again, on the same port. */

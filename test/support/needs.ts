@@ -86,7 +86,7 @@ export function declaredNeeds(source: string): string[] {
 }
 
 /**
- * Makes sure that `name` is here: as it stands, else from apt where this user may.
+ * Ensures that `name` is available, installing it from apt if this user may.
  *
  * @returns undefined when it is here, else why not and what to install.
  */

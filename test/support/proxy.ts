@@ -4,14 +4,14 @@ export interface TcpProxy {
   port: number;
   /** Breaks all connections and refuses new ones, as a network that is down does. */
   cut(): void;
-  /** Connections stand and are taken, and nothing more comes through them, as with a server that hangs. */
+  /** Connections are accepted and stay open, but no data passes, as with a server that hangs. */
   mute(): void;
   mend(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Passes connections on to a port of 127.0.0.1, as long as it is neither cut nor mute.
+ * Forwards connections to a port of 127.0.0.1, unless cut or muted.
  *
  * @param newReader called for each connection, gives who is shown what comes in on it
  */

@@ -12,7 +12,7 @@ export interface Receiver {
 export interface ReceiverOptions {
   /** Interests to begin with: a type glob, or the whole body. */
   interests?: (string | object)[];
-  /** Fields of the agent besides its name. */
+  /** Fields of the agent except its name. */
   agent?: object;
   scopes?: string[];
 }

@@ -10,7 +10,7 @@ export interface SentRequest {
   headers?: Record<string, string>;
 }
 
-/** Over the limit of an operation that names none. */
+/** Over the default limit of an operation. */
 export const LARGE_BODY = JSON.stringify({ name: "x".repeat(1_100_000) });
 
 /** Requests that the edge refuses: name, request, and the code and details of the answer. */

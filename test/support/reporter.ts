@@ -12,7 +12,7 @@ export interface FileResult {
 /** The pipe that the test command reads. */
 const RESULTS_FD = 3;
 
-/** Tells each file's result as it ends, so that a run that is stopped has told what it got through. */
+/** Reports each file's result as it ends, so that a stopped run has reported its finished files. */
 export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
   onTestResult(_test: Test, result: TestResult): void {
     const named = (...statuses: string[]) =>

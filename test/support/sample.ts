@@ -34,7 +34,7 @@ function sampleOf(schema: TSchema): unknown {
   throw new Error(`no example for ${JSON.stringify(schema)}`);
 }
 
-/** The kind of the identifiers that a schema takes (`ag` for `ag_…`, `memory`), or null when it takes none. */
+/** Returns the kind of identifier that a schema accepts (`ag` for `ag_…`, `memory`), or null. */
 export function identifierKind(schema: TSchema): string | null {
   const { "x-identifier": kind, pattern } = schema as Json;
   if (!kind) return null;

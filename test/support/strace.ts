@@ -1,4 +1,4 @@
-/** A system call in a trace. Its place in the file tells what came before what, in all threads. */
+/** A system call in a trace. Its position in the file gives the order over all threads. */
 export interface Call {
   thread: number;
   name: string;

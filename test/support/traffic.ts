@@ -68,7 +68,7 @@ export class Traffic {
     this.#receiving.catch(() => {});
   }
 
-  /** Publishes so many events for a party, in one request, until they are accepted. */
+  /** Publishes events for a party in one request, retrying until they are accepted. */
   async publish(party: number, count = 1): Promise<void> {
     const { type } = this.#parties[party] as Party;
     const ids = Array.from({ length: count }, () => `${this.#name}-${this.#named++}`);

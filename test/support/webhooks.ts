@@ -26,7 +26,7 @@ export const SHOP = { name: "Shop", source: "shop", mapping: { entity: "order", 
 
 export const order = (fields: object = {}) => JSON.stringify({ what: "paid", ...fields });
 
-/** Posts a body as it is. */
+/** Posts a body unchanged. */
 export function deliver(url: string, body: string, headers: Headers): Promise<Answer> {
   return api({ url: "" }).post(url, body, headers);
 }

@@ -4,7 +4,7 @@ import { AttemptsInProgress } from "../../services/identity/auth/attempts-in-pro
 
 const LIMIT = 3;
 
-/** Attempts that all begin at once and end when they are told; each says whether it was let in. */
+/** Attempts that begin at once and end on request; each reports whether it was admitted. */
 function begin(count: number) {
   const attempts = new Attempts(LIMIT);
   const inProgress = new AttemptsInProgress();

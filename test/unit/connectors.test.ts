@@ -131,7 +131,7 @@ test("a second stop waits for the first one's end", async () => {
 });
 
 describe("a consumer", () => {
-  /** A connection that gives messages when it is told to. */
+  /** A connection that delivers messages on request. */
   function connection() {
     const log: string[] = [];
     let give: (message: BrokerMessage) => void = () => {};

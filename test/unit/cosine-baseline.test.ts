@@ -3,7 +3,7 @@ import type { Embedder } from "../../connectors/embedders/embedder.ts";
 import { CosineBaseline, USUAL_BASELINE } from "../../services/remember/search/cosine-baseline.ts";
 import { settle } from "../support/settle.ts";
 
-/** An embedder whose vectors of any two texts have one cosine, and which fails so many times before. */
+/** An embedder that gives any two texts the same cosine, after failing a number of times. */
 function embedder(cosine: number, failures = 0): Embedder {
   let left = failures;
   const vectorOf = (_: string, i: number) => {

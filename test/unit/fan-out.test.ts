@@ -222,7 +222,7 @@ test("of events that share a stamp none is fanned out before it was accepted", a
   await fanOut.stop();
 });
 
-/** Publishes so many events of a tenant in one batch; gives their ids. */
+/** Publishes events of a tenant in one batch; returns their ids. */
 async function publishMany({ publisher }: ReturnType<typeof start>, tenant_id: string, count: number) {
   const candidates = Array.from({ length: count }, (_, n) => () => published(`${tenant_id}-${n}`));
   const results = await publisher.publishEach(candidates, { tenant_id, publisher_id: null });

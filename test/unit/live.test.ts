@@ -20,7 +20,7 @@ const change = (resource: LiveChange["resource"], ...ids: string[]): LiveChange 
   ids,
 });
 
-/** Changes for a reader who takes a message only when told to. */
+/** Changes for a reader that takes a message only on request. */
 function slowReader() {
   const told: object[][] = [];
   let taken = () => {};

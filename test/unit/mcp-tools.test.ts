@@ -8,7 +8,7 @@ import { toolsOf } from "../../services/edge/mcp/tools.ts";
 const all = [...toolsOf(operations).values()];
 const schemaOf = (name: string) => toolsOf(operations).get(name)?.tool.inputSchema as JsonSchema;
 
-/** Whether null stands anywhere in a schema but where a field must be given. */
+/** Whether a schema allows null anywhere but in required fields. */
 function hasNull({ required = [], properties = {}, ...rest }: JsonSchema): boolean {
   const optional = Object.entries(properties).filter(([name]) => !(required as string[]).includes(name));
   return /"null"/.test(JSON.stringify([rest, optional]));

@@ -28,7 +28,7 @@ const inTools: Found[] = tools.flatMap(({ name, inputSchema, outputSchema }) => 
 ]);
 const inDocument: Found[] = [...schemasIn(document, "")];
 
-/** Every schema of an OpenAPI document, where it stands: whole ones, not their parts. */
+/** Every schema of an OpenAPI document by its location: whole ones, not their parts. */
 function* schemasIn(node: unknown, at: string): Generator<Found> {
   if (typeof node !== "object" || node === null) return;
   for (const [key, value] of Object.entries(node)) {

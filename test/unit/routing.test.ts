@@ -139,7 +139,7 @@ test("matching by look-up uses a current table in memory, and stops before a fil
     return found.map(({ length }) => length);
   };
   await subscribe({ event_type: "com.a" });
-  // Raised by somebody of whom this node was not told.
+  // Increased by another node, without notice to this one.
   version++;
   expect(await look("com.a")).toEqual([]);
   const event = { event_id: "evt_1", envelope: { type: "com.a", data: {} } };
@@ -152,7 +152,7 @@ test("matching by look-up uses a current table in memory, and stops before a fil
   const remove = { agent_id: "ag_a", id };
   await broker.call("interests.delete", remove, { meta: { caller: own } });
   expect(await look("com.a", "com.b", "com.a")).toEqual([1, 1, 1]);
-  // Raised by somebody of whom this node was not told.
+  // Increased by another node, without notice to this one.
   version++;
   expect(await look("com.a")).toEqual([]);
 });

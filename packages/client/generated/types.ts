@@ -794,7 +794,7 @@ export interface Api {
     declineOffer: Call<RunsDeclineOfferParams, RunsDeclineOfferResult>;
     /** Create a run.
      *
-     * From a template, whose steps are copied, or from given steps. `step_assignments` are allowed only with a template. After 10000 changes a run can only be closed: others are 422, rule `run_limit`. So are notes and evidence beyond 4 MB over all steps.
+     * From a template, whose steps are copied, or from given steps. `step_assignments` are allowed only with a template. After 10000 changes a run can only be closed: further changes are 422, rule `run_limit`. So are notes and evidence beyond 4 MB over all steps.
      *
      * Needs the scope `memory:write`. */
     create: Call<RunsCreateParams, RunsCreateResult>;

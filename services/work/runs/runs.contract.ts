@@ -48,7 +48,7 @@ export const createRun = operation({
   summary: "Create a run",
   description:
     "From a template, whose steps are copied, or from given steps. `step_assignments` are allowed only with a template. " +
-    `After ${MOST_CHANGES} changes a run can only be closed: others are 422, rule \`run_limit\`. ` +
+    `After ${MOST_CHANGES} changes a run can only be closed: further changes are 422, rule \`run_limit\`. ` +
     `So are notes and evidence beyond ${MOST_NOTES / 1_048_576} MB over all steps.`,
   access: writer,
   audit: true,

@@ -57,7 +57,7 @@ function wrongWithEvent(ledger: Ledger, { event_id, state, payload }: StoredEven
   return wrong;
 }
 
-/** One acknowledged row where the event was wanted, none where it was not; and it did reach the receiver. */
+/** Expects one acknowledged and received row if an interest matched, else none. */
 function wrongWithRows(receiver: ReceiverRecord, { payload, receivers }: StoredEvent): string[] {
   const rows = receivers.filter((row) => row.receiver === receiver.name);
   const wanted = receiver.wants(payload) ? 1 : 0;
