@@ -164,7 +164,7 @@ function cliPage(): string {
 
 function settingsPage(): string {
   const told =
-    "Environment variables of the server, read once at its start. Malformed values and unknown names are refused.";
+    "Environment variables of the server, read once at its start. Malformed values and misspelt names are refused.";
   return page("Settings", told, settingsTable());
 }
 
