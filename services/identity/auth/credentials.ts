@@ -59,7 +59,7 @@ export class Credentials {
     const { tenant_id } = ctx.meta.caller;
     const user_id = callerId(ctx.meta.caller);
     const { current_password: current, new_password: next } = ctx.params;
-    const wrong = invalidValue("current_password", "current_password is not the present password.");
+    const wrong = invalidValue("current_password", "current_password is wrong.");
     return this.#attempt([`user ${user_id}`], wrong, () =>
       ctx.call<UserState | null, unknown>("users.change_password", { tenant_id, user_id, current, next }),
     );

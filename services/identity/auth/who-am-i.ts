@@ -8,7 +8,7 @@ import type { UserState } from "../users/users.contract.ts";
 export async function callingUser(ctx: Call): Promise<UserState> {
   const { user_id } = ctx.meta.caller as UserCaller;
   const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [user_id] });
-  if (!user) throw new Fault("authentication_failed", "The user is not there any more.");
+  if (!user) throw new Fault("authentication_failed", "The user no longer exists.");
   return user;
 }
 

@@ -75,7 +75,7 @@ export class Devices {
     const approve = action === "approve";
     if (approve) assertMayApprove(caller, claim);
     const decided = await this.#codes.decide(claim, approve, callerId(caller), now);
-    if (!decided) throw new Fault("conflict", "The claim was approved or rejected before.");
+    if (!decided) throw new Fault("conflict", "The claim is already approved or rejected.");
     if (approve) await this.#openSession(decided);
     tellLive(ctx.broker, tenant_id, "device");
     account(ctx, { decision: action, scopes: claim.scopes });
@@ -167,5 +167,5 @@ async function mayLookUp(ctx: Call, { tenant_id, agent_id }: DeviceCodeDoc): Pro
 
 function assertMayApprove(caller: Caller, { scopes }: DeviceCodeDoc): void {
   if (!scopes.includes("admin") || (caller.kind === "user" && caller.role === "admin")) return;
-  throw new Fault("forbidden", "A code with the scope admin is approved by an org admin.");
+  throw new Fault("forbidden", "Only an org admin can approve a code with the scope admin.");
 }

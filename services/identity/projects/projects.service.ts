@@ -32,7 +32,7 @@ export const projectsService: ServiceFactory = ({ store }) => {
         const row = { _id, tenant_id, key, folded_key, name, status, target_date };
         const insert = projects.insertOnce({ ...row, created_at: at, updated_at: at });
         const message = (holder: ProjectDoc | null) =>
-          `There is a project with the key "${holder?.key ?? key}" already.`;
+          `A project with the key "${holder?.key ?? key}" already exists.`;
         const unique = { field: "key", holder: { folded_key }, message };
         return present(await unlessTaken(projects, tenant_id, unique, insert));
       }),

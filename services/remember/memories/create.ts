@@ -166,15 +166,16 @@ class Creation {
       );
     }
     if (scope !== "team") {
-      if (team_id) throw invalidValue("team_id", `team_id goes with the scope team, not with ${scope}.`);
+      if (team_id)
+        throw invalidValue("team_id", `team_id is allowed only with the scope team, not with ${scope}.`);
       return null;
     }
     const own = caller.kind === "agent" ? caller.team_id : null;
     const wanted = team_id ?? own;
     if (!wanted)
-      throw invalidValue("team_id", "The scope team needs a team_id: the caller has no team of its own.");
+      throw invalidValue("team_id", "The scope team needs a team_id: the caller belongs to no team.");
     if (wanted !== own && !(await this.#mayShareWith(wanted)))
-      throw invalidValue("team_id", `There is no team ${wanted} to remember for.`);
+      throw invalidValue("team_id", `There is no team ${wanted}, or the caller is not a member.`);
     return wanted;
   }
 

@@ -84,7 +84,7 @@ export async function promote(memories: Memories, ctx: CallOf<typeof promoteMemo
   const { tenant_id } = ctx.meta.caller;
   const team_id = ctx.params.team_id ?? null;
   await memories.findManaged(ctx, id);
-  if (scope === "team" && !team_id) throw invalidValue("team_id", "Promoting to a team needs its team_id.");
+  if (scope === "team" && !team_id) throw invalidValue("team_id", "Promoting to a team needs a team_id.");
   if (scope !== "team" && team_id) {
     throw invalidValue("team_id", `team_id is allowed only with the scope team, not with ${scope}.`);
   }

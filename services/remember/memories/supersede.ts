@@ -26,7 +26,7 @@ async function supersedeBy(
   id: string,
   winner_id: string,
 ): Promise<MemoryDoc> {
-  if (id === winner_id) throw invalidValue("superseded_by_id", "A memory cannot replace itself.");
+  if (id === winner_id) throw invalidValue("superseded_by_id", "A memory cannot supersede itself.");
   // Sequential: if both are missing, the error always names the one in the path.
   const found = await memories.findReadable(ctx, id);
   const { doc: loser } = found;
@@ -127,7 +127,7 @@ function noteSuperseding({ log }: Memories, ctx: Pick<ServiceBroker, "call">, do
  */
 export async function requireReplaceable(ctx: RequestContext, { doc, access }: Found, successor: Scoped) {
   if (!mayManage(ctx.meta.caller, access, doc)) {
-    throw new Fault("forbidden", "Only its owner or an org admin may replace a memory.");
+    throw new Fault("forbidden", "Only its owner or an org admin may supersede a memory.");
   }
   if (!(await isReadByAllReaders(ctx, doc, successor))) throw lessVisible(doc, successor);
 }

@@ -46,7 +46,7 @@ export async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<Me
   const collapsed = await collapse(merges, ctx, settled);
   if (collapsed) return collapsed;
   await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
-  throw new Fault("conflict", "The memories are being changed by others; try again.", {
+  throw new Fault("conflict", "Others are changing these memories; retry.", {
     existing_resource_id: id,
   });
 }

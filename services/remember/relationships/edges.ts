@@ -40,9 +40,13 @@ export async function createEdge(edges: Edges, now: number, ctx: CallOf<typeof c
   } catch (err) {
     if (!isDuplicateKey(err)) throw err;
     const holder = await edges.findOne(tenant_id, { edge });
-    throw new Fault("conflict", `The memories are related by ${relationship_type} already.`, {
-      existing_resource_id: holder?._id ?? null,
-    });
+    throw new Fault(
+      "conflict",
+      `A relationship ${relationship_type} between these memories already exists.`,
+      {
+        existing_resource_id: holder?._id ?? null,
+      },
+    );
   }
 }
 
@@ -65,7 +69,10 @@ export async function deleteEdge(
   const { caller } = ctx.meta;
   const { edge, source } = await findEdge(edges, now, ctx);
   if (edge.created_by === null)
-    throw new Fault("forbidden", `The service itself recorded ${edge.relationship_type}; it stays.`);
+    throw new Fault(
+      "forbidden",
+      `Relationships of the type ${edge.relationship_type} are recorded by the service and cannot be deleted.`,
+    );
   if (edge.created_by !== callerId(caller) && !isOwn(ctx, source) && !isOrgAdmin(caller))
     throw new Fault("forbidden", "Only who made it, the owner of its source and org admins may remove it.");
   const removed = await edges.delete(caller.tenant_id, { _id: edge._id });
@@ -108,7 +115,7 @@ function checkEdge(source: string, target: string, type: string): void {
   const error = typeError(type);
   if (error) throw invalidValue("relationship_type", `relationship_type: ${error}`, { value: type });
   if (source === target) {
-    throw invalidValue("target_memory_id", "target_memory_id: a memory is not related to itself.");
+    throw invalidValue("target_memory_id", "target_memory_id: a memory cannot be related to itself.");
   }
 }
 
@@ -118,5 +125,5 @@ function metadataText(metadata: object | null | undefined): string | null {
   const text = JSON.stringify(metadata);
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_METADATA) return text;
-  throw invalidValue("metadata", `metadata has ${bytes} bytes as JSON; at most ${MAX_METADATA} are kept.`);
+  throw invalidValue("metadata", `metadata has ${bytes} bytes as JSON; the limit is ${MAX_METADATA}.`);
 }

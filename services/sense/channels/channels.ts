@@ -98,7 +98,7 @@ export class Channels {
   }
 
   #unlessTaken<T>(tenant_id: string, name = "", write: Promise<T>): Promise<T> {
-    const message = () => `There is a channel named "${name}" already.`;
+    const message = () => `A channel named "${name}" already exists.`;
     return unlessTaken(this.#channels, tenant_id, { field: "name", holder: { name }, message }, write);
   }
 }

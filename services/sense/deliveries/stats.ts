@@ -41,7 +41,7 @@ export class Statistics {
     const { caller } = ctx.meta;
     if (isAdmin(caller)) return this.#ofTenant(ctx);
     if (caller.kind === "agent") return this.#ofAgent(caller.tenant_id, caller.agent_id);
-    throw new Fault("forbidden", "Statistics are seen by the agent they are about, and by admins.");
+    throw new Fault("forbidden", "Only the agent itself and admins can read its statistics.");
   }
 
   async #ofTenant(ctx: Call<Page>) {

@@ -81,7 +81,7 @@ export class Interests {
       .update(tenant_id, { _id: id, agent_id, conflict_key: known.conflict_key }, { $set })
       .catch(this.#onConflict({ tenant_id, conflict_key }));
     if (!row)
-      throw new Fault("conflict", "The interest was changed meanwhile; read it again.", {
+      throw new Fault("conflict", "The interest was changed concurrently; read it again.", {
         existing_resource_id: id,
       });
     await this.#raiseRouting(ctx, id, subscribeChange(row, agent));

@@ -50,7 +50,7 @@ export class Exemplars {
     const made = await this.#rows.insertOnce(row).catch(nullIfTaken);
     if (made) return this.#presentWhole(made);
     const kept = await this.#rows.findOne(tenant_id, { content_hash: content.hash });
-    if (!kept) throw new Fault("conflict", "The same text was deleted just now: send it again.");
+    if (!kept) throw new Fault("conflict", "The same text was deleted concurrently: retry.");
     meta.$statusCode = 200;
     return this.#presentWhole(kept);
   }
@@ -148,7 +148,7 @@ function referredTo(_id: string, { attached, pointing, templates }: Referrers): 
   const named = referrers
     .map(({ resource_type, resource_id }) => `${resource_type} ${resource_id}`)
     .join(", ");
-  return new Fault("conflict", `The exemplar is referred to by ${named}.`, {
+  return new Fault("conflict", `The exemplar is in use by ${named}.`, {
     existing_resource_id: _id,
     referrers,
   });

@@ -13,7 +13,7 @@ export async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract
   const { caller } = ctx.meta;
   const { output_id, project_id, tags } = ctx.params;
   const doc = await findReadable(outputs, ctx, output_id);
-  if (tags && caller.kind === "agent") throw new Fault("forbidden", "Tags of outputs are set by people.");
+  if (tags && caller.kind === "agent") throw new Fault("forbidden", "Only people can set tags of outputs.");
   if (project_id) await ctx.call("projects.require", { tenant_id: caller.tenant_id, key: project_id });
   const given = {
     ...(project_id !== undefined && { project_id: project_id || null }),
@@ -28,7 +28,7 @@ export async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract
 export async function deleteOutput(outputs: Outputs, ctx: Call<{ output_id: string }>): Promise<void> {
   const doc = await findReadable(outputs, ctx, ctx.params.output_id);
   if (!isAdmin(ctx.meta.caller) && !(await ownerAccess(ctx)).agent_ids.includes(doc.agent_id))
-    throw new Fault("forbidden", "Only who saved an output first or an admin may delete it.");
+    throw new Fault("forbidden", "Only its owner or an admin may delete an output.");
   await change(outputs, doc, { deleted_at: new Date(outputs.now()) });
 }
 

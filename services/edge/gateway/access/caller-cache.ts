@@ -120,7 +120,7 @@ export class CallerCache {
       }
       if (!this.#said) this.#broker.logger.warn({ err }, "tokens cannot be verified");
       this.#said = true;
-      throw unavailable("Tokens cannot be verified now; try again.");
+      throw unavailable("Tokens cannot be verified at the moment; retry.");
     }
   }
 

@@ -16,7 +16,7 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void 
   const { method, action, stream, reads } = op;
   if (!disk.low || stream || reads || method === "GET" || method === "DELETE" || action.startsWith("auth."))
     return;
-  throw unavailable("The disk is nearly full: nothing can be written now.", RETRY_AFTER_SECONDS);
+  throw unavailable("The disk is nearly full: writes are refused until space is freed.", RETRY_AFTER_SECONDS);
 }
 
 /**
