@@ -37,7 +37,7 @@ export class Users {
     const password = params.password ?? newPassword(this.#secrets, seed);
     const { tenant_id } = meta.caller;
     const row = { ...params, _id: newId("usr", seed), tenant_id, password };
-    const message = () => `There is a user with the e-mail ${row.email.toLowerCase()} already.`;
+    const message = () => `A user with the e-mail ${row.email.toLowerCase()} already exists.`;
     const unique = { field: "email", holder: { email: row.email.toLowerCase() }, message };
     const user = await unlessTaken(this.#rows, tenant_id, unique, this.insert(row));
     return { ...present(user), ...(params.password === undefined && { password }) };
