@@ -123,7 +123,7 @@ describe("a promotion", () => {
     const { alice, teamA, teamB } = cast;
     const narrow = refusal(422, "business_rule_violation", {
       rule: "scope_only_widens",
-      message: expect.stringContaining("only widens"),
+      message: expect.stringContaining("only be widened"),
     });
     const field = refusal(400, "validation_error", { field: "team_id" });
     const cases: [Record<string, unknown>, object, object][] = [
