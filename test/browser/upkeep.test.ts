@@ -229,7 +229,7 @@ test("keeps a note on a step when somebody else is faster", async () => {
   await page.getByLabel("It is deep").waitFor({ state: "detached" });
   expect(await page.getByLabel("What makes this done").inputValue()).toBe("I measured it.");
   await site.inDialog("Complete the step").click();
-  await page.getByRole("alert").getByText("is completed already").waitFor();
+  await page.getByRole("alert").getByText("is already completed").waitFor();
   await site.inDialog("Cancel").click();
   await page.getByRole("heading", { name: "Fill", level: 2 }).waitFor();
 });
