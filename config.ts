@@ -65,7 +65,7 @@ export const SETTINGS = {
   MONGO_URL: servers(
     /^mongodb(\+srv)?:\/\/[^\s/?]+([/?]\S*)?$/,
     "mongodb://HOST:PORT,…/DATABASE?… or mongodb+srv://…",
-    "MongoDB 7+ or Atlas as the record, instead of the embedded store; database `afferent` unless it names one.",
+    "MongoDB 7+ or Atlas as the record, instead of the embedded store; database `sensorium` unless it names one.",
   ),
   SEARCH: text(
     "local",

@@ -16,7 +16,7 @@ import type { Observability } from "./observability/start.ts";
 export function brokerOptions(config: Config, { log, tracing }: Observability): BrokerOptions {
   const alone = config.NATS_URL === null;
   return {
-    namespace: "afferent",
+    namespace: "sensorium",
     transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL),
     logger: { type: "Pino", options: moleculerLogger(log) },
     // Of Moleculer's own those that do something here: each of the others would be one more promise in every call.

@@ -93,7 +93,7 @@ async function newAgent({ server, client }: World, name: string): Promise<Client
 async function embedded({ server }: World): Promise<void> {
   const gap = async () => {
     const text = await (await fetch(`${server.root}/metrics`)).text();
-    return Number(/^afferent_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
+    return Number(/^sensorium_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
   };
   for (let left = await gap(); left > 0; left = await gap()) {
     progress(`${left} vectors are still to be made`);

@@ -90,7 +90,7 @@ function word(seed: number): string {
 async function embedded({ server }: World): Promise<void> {
   const left = async () => {
     const text = await (await fetch(`${server.root}/metrics`)).text();
-    return Number(/^afferent_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
+    return Number(/^sensorium_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
   };
   const done = async () => {
     const count = await left();

@@ -22,7 +22,7 @@ interface Row {
   pad?: string;
 }
 
-const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), "afferent-bench-"));
+const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), "sensorium-bench-"));
 const store = await openStore({ DATA_DIR: folder });
 const schema = new Schema<Row>(
   { _id: String, tenant_id: String, agent_id: String },

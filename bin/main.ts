@@ -64,7 +64,7 @@ async function main(): Promise<void> {
     );
   await waitForAll(broker, runtime);
   if (!monitor) await announce(broker, runtime);
-  else process.stdout.write(`Afferent's services are ready: ${monitor.origin}/readyz\n`);
+  else process.stdout.write(`Sensorium's services are ready: ${monitor.origin}/readyz\n`);
   isStarting = false;
   compactAfterStart();
 }
@@ -126,7 +126,7 @@ async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> 
   });
   const record = config.MONGO_URL ? "MongoDB" : `the embedded store in ${config.DATA_DIR}`;
   process.stdout.write(
-    `${first ? firstStart(first, config.DATA_DIR) : ""}Afferent is ready: ${publicOrigin}/v1 (on ${record})\n`,
+    `${first ? firstStart(first, config.DATA_DIR) : ""}Sensorium is ready: ${publicOrigin}/v1 (on ${record})\n`,
   );
 }
 

@@ -14,7 +14,7 @@ await buildConsole();
 const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 // The arguments after `exec node`.
 const [, , ...args] = scripts.start.split(" ");
-const dataDir = mkdtempSync(join(tmpdir(), "afferent-prepare-"));
+const dataDir = mkdtempSync(join(tmpdir(), "sensorium-prepare-"));
 const env = { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", DATA_DIR: dataDir };
 const options = { cwd: ROOT, env, timeout: LONGEST_MS, stdio: ["ignore", "pipe", "ignore"] };
 const child = spawn(process.execPath, args, options);

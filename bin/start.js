@@ -8,5 +8,5 @@ for (const name of ["moleculer", "moleculer-web", "mongoose", "prom-client", "re
   await import(name);
 
 // Without a cache every start strips and compiles each module again: half a second, and 20 MB for the stripper.
-enableCompileCache(new URL("../node_modules/.cache/afferent/code", import.meta.url).pathname);
+enableCompileCache(new URL("../node_modules/.cache/sensorium/code", import.meta.url).pathname);
 await import("./main.ts");

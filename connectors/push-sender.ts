@@ -169,7 +169,7 @@ function signed({ id, secrets, traceparent }: Push, { headers, body }: HttpConte
   const timestamp = Math.floor(Date.now() / 1000);
   return {
     ...headers,
-    "User-Agent": "Afferent",
+    "User-Agent": "Sensorium",
     ...(traceparent && { traceparent }),
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),

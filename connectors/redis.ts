@@ -28,7 +28,7 @@ const PROBE_MS = 500;
 /** A connection is reopened after this many unanswered probes: the other end may have gone without notice. */
 const SILENT_PROBES = 6;
 const LONGEST_RETRY_MS = 1000;
-const PREFIX = "afferent ";
+const PREFIX = "sensorium ";
 
 // The same rule as lib/queue/sliding-window.ts, on Redis's clock, so that nodes with different clocks count alike.
 const TAKE = `
@@ -71,8 +71,8 @@ end`;
 
 declare module "ioredis" {
   interface RedisCommander<Context> {
-    afferentTake(keys: number, ...args: (string | number)[]): Result<number[], Context>;
-    afferentGiveBack(keys: number, ...args: (string | number)[]): Result<null, Context>;
+    sensoriumTake(keys: number, ...args: (string | number)[]): Result<number[], Context>;
+    sensoriumGiveBack(keys: number, ...args: (string | number)[]): Result<null, Context>;
   }
 }
 
@@ -100,7 +100,7 @@ export class SharedWindows {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (times) => Math.min(times * 100, LONGEST_RETRY_MS),
-      scripts: { afferentTake: { lua: TAKE }, afferentGiveBack: { lua: GIVE_BACK } },
+      scripts: { sensoriumTake: { lua: TAKE }, sensoriumGiveBack: { lua: GIVE_BACK } },
     });
     this.#redis.on("error", (err) => this.#lose(err.message));
     this.#redis.on("close", () => this.#lose("the connection closed"));
@@ -118,7 +118,7 @@ export class SharedWindows {
     if (this.#lost !== null) return null;
     const keys = limits.map(({ key }) => PREFIX + key);
     const most = limits.map(({ max }) => max);
-    const asked = this.#redis.afferentTake(keys.length, ...keys, this.#windowMs, ...most);
+    const asked = this.#redis.sensoriumTake(keys.length, ...keys, this.#windowMs, ...most);
     const answer = await this.#inTime(asked);
     if (!answer) return null;
     const [allowed, tightest, remaining, resets_in_ms, slot] = answer as [
@@ -135,7 +135,7 @@ export class SharedWindows {
   async giveBack(keys: readonly string[], slot: number): Promise<void> {
     if (this.#lost !== null) return;
     const named = keys.map((key) => PREFIX + key);
-    await this.#inTime(this.#redis.afferentGiveBack(named.length, ...named, slot));
+    await this.#inTime(this.#redis.sensoriumGiveBack(named.length, ...named, slot));
   }
 
   /** Closes the connection. */

@@ -6,13 +6,13 @@ const registry = new Registry();
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
-  new Counter<Label>({ name: `afferent_${name}_total`, help, labelNames, registers: [registry] });
+  new Counter<Label>({ name: `sensorium_${name}_total`, help, labelNames, registers: [registry] });
 const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
-  new Gauge<Label>({ name: `afferent_${name}`, help, labelNames, registers: [registry] });
+  new Gauge<Label>({ name: `sensorium_${name}`, help, labelNames, registers: [registry] });
 /** A histogram of durations. */
 const seconds = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
   new Histogram<Label>({
-    ...{ name: `afferent_${name}_seconds`, help, labelNames },
+    ...{ name: `sensorium_${name}_seconds`, help, labelNames },
     ...{ buckets: SECONDS, registers: [registry] },
   });
 
@@ -89,7 +89,7 @@ export function observeGauge<Label extends string>(
   label: Label,
   read: () => Promise<Record<string, number>>,
 ): void {
-  const fullName = `afferent_${name}`;
+  const fullName = `sensorium_${name}`;
   // A node that is restarted in the same process registers its own.
   registry.removeSingleMetric(fullName);
   new Gauge<Label>({

@@ -54,11 +54,11 @@ export class OtelTracing implements Tracing {
     );
     this.#provider = new TracerProvider({
       resource: defaultResource()
-        .merge(resourceFromAttributes({ "service.name": "afferent" }))
+        .merge(resourceFromAttributes({ "service.name": "sensorium" }))
         .merge(detectResources({ detectors: [envDetector] })),
       spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1000, maxQueueSize: 8192 })],
     });
-    this.#tracer = this.#provider.getTracer("afferent");
+    this.#tracer = this.#provider.getTracer("sensorium");
   }
 
   readonly middleware: Middleware = {

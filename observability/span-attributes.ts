@@ -6,7 +6,7 @@ import type { HandedOut, TracedPush, TracedRequest } from "./tracing.ts";
 export const DESTINATION = "events";
 
 const MESSAGING: Attributes = {
-  "messaging.system": "afferent",
+  "messaging.system": "sensorium",
   "messaging.destination.name": DESTINATION,
 };
 
@@ -36,8 +36,8 @@ export function pushAttributes({ url: text, delivery_id, attempt_count }: Traced
     "url.full": url.origin + url.pathname,
     "server.address": url.hostname,
     "server.port": portOf(url),
-    "afferent.delivery.id": delivery_id,
-    "afferent.delivery.attempt": attempt_count,
+    "sensorium.delivery.id": delivery_id,
+    "sensorium.delivery.attempt": attempt_count,
   };
 }
 
@@ -65,8 +65,8 @@ export function deliveryAttributes(delivery: HandedOut): Attributes {
     "messaging.operation.name": "deliver",
     "messaging.destination.subscription.name": delivery.agent_id,
     "messaging.message.id": delivery.event_id,
-    "afferent.delivery.id": delivery.delivery_id,
-    "afferent.delivery.attempt": delivery.attempt_count,
+    "sensorium.delivery.id": delivery.delivery_id,
+    "sensorium.delivery.attempt": delivery.attempt_count,
   };
 }
 

@@ -22,12 +22,12 @@ import { create, extract, type ReadEntry } from "tar";
 import { makeDirectory, syncDirectory } from "../lib/files.ts";
 import { RESTORING } from "./restoring.ts";
 
-const DATABASE = "afferent.db";
+const DATABASE = "sensorium.db";
 const MANIFEST = "manifest.json";
 /** Files of a data directory besides the database; a backup includes those that exist. */
 const BESIDES = ["secret.key", "credentials.json"];
 const BLOBS = "blobs";
-const ALLOWED = /^(manifest\.json|afferent\.db|secret\.key|credentials\.json|blobs\/(.*))$/;
+const ALLOWED = /^(manifest\.json|sensorium\.db|secret\.key|credentials\.json|blobs\/(.*))$/;
 
 /** The layout version of a backup. Newer ones are refused. */
 const FORMAT = 1;
@@ -138,15 +138,15 @@ async function unpack(file: string, stage: string): Promise<void> {
   } catch (err) {
     throw new BackupError(`${file} is not a whole backup: ${(err as Error).message}`);
   }
-  if (foreign.length) throw new BackupError(`${file} is not a backup of Afferent: it holds ${foreign[0]}.`);
+  if (foreign.length) throw new BackupError(`${file} is not a backup of Sensorium: it holds ${foreign[0]}.`);
 }
 
 async function checkManifest(file: string, stage: string): Promise<void> {
   const text = await readFile(join(stage, MANIFEST), "utf8").catch(() => {
-    throw new BackupError(`${file} is not a backup of Afferent: it has no ${MANIFEST}.`);
+    throw new BackupError(`${file} is not a backup of Sensorium: it has no ${MANIFEST}.`);
   });
   const { format } = JSON.parse(text) as { format: number };
-  if (format > FORMAT) throw new BackupError(`${file} was created by a newer Afferent (format ${format}).`);
+  if (format > FORMAT) throw new BackupError(`${file} was created by a newer Sensorium (format ${format}).`);
 }
 
 async function checkDatabase(file: string, path: string): Promise<void> {

@@ -84,7 +84,7 @@ async function openEmbedded({
 }
 
 /** Name of the data file in the data directory. */
-const DATA_FILE = "afferent.db";
+const DATA_FILE = "sensorium.db";
 
 async function makeWhole(dataDir: string): Promise<void> {
   await makeDirectory(dataDir);

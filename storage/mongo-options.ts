@@ -17,7 +17,7 @@ const PINNED = {
 
 /** Defaults that the address may override. */
 const USUAL = {
-  appName: "afferent",
+  appName: "sensorium",
   // A silent server is noticed after the sum of both, and requests waiting for it fail.
   heartbeatFrequencyMS: 5000,
   connectTimeoutMS: 5000,
@@ -28,7 +28,7 @@ const USUAL = {
   maxIdleTimeMS: 120_000,
 } as const satisfies ConnectOptions;
 
-const DATABASE = "afferent";
+const DATABASE = "sensorium";
 
 /** Returns the driver's options for an address. Statement timeouts are set elsewhere. */
 export function mongoOptions(url: string): ConnectOptions {

@@ -38,7 +38,7 @@ const mongo = await startMongo();
   let node: Awaited<ReturnType<typeof startServices>>;
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "afferent-trips-"));
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-trips-"));
     const MONGO_URL = `${url}${url.includes("?") ? "&" : "?"}monitorCommands=true`;
     const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
     node = await startServices(dataDir, SERVICES, { env: { MONGO_URL, SECRET_KEY } });

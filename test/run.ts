@@ -117,7 +117,7 @@ async function runAgain(): Promise<SuiteResult> {
   // A given MONGO_URL may name several servers: do not proxy it.
   const watch = mongo.kind === "MONGO_URL" ? null : await watchMongo(mongo.url);
   try {
-    const env = { AFFERENT_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };
+    const env = { SENSORIUM_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };
     const { files, problems, unsteady, seconds } = await run({ name, files: again, budgetSeconds }, env);
     const named = files.map((each) => ({ ...each, file: `${each.file} (on a ${name})` }));
     return {

@@ -9,7 +9,7 @@ import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
 import { settle } from "./support/settle.ts";
 
-const newFolder = () => mkdtemp(join(tmpdir(), "afferent-search-"));
+const newFolder = () => mkdtemp(join(tmpdir(), "sensorium-search-"));
 
 async function openIn(folder: string): Promise<LocalIndex> {
   const index = new LocalIndex({ dataDir: folder, onDeath() {} });

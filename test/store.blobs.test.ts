@@ -12,7 +12,7 @@ import { openStore } from "../storage/connection.ts";
 import { blobsSuite } from "./suites/blobs.ts";
 import { startMongo } from "./support/mongo.ts";
 
-const temporary = () => mkdtemp(join(tmpdir(), "afferent-blobs-"));
+const temporary = () => mkdtemp(join(tmpdir(), "sensorium-blobs-"));
 
 blobsSuite({
   name: "files",

@@ -18,7 +18,7 @@ const WRITER = join(import.meta.dirname, "support/store-writer.ts");
 let directory: string;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "afferent-crash-"));
+  directory = await mkdtemp(join(tmpdir(), "sensorium-crash-"));
 });
 
 afterAll(async () => {

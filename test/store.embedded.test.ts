@@ -22,7 +22,7 @@ const OPEN_AND_CLOSE = `
 const WITHOUT_FILES = join(import.meta.dirname, "support/store-without-files.ts");
 
 let DATA_DIR: string;
-const file = () => join(DATA_DIR, "afferent.db");
+const file = () => join(DATA_DIR, "sensorium.db");
 interface Row {
   _id: string;
   tenant_id: string;
@@ -33,7 +33,7 @@ interface Row {
 const database = (store: Store) => store.connection.db as unknown as Db;
 
 beforeEach(async () => {
-  DATA_DIR = await mkdtemp(join(tmpdir(), "afferent-embedded-"));
+  DATA_DIR = await mkdtemp(join(tmpdir(), "sensorium-embedded-"));
 });
 
 afterEach(async () => {

@@ -35,7 +35,7 @@ let folder: string;
 let store: Store;
 let index: LocalIndex;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "afferent-erased-"));
+  folder = await mkdtemp(join(tmpdir(), "sensorium-erased-"));
 });
 afterEach(async () => {
   await index?.close();
@@ -90,7 +90,7 @@ test("a scrub waits for a reader of the log, and writes go on meanwhile", async 
   await store.ready();
   const row = { _id: "1", tenant_id: "tn_1", title: "erase-me", text: "", tags: [] };
   await rows.insert(row);
-  const reader = new DatabaseSync(join(folder, "afferent.db"), { readOnly: true });
+  const reader = new DatabaseSync(join(folder, "sensorium.db"), { readOnly: true });
   reader.exec("BEGIN");
   expect(reader.prepare("SELECT count(*) AS n FROM d_rows").get()).toEqual({ n: 1 });
   await rows.delete("tn_1", { _id: "1" });

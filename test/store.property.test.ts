@@ -23,7 +23,7 @@ describe("random filters and updates", () => {
   let made = 0;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "afferent-property-"));
+    directory = await mkdtemp(join(tmpdir(), "sensorium-property-"));
     embedded = await openStore({ DATA_DIR: directory });
     if ("url" in mongo) reference = await openStore({ DATA_DIR: "", MONGO_URL: mongo.url });
   });

@@ -7,7 +7,7 @@ import { storeSuite } from "./suites/store.ts";
 storeSuite({
   name: "SQLite",
   async open() {
-    const DATA_DIR = await mkdtemp(join(tmpdir(), "afferent-store-"));
+    const DATA_DIR = await mkdtemp(join(tmpdir(), "sensorium-store-"));
     const store = await openStore({ DATA_DIR });
     return { store, stop: () => rm(DATA_DIR, { recursive: true }) };
   },

@@ -36,7 +36,7 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
   let blobs: Blobs;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "afferent-usage-"));
+    folder = await mkdtemp(join(tmpdir(), "sensorium-usage-"));
     const options = { DATA_DIR: folder, ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }) };
     store = await openStore(options);
     files = await openBlobs(store, options);

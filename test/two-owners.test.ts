@@ -72,7 +72,7 @@ describe.each(records)("two owners of one queue on %s", (_, here, open) => {
 
   beforeAll(async () => {
     if (!here) return;
-    dataDir = await mkdtemp(join(tmpdir(), "afferent-owners-"));
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-owners-"));
     stores = await open(dataDir);
     nodes = await Promise.all(stores.map(startNode));
   });

@@ -29,7 +29,7 @@ export async function newWorld(env: Record<string, string> = {}): Promise<World>
 // The store's statistics are too coarse: they are of rows, and rarely refreshed for large tables.
 async function counts({ root }: TestServer): Promise<{ accepted: number; fannedOut: number }> {
   const text = await (await fetch(`${root}/metrics`)).text();
-  const value = (name: string) => Number(new RegExp(`^afferent_${name}_total (\\d+)`, "m").exec(text)?.[1]);
+  const value = (name: string) => Number(new RegExp(`^sensorium_${name}_total (\\d+)`, "m").exec(text)?.[1]);
   return { accepted: value("events_accepted"), fannedOut: value("events_fanned_out") };
 }
 

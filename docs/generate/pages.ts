@@ -47,7 +47,7 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
     row(["[errors](errors.md)", "Every error code, with an example of its details."]),
     row(["[MCP tools](mcp-tools.md)", "The operations that agents can use as tools."]),
     row(["[platform events](platform-events.md)", "The events that the service publishes."]),
-    row(["[command line](cli.md)", "`afferent` and its commands."]),
+    row(["[command line](cli.md)", "`sensorium` and its commands."]),
     row(["[settings](settings.md)", "The environment variables of the server."]),
   ];
   return page(

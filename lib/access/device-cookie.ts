@@ -13,7 +13,7 @@ export interface KnownDevice {
   account: string;
 }
 
-const name = (publicUrl: string | null) => cookieName("afferent_device", publicUrl);
+const name = (publicUrl: string | null) => cookieName("sensorium_device", publicUrl);
 
 /** Returns the tag that identifies an account in a device cookie without revealing the e-mail. */
 export function accountTag(secrets: SecretBox, email: string): string {

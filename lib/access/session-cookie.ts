@@ -6,7 +6,7 @@ const isSecure = (publicUrl: string | null) => publicUrl?.startsWith("https:") ?
 /** With `__Host-`, neither another host nor a page over http can set it (RFC 6265bis). */
 export const cookieName = (name: string, publicUrl: string | null) =>
   isSecure(publicUrl) ? `__Host-${name}` : name;
-const nameOf = (publicUrl: string | null) => cookieName("afferent_session", publicUrl);
+const nameOf = (publicUrl: string | null) => cookieName("sensorium_session", publicUrl);
 
 /** Returns the attributes of every cookie: scripts cannot read it, and pages of other sites do not send it. */
 export function cookieAttributes(publicUrl: string | null): string[] {

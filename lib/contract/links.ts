@@ -11,7 +11,7 @@ export const WebLink = Type.String({
 /** Schemes of addresses that browsers do not open: file stores and repositories. Plain names have no scheme. */
 const NAMING_SCHEMES = [
   ...["https?", "s3", "gs", "az", "abfss?", "git", "git\\+https", "git\\+ssh", "ssh", "sftp", "file", "urn"],
-  "afferent",
+  "sensorium",
 ];
 
 /**

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `afferent`, on any Node that npm supports. A package contains the built `dist/cli.js`. In a checkout, a Node too old
+// `sensorium`, on any Node that npm supports. A package contains the built `dist/cli.js`. In a checkout, a Node too old
 // for TypeScript starts the one that `npm ci` installed, which is why this is plain JavaScript.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -66,7 +66,7 @@ function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientO
 /** Returns the prefix of operation paths. @throws TypeError */
 export function originOf(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new TypeError(`"${url}" is not a URL: expected one like https://afferent.example.com.`);
+    throw new TypeError(`"${url}" is not a URL: expected one like https://sensorium.example.com.`);
   return url.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 

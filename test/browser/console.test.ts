@@ -39,12 +39,12 @@ describe("signing in", () => {
     await other.reload();
     await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
     const signedIn = await context.cookies();
-    expect(signedIn.map(({ name }) => name).sort()).toEqual(["afferent_device", "afferent_session"]);
+    expect(signedIn.map(({ name }) => name).sort()).toEqual(["sensorium_device", "sensorium_session"]);
     expect(signedIn.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Strict")).toBe(true);
     await other.getByRole("button", { name: "Sign out" }).click();
     await other.getByText("You are signed out.").waitFor();
     // The remaining cookie is no credential: it keeps failed logins by others from locking this browser out.
-    expect((await context.cookies()).map(({ name }) => name)).toEqual(["afferent_device"]);
+    expect((await context.cookies()).map(({ name }) => name)).toEqual(["sensorium_device"]);
     await context.close();
   });
 });

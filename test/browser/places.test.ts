@@ -162,7 +162,7 @@ test("keeps typed text when the session ends, and sends it after signing in agai
   await over.getByRole("button", { name: "Sign in" }).click();
   await over.waitFor({ state: "detached" });
   expect(await page.getByLabel("Title").inputValue()).toBe("Half written");
-  expect(await page.title()).toBe("Memories · Afferent");
+  expect(await page.title()).toBe("Memories · Sensorium");
   expect(await page.getByRole("alert").count()).toBe(0);
   await site.inDialog("Remember").click();
   await site.heading("Half written").waitFor();

@@ -17,7 +17,7 @@ let folder: string;
 let server: Server | undefined;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "afferent-mongod-"));
+  folder = await mkdtemp(join(tmpdir(), "sensorium-mongod-"));
 });
 afterEach(async () => {
   server?.closeAllConnections();

@@ -55,7 +55,7 @@ test("does not take an early exit with code 0 for success", async () => {
 });
 
 test("retries failures: reports those that pass then as unsteady, others as failed", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "afferent-unsteady-"));
+  const folder = await mkdtemp(join(tmpdir(), "sensorium-unsteady-"));
   try {
     const files = ["unsteady", "tidy"].map((name) => `test/command/fixtures/${name}.ts`);
     const env = { UNSTEADY_MARK: join(folder, "ran") };

@@ -26,7 +26,7 @@ async function run(dataDir: string, command: string, env: Record<string, string>
 let scratch: string;
 let server: TestServer;
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "afferent-admin-"));
+  scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
   server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
 });
 afterAll(async () => {

@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, "../..");
 let scratch: string;
 let server: TestServer;
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "afferent-backup-"));
+  scratch = await mkdtemp(join(tmpdir(), "sensorium-backup-"));
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
 });
 afterAll(async () => {
@@ -83,7 +83,7 @@ test("everything accepted before a backup under load exists after its restore", 
   await writeFile(join(server.dataDir, "blobs/ab/cdef"), "a blob");
 
   const load = publishing(token);
-  const file = join(scratch, "under-load.afferent");
+  const file = join(scratch, "under-load.sensorium");
   await http.post("/events", {
     specversion: "1.0",
     id: "before",
@@ -95,7 +95,7 @@ test("everything accepted before a backup under load exists after its restore", 
   await load.stop();
   expect(made).toMatchObject({ code: 0 });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  expect(await readdir(scratch)).toEqual(["under-load.afferent"]);
+  expect(await readdir(scratch)).toEqual(["under-load.sensorium"]);
 
   const dataDir = await newFolder();
   expect(await npmRun("restore", file, dataDir)).toMatchObject({ code: 0 });
@@ -120,13 +120,13 @@ test("everything accepted before a backup under load exists after its restore", 
 
 test("a backup is made while a tenant's blobs are being erased, with those that are left", async () => {
   const dataDir = await newFolder();
-  new DatabaseSync(join(dataDir, "afferent.db")).close();
+  new DatabaseSync(join(dataDir, "sensorium.db")).close();
   const names = Array.from({ length: 50 }, (_, n) => `tenant-${n}`);
   for (const name of names) {
     await mkdir(join(dataDir, "blobs", name), { recursive: true });
     await writeFile(join(dataDir, "blobs", name, "blob"), name);
   }
-  const file = join(scratch, "erased.afferent");
+  const file = join(scratch, "erased.sensorium");
   const backup = backUp(dataDir, file);
   const copied = () =>
     readdirSync(scratch).some(
@@ -168,13 +168,13 @@ describe("refused", () => {
     const file = join(await newFolder(), "whole");
     expect(await npmRun("create", file, server.dataDir)).toMatchObject({ code: 0 });
     const dataDir = await newFolder();
-    await writeFile(join(dataDir, "afferent.db"), "precious");
+    await writeFile(join(dataDir, "sensorium.db"), "precious");
     const { code, output } = await npmRun("restore", file, dataDir);
     expect({ code, output }).toEqual({
       code: 1,
-      output: `DATA_DIR ${dataDir} is not empty (it contains afferent.db); give an empty one.\n`,
+      output: `DATA_DIR ${dataDir} is not empty (it contains sensorium.db); give an empty one.\n`,
     });
-    expect(await readFile(join(dataDir, "afferent.db"), "utf8")).toBe("precious");
+    expect(await readFile(join(dataDir, "sensorium.db"), "utf8")).toBe("precious");
   });
 
   test.each<[string, (file: string) => Promise<void>, RegExp]>([
@@ -195,7 +195,7 @@ describe("refused", () => {
         await writeFile(join(folder, "notes.txt"), "hello");
         await create({ file, cwd: folder, gzip: true }, ["notes.txt"]);
       },
-      /is not a backup of Afferent: it holds notes\.txt/,
+      /is not a backup of Sensorium: it holds notes\.txt/,
     ],
     [
       "a backup of a newer program",
@@ -204,7 +204,7 @@ describe("refused", () => {
         await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 99 }));
         await create({ file, cwd: folder, gzip: true }, ["manifest.json"]);
       },
-      /was created by a newer Afferent \(format 99\)/,
+      /was created by a newer Sensorium \(format 99\)/,
     ],
     [
       "a backup without a database",
@@ -214,7 +214,7 @@ describe("refused", () => {
         await writeFile(join(folder, "secret.key"), "key");
         await create({ file, cwd: folder, gzip: true }, ["manifest.json", "secret.key"]);
       },
-      /is not a whole backup: it has no database \(afferent\.db\)/,
+      /is not a whole backup: it has no database \(sensorium\.db\)/,
     ],
   ])("a restore of %s, and nothing is left behind", async (_what, make, line) => {
     const file = join(await newFolder(), "file");

@@ -23,7 +23,7 @@ async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> 
 describe("the session of a browser", () => {
   test("is a cookie that no script can read and no other site sends; the body holds no token", async () => {
     const { set } = await signIn();
-    expect(set).toMatch(/^afferent_session=ey[\w.-]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/);
+    expect(set).toMatch(/^sensorium_session=ey[\w.-]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/);
     const { body } = await outside.post("/auth/session", server.credentials.admin);
     expect(Object.keys(body).sort()).toEqual(["csrf_token", "expires_at", "tenant", "user"]);
   });
@@ -66,7 +66,7 @@ describe("the session of a browser", () => {
     });
     expect([left.status, left.headers.get("set-cookie")]).toEqual([
       204,
-      expect.stringMatching(/^afferent_session=; Path=\/; Expires=Thu, 01 Jan 1970/),
+      expect.stringMatching(/^sensorium_session=; Path=\/; Expires=Thu, 01 Jan 1970/),
     ]);
     await settle(async () => (await outside.get("/auth/session", { cookie: next })).status === 401);
     // The cookie of before the renewal is of the same session.
@@ -89,7 +89,7 @@ describe("the console's files", () => {
     for (const path of ["/", "/agents/ag_1", "/connect?code=BCDF-2345"]) {
       const { headers, body } = await page(path);
       expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(body).toContain("<title>Afferent</title>");
+      expect(body).toContain("<title>Sensorium</title>");
       const policy = headers.get("content-security-policy") as string;
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).not.toContain("unsafe");

@@ -6,7 +6,7 @@ import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/t
 
 // Clients decide by WWW-Authenticate (RFC 6750) whether to renew a token, to request more scopes or to stop.
 
-const REALM = 'Bearer realm="afferent"';
+const REALM = 'Bearer realm="sensorium"';
 
 let server: TestServer;
 let world: World;
@@ -26,7 +26,7 @@ describe("the challenge of a refusal", () => {
   test.each([
     ["no token", {} as Record<string, string>],
     ["another scheme", { authorization: "Basic YTpi" }],
-    ["a session that has ended", { cookie: "afferent_session=a.b.c" }],
+    ["a session that has ended", { cookie: "sensorium_session=a.b.c" }],
   ])("names no error with %s", async (_, headers) => {
     expect(await challengeTo("/auth/me", headers)).toEqual([401, REALM]);
   });
@@ -35,7 +35,7 @@ describe("the challenge of a refusal", () => {
     const [status, challenge] = await challengeTo("/auth/me", { authorization: header });
     expect([status, challenge]).toEqual([
       401,
-      expect.stringMatching(/^Bearer realm="afferent", error="invalid_token", error_description="[^"]+"$/),
+      expect.stringMatching(/^Bearer realm="sensorium", error="invalid_token", error_description="[^"]+"$/),
     ]);
   });
 

@@ -10,7 +10,7 @@ let cli: Cli;
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: server.credentials.agent.api_key });
+  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
 });
 
 afterAll(async () => {
@@ -41,7 +41,7 @@ test("an interest is tried, made, listed and withdrawn", async () => {
     code: 1,
     err: expect.stringContaining("business_rule_violation"),
   });
-  expect((await cli.run(["interest", "remove", made.id])).out).toBe(`${made.id} is removed.\n`);
+  expect((await cli.run(["interest", "remove", made.id])).out).toBe(`${made.id} removed.\n`);
   expect((await cli.run(["interest"])).out).not.toContain(made.id);
 });
 
@@ -50,7 +50,7 @@ test("however many interests there are, all are listed", async () => {
   const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
   const types = Array.from({ length: 201 }, (_, n) => `com.example.wanted.${n}`);
   await Promise.all(types.map((event_type) => admin.interests.create({ agent_id, event_type })));
-  const { out } = await cli.run(["interest", "list"], { env: { AFFERENT_API_KEY: key } });
+  const { out } = await cli.run(["interest", "list"], { env: { SENSORIUM_API_KEY: key } });
   expect(out.trimEnd().split("\n")).toHaveLength(201);
 });
 
@@ -62,7 +62,7 @@ test("remembers for a team, and supersedes a wrong memory", async () => {
     team_id: team.id,
   });
   const { key } = await admin.keys.create({ agent_id, scopes: ["memory:read", "memory:write"] });
-  const mate = { env: { AFFERENT_API_KEY: key } };
+  const mate = { env: { SENSORIUM_API_KEY: key } };
   const told = await cli.run(["remember", "Scales are off by 1 kg", "--team", team.id, "--json"], mate);
   const first = JSON.parse(told.out);
   expect(first).toMatchObject({ scope: "team", team_id: team.id });

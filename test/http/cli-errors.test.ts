@@ -33,7 +33,7 @@ const unanswered = new Map<string, object>();
 
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: REVOKED });
+  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
   const ending = Object.entries(COMMAND_LINES).filter(([, { unreached }]) => isError(unreached));
   await Promise.all(
     ending.map(async ([name, { words }]) =>
@@ -70,7 +70,7 @@ describe.each(Object.entries(COMMAND_LINES))("%s", (name, { words, refused, unre
       exit: 2,
       code: "usage_error",
       message: expect.stringContaining("Unknown option '--nonsense'"),
-      details: { usage: expect.stringMatching(new RegExp(`^afferent ${name}( |$)`)) },
+      details: { usage: expect.stringMatching(new RegExp(`^sensorium ${name}( |$)`)) },
     });
   });
 
@@ -108,7 +108,7 @@ test("listen reports an event that it rejects", async () => {
   await admin.interests.create({ agent_id: agent.id, event_type: "com.example.job" });
   await admin.publish({ type: "com.example.job", source: "urn:t" });
   const exec = ["listen", "--json", "--exec", "exit 3"];
-  const listening = cli.start(exec, { env: { AFFERENT_API_KEY: key } });
+  const listening = cli.start(exec, { env: { SENSORIUM_API_KEY: key } });
   await settle(() => listening.err().includes("\n"));
   listening.kill("SIGINT");
   const [line = ""] = linesOf((await listening.ended).err);
@@ -132,11 +132,11 @@ test.each<[string[], Record<string, string>, object]>([
   [["nonsense"], {}, { exit: 2, code: "usage_error", message: '"nonsense" is not a command.' }],
   [["--profile", "x"], {}, { exit: 2, code: "usage_error", message: "COMMAND is missing." }],
   [["help", "me"], {}, { exit: 2, code: "usage_error", message: '"me" is not a command.' }],
-  [["recall"], {}, { exit: 2, code: "usage_error", details: { usage: "afferent recall QUERY" } }],
+  [["recall"], {}, { exit: 2, code: "usage_error", details: { usage: "sensorium recall QUERY" } }],
   [
-    ["run", "begin", "Write", "notes"],
+    ["run", "create", "Write", "notes"],
     {},
-    { exit: 2, message: expect.stringMatching(/^Unexpected argument "notes" for run begin/) },
+    { exit: 2, message: expect.stringMatching(/^Unexpected argument "notes" for run create/) },
   ],
   [
     ["interest", "list", "mine"],
@@ -155,14 +155,14 @@ test.each<[string[], Record<string, string>, object]>([
   ],
   [["publish", "a.b", "@nowhere"], {}, { exit: 1, code: "unreadable_file" }],
   [["doctor", "--profile", "work"], {}, { exit: 1, code: "unknown_profile" }],
-  [["recall", "x"], { AFFERENT_API_KEY: "" }, { exit: 1, code: "authentication_failed" }],
-  [["recall", "x"], { AFFERENT_API_KEY: "x" }, { code: "validation_failed", details: { field: "api_key" } }],
+  [["recall", "x"], { SENSORIUM_API_KEY: "" }, { exit: 1, code: "authentication_failed" }],
+  [["recall", "x"], { SENSORIUM_API_KEY: "x" }, { code: "validation_failed", details: { field: "api_key" } }],
 ])("%j tells", async (args, env, told) => {
   expect(await errorOf(args, env)).toMatchObject(told);
 });
 
 test("reports unreadable profiles", async () => {
-  const home = newCli({ XDG_CONFIG_HOME: "/dev/null", AFFERENT_URL: server.root });
+  const home = newCli({ XDG_CONFIG_HOME: "/dev/null", SENSORIUM_URL: server.root });
   try {
     const { code, err } = await home.run(["recall", "x", "--json"]);
     expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error: { code: "unreadable_file" } });
@@ -189,13 +189,13 @@ test("reports the error that ends listen once", async () => {
   expect({ code, lines: linesOf(err) }).toEqual({
     code: 1,
     lines: [
-      expect.stringMatching(/^The key from AFFERENT_API_KEY is refused/),
-      "afferent doctor tells more.",
+      expect.stringMatching(/^The key from SENSORIUM_API_KEY is refused/),
+      "Run sensorium doctor for details.",
     ],
   });
 });
 
 test("what follows -- is no option", async () => {
   const { code, err } = await cli.run(["recall", "--", "--json"]);
-  expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^The key from AFFERENT_API_KEY/) });
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^The key from SENSORIUM_API_KEY/) });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
   agentId = (await admin.agents.create({ name: "at the terminal", delivery_mode: "sse" })).id;
   const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["send", "receive"] });
-  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: key });
+  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: key });
 });
 
 afterAll(async () => {
@@ -69,7 +69,7 @@ test("tail shows each event once, also what is seen late and what came while the
   const publish = (subject: string) =>
     admin.publish({ type: "com.example.tailed", source: "urn:t", subject });
   await publish("before");
-  const env = { AFFERENT_URL: between.url, AFFERENT_API_KEY: server.credentials.agent.api_key };
+  const env = { SENSORIUM_URL: between.url, SENSORIUM_API_KEY: server.credentials.agent.api_key };
   const tailing = cli.start(["tail", "com.example.tailed", "--json"], { env });
   const shown = () =>
     Array.from(tailing.out().matchAll(/^\{.*\}$/gm), ([line]) => JSON.parse(line).payload.subject);
@@ -106,7 +106,7 @@ test("listen finishes running handlers, even if asked to end repeatedly", async 
   const fifo = join(cli.folder, "fifo");
   execFileSync("mkfifo", [fifo]);
   const hearing = cli.start(["listen", "--exec", "echo begun; cat fifo"], {
-    env: { AFFERENT_API_KEY: key },
+    env: { SENSORIUM_API_KEY: key },
   });
   const { event_id } = await admin.publish({ type: "com.example.long", source: "urn:t" });
   await settle(() => hearing.out().includes("begun"));

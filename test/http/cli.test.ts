@@ -22,7 +22,7 @@ beforeAll(async () => {
     agent_id: agentId,
     scopes: ["send", "receive", "memory:read", "memory:write"],
   });
-  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: key });
+  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: key });
 });
 
 afterAll(async () => {
@@ -64,7 +64,7 @@ describe("connect", () => {
     });
     const { code, out } = await running.ended;
     expect([code, out]).toEqual([0, expect.stringContaining(`Connected to the agent ${agentId}.`)]);
-    const file = join(device.folder, ".config/afferent/profiles.json");
+    const file = join(device.folder, ".config/sensorium/profiles.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(file, "utf8")).default).toMatchObject({
       url: server.root,
@@ -93,7 +93,7 @@ describe("connect", () => {
       heard.push(url as string);
       response.end("{}");
     });
-    const env = { AFFERENT_API_KEY: server.credentials.agent.api_key };
+    const env = { SENSORIUM_API_KEY: server.credentials.agent.api_key };
     const stranger = newCli(env);
     mkdirSync(join(stranger.folder, "data"));
     const written = { base_url: `${other.url}/v1`, agent: { api_key: `ak_live_${"0".repeat(32)}` } };
@@ -101,7 +101,7 @@ describe("connect", () => {
     await stranger.run(["publish", "com.example.elsewhere"]);
     expect(heard).toEqual([]);
     // A folder's own key goes where it says.
-    await stranger.run(["publish", "com.example.elsewhere"], { env: { AFFERENT_API_KEY: "" } });
+    await stranger.run(["publish", "com.example.elsewhere"], { env: { SENSORIUM_API_KEY: "" } });
     expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
     await Promise.all([stranger.remove(), other.close()]);
   });
@@ -131,7 +131,7 @@ describe("connect", () => {
     });
     expect(await device.run(["connect", "BCDF-2345", "--url", server.root])).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^No code BCDF-2345 waits: .* The console shows a new one/),
+      err: expect.stringMatching(/^No pending code BCDF-2345: .* The console shows a new one/),
     });
     const { user_code } = await person.devices.issue({ agent_id: agentId });
     const running = device.start(["connect", user_code]);
@@ -142,7 +142,7 @@ describe("connect", () => {
     await person.devices.confirm({ agent_id: agentId, claim_id: claim_id as string, action: "reject" });
     expect(await running.ended).toMatchObject({
       code: 1,
-      err: expect.stringContaining("The code was denied, or its time is over."),
+      err: expect.stringContaining("The code was denied or has expired."),
     });
   });
 });
@@ -180,18 +180,16 @@ test("a run is begun from a template and done step by step", async () => {
     { ...step, step_key: "second", depends_on: ["first"] },
   ];
   await admin.templates.author({ name: "Two steps", slug: "two-steps", steps } as never);
-  const { id } = await json("run", "begin", "Get it done", "--template", "two-steps");
+  const { id } = await json("run", "create", "Get it done", "--template", "two-steps");
   expect(await json("run", "list")).toMatchObject([{ id, status: "active" }]);
-  expect((await cli.run(["run", "start", id, "first"])).out).toBe("first is started.\n");
+  expect((await cli.run(["run", "start", id, "first"])).out).toBe("first started.\n");
   expect((await cli.run(["run", "complete", id, "first", "--note", "Looked"])).out).toBe(
-    "first is completed. Now ready: second.\n",
+    "first completed. Now ready: second.\n",
   );
   expect((await cli.run(["run", "show", id])).out).toContain("Get it done");
   expect((await cli.run(["run", "start", id, "none"])).err).toMatch(/step "?none.*\(not_found, request req_/);
   await cli.run(["run", "start", id, "second"]);
-  expect((await cli.run(["run", "complete", id, "second"])).out).toBe(
-    "second is completed. The run is completed.\n",
-  );
+  expect((await cli.run(["run", "complete", id, "second"])).out).toBe("second completed. Run completed.\n");
 });
 
 describe("doctor", () => {
@@ -201,18 +199,22 @@ describe("doctor", () => {
     expect(code).toBe(0);
     expect(out.match(/^\S/gm)).toEqual(["✓", "✓", "✓", "✓", "✓"]);
     expect(out).toContain("of the agent at the terminal in ");
-    expect(out).toContain("✓ events   1 interest; 0 deliveries to come");
+    expect(out).toContain("✓ events   1 interest; 0 deliveries pending");
   });
 
   test.each([
     [
       "nothing listens there",
-      { AFFERENT_URL: "http://127.0.0.1:9" },
+      { SENSORIUM_URL: "http://127.0.0.1:9" },
       /✗ address .*(nothing listens|bad port)/,
     ],
-    ["the key is revoked", { AFFERENT_API_KEY: `ak_live_${"0".repeat(32)}` }, /✗ key .* is refused: revoked/],
-    ["the key is none", { AFFERENT_API_KEY: "secret" }, /✗ key .* is no API key: expected ak_live_/],
-    ["there is no key", { AFFERENT_API_KEY: "" }, /✗ key .*there is none: run `afferent connect`/],
+    [
+      "the key is revoked",
+      { SENSORIUM_API_KEY: `ak_live_${"0".repeat(32)}` },
+      /✗ key .* is refused: revoked/,
+    ],
+    ["the key is none", { SENSORIUM_API_KEY: "secret" }, /✗ key .* is no API key: expected ak_live_/],
+    ["there is no key", { SENSORIUM_API_KEY: "" }, /✗ key .*there is none: run `sensorium connect`/],
   ])("%s", async (_, env, told) => {
     const { code, out } = await cli.run(["doctor"], { env });
     expect([code, out]).toEqual([1, expect.stringMatching(told)]);
@@ -220,7 +222,7 @@ describe("doctor", () => {
 
   test("names a missing scope and its use", async () => {
     const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["send"] });
-    const { code, out } = await cli.run(["doctor"], { env: { AFFERENT_API_KEY: key } });
+    const { code, out } = await cli.run(["doctor"], { env: { SENSORIUM_API_KEY: key } });
     expect([code, out]).toEqual([0, expect.stringContaining("! scopes   without receive: no listen")]);
   });
 });
@@ -242,31 +244,31 @@ test.each([
     ["recall", "when", "are", "invoices", "due"],
     'Unexpected argument "are" for recall: put a text with spaces in quotes.',
   ],
-  [["run", "begin", "It"], "--template is missing: a run needs the slug of a template"],
+  [["run", "create", "It"], "--template is missing: a run needs the slug of a template"],
   [["recall", "x", "--url", "nowhere"], '"nowhere" is not a URL'],
   [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
-  [["remember"], "Usage: afferent remember TITLE"],
+  [["remember"], "Usage: sensorium remember TITLE"],
 ])("%j is refused", async (args, told) => {
   expect(await cli.run(args)).toMatchObject({ code: 2, err: expect.stringContaining(told) });
 });
 
 test.each([
   ["a missing file", ["publish", "a.b", "@nowhere"], {}, "nowhere cannot be read: ENOENT"],
-  ["no key", ["recall", "x"], { AFFERENT_API_KEY: "" }, "There is no key: run `afferent connect`"],
+  ["no key", ["recall", "x"], { SENSORIUM_API_KEY: "" }, "No API key: run `sensorium connect`"],
   [
     "a key that is none",
     ["recall", "x"],
-    { AFFERENT_API_KEY: "x" },
-    "The key from AFFERENT_API_KEY is no API key",
+    { SENSORIUM_API_KEY: "x" },
+    "The key from SENSORIUM_API_KEY is no API key",
   ],
   [
     "a key that is revoked",
     ["recall", "x"],
-    { AFFERENT_API_KEY: `ak_live_${"0".repeat(32)}` },
-    "The key from AFFERENT_API_KEY is refused",
+    { SENSORIUM_API_KEY: `ak_live_${"0".repeat(32)}` },
+    "The key from SENSORIUM_API_KEY is refused",
   ],
-  ["an unknown profile", ["doctor", "--profile", "work"], {}, "run `afferent connect --profile work`"],
-  ["no service", ["recall", "x", "--url", "http://127.0.0.1:9"], {}, "afferent doctor tells more"],
+  ["an unknown profile", ["doctor", "--profile", "work"], {}, "run `sensorium connect --profile work`"],
+  ["no service", ["recall", "x", "--url", "http://127.0.0.1:9"], {}, "Run sensorium doctor for details"],
 ])("says what to do about %s, without a stack", async (_, args, env, told) => {
   const { code, err } = await cli.run(args, { env });
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(told) });
@@ -288,12 +290,12 @@ test("global options may precede the command", async () => {
 });
 
 test.each([
-  ["--json --help run", /^afferent run list/],
-  ["--help --url http://x run", /^afferent run list/],
-  ["help --json run", /^afferent run list/],
-  ["--json help --profile x run", /^afferent run list/],
-  ["--json -h", /^afferent COMMAND/],
-  ["--url http://x help", /^afferent COMMAND/],
+  ["--json --help run", /^sensorium run list/],
+  ["--help --url http://x run", /^sensorium run list/],
+  ["help --json run", /^sensorium run list/],
+  ["--json help --profile x run", /^sensorium run list/],
+  ["--json -h", /^sensorium COMMAND/],
+  ["--url http://x help", /^sensorium COMMAND/],
   ["--json --version", /^\d/],
 ])("help is given wherever it is asked for: %s", async (args, told) => {
   expect(await cli.run(args.split(" "))).toMatchObject({ code: 0, out: expect.stringMatching(told) });
@@ -305,11 +307,11 @@ test("help and version need nothing", async () => {
     expect(await bare.run([])).toMatchObject({ code: 0, out: expect.stringContaining("recall QUERY") });
     expect(await bare.run(["listen", "--help"])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^afferent listen/),
+      out: expect.stringMatching(/^sensorium listen/),
     });
     expect(await bare.run(["help", "run"])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^afferent run list \| begin GOAL/),
+      out: expect.stringMatching(/^sensorium run list \| create GOAL/),
     });
     expect(await bare.run(["help", "me"])).toMatchObject({
       code: 2,

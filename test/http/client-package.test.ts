@@ -27,7 +27,7 @@ let installed: string;
 let files: string[];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "afferent-package-"));
+  folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
   const source = join(folder, "source");
   execFileSync(TSC, ["-p", "packages/client", "--outDir", join(source, "dist")], { cwd: ROOT });
   for (const file of ["bin.js", "package.json", "README.md", "LICENSE"])
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();
   const [{ filename, files: listed }] = JSON.parse(packed);
   files = listed.map(({ path }: { path: string }) => path);
-  installed = join(folder, "app/node_modules/afferent");
+  installed = join(folder, "app/node_modules/sensorium");
   mkdirSync(installed, { recursive: true });
   writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
   execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
@@ -70,7 +70,7 @@ const inApp = (command: string, args: string[], env = {}) =>
 test("the package has what package.json names and no more, and depends on nothing", () => {
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   const { types, default: main } = manifest.exports["."];
-  for (const file of [types, main, manifest.bin.afferent, "README.md", "LICENSE"])
+  for (const file of [types, main, manifest.bin.sensorium, "README.md", "LICENSE"])
     expect([file, existsSync(join(installed, file))]).toEqual([file, true]);
   expect(
     files.filter((file) => !/^(dist\/.+\.(js|d\.ts)|bin\.js|package\.json|README\.md|LICENSE)$/.test(file)),
@@ -82,7 +82,7 @@ test("the package has what package.json names and no more, and depends on nothin
 
 test("it runs on the Node of this machine, from publish to acknowledgement", () => {
   const script = `
-    import { createClient } from "afferent";
+    import { createClient } from "sensorium";
     const client = createClient(${JSON.stringify({ url: server.url, apiKey: server.credentials.agent.api_key })});
     const { agent } = await client.auth.me();
     await client.interests.create({ agent_id: agent.id, event_type: "com.example.*" });
@@ -98,7 +98,11 @@ test("it runs on the Node of this machine, from publish to acknowledgement", () 
 });
 
 test("its command line runs there too", () => {
-  const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key, HOME: folder };
+  const env = {
+    SENSORIUM_URL: server.url,
+    SENSORIUM_API_KEY: server.credentials.agent.api_key,
+    HOME: folder,
+  };
   const cli = join(installed, "dist/cli.js");
   expect(inApp(oldestNode(), [cli, "doctor"], env)).toContain("✓ key");
   const { version } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
@@ -107,9 +111,13 @@ test("its command line runs there too", () => {
 
 test("the command of a checkout runs there too, by the Node that npm brought", () => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, "packages/client/package.json"), "utf8"));
-  const command = join(ROOT, "packages/client", bin.afferent);
+  const command = join(ROOT, "packages/client", bin.sensorium);
   expect(statSync(command).mode & 0o111).toBe(0o111);
-  const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key, HOME: folder };
+  const env = {
+    SENSORIUM_URL: server.url,
+    SENSORIUM_API_KEY: server.credentials.agent.api_key,
+    HOME: folder,
+  };
   expect(inApp(oldestNode(), [command, "doctor"], env)).toContain("✓ key");
   const typo = spawnSync(oldestNode(), [command, "nonsense"], { encoding: "utf8" });
   expect([typo.status, typo.stderr]).toEqual([2, expect.stringContaining('"nonsense" is not a command.')]);
@@ -117,7 +125,7 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
 
 test("the program of its README does what it says", () => {
   const program = blocksOf(page("packages/client/README.md"), "ts").join("");
-  const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key };
+  const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.agent.api_key };
   expect(inApp(oldestNode(), ["--input-type=module", "-e", program], env)).toBe(
     "remembered com.example.order.placed\n",
   );
@@ -125,7 +133,7 @@ test("the program of its README does what it says", () => {
 
 test("its types hold in strict programs, those of the documents among them", () => {
   const program = `
-    import { createClient, isApiError, type CloudEvent } from "afferent";
+    import { createClient, isApiError, type CloudEvent } from "sensorium";
     const client = createClient({ url: "http://localhost" });
     export async function titles(): Promise<string[]> {
       const { results } = await client.memories.search({ query: "a" });
@@ -155,7 +163,7 @@ test("its types hold in strict programs, those of the documents among them", () 
 });
 
 test("a bundle of it for browsers needs nothing of Node", () => {
-  writeFileSync(join(folder, "app/page.js"), `export { createClient, bySession } from "afferent";\n`);
+  writeFileSync(join(folder, "app/page.js"), `export { createClient, bySession } from "sensorium";\n`);
   const script = `
     const { build } = await import(${JSON.stringify(VITE)});
     const lib = { entry: "page.js", formats: ["es"], fileName: "bundle" };

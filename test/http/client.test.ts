@@ -176,9 +176,9 @@ describe("errors", () => {
     },
   );
 
-  test.each([undefined, "", "localhost:3000", "ftp://afferent.example.com"])("%s is no address", (url) => {
+  test.each([undefined, "", "localhost:3000", "ftp://sensorium.example.com"])("%s is no address", (url) => {
     expect(() => createClient({ url: url as string })).toThrow(
-      `"${url}" is not a URL: expected one like https://afferent.example.com.`,
+      `"${url}" is not a URL: expected one like https://sensorium.example.com.`,
     );
   });
 

@@ -118,8 +118,8 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     expect(reasons).not.toContain("s3cret");
     expect(own).toContainEqual(expect.objectContaining({ agent_id: null, payload: { id: 2, data: {} } }));
     const exposition = await server.metrics();
-    expect(exposition).toMatch(/^afferent_connector_messages_total\{outcome="mapping_error"\} \d+$/m);
-    expect(exposition).toMatch(/^afferent_connectors\{state="consuming"\} \d+$/m);
+    expect(exposition).toMatch(/^sensorium_connector_messages_total\{outcome="mapping_error"\} \d+$/m);
+    expect(exposition).toMatch(/^sensorium_connectors\{state="consuming"\} \d+$/m);
     expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);
     expect(await admin.get(`/ingest/connectors/${connector.id}`)).toMatchObject(refusal(404, "not_found"));
   });

@@ -21,7 +21,7 @@ let token: string;
 
 beforeAll(async () => {
   // A disk that no other program fills meanwhile, where there is one.
-  dataDir = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "afferent-small-"));
+  dataDir = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sensorium-small-"));
   const { bavail, bsize } = await statfs(dataDir);
   const min = Math.floor(((bavail * bsize) / MB - LEFT) / 2);
   const env = { MIN_FREE_DISK_MB: String(min), RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };

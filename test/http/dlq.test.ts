@@ -195,7 +195,7 @@ describe("service.delivery.dead_lettered", () => {
     const [told] = await pollSome(watcher.api);
     expect(told.payload).toMatchObject({
       type: "service.delivery.dead_lettered",
-      source: "afferent",
+      source: "sensorium",
       subject: id,
     });
     expect(told.payload.data).toEqual({

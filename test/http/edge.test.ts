@@ -81,7 +81,7 @@ describe("a refusal", () => {
 
   test("says how to authenticate", async () => {
     const { headers, body } = await send({ path: "/things", token: null });
-    expect(headers.get("www-authenticate")).toBe('Bearer realm="afferent"');
+    expect(headers.get("www-authenticate")).toBe('Bearer realm="sensorium"');
     expect(body.error.details).toEqual({});
   });
 

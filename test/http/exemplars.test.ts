@@ -69,7 +69,7 @@ test("is not deleted while a run or a step refers to it", async () => {
 });
 
 test.each<[string, (id: string) => object]>([
-  ["by its address", (id) => ({ uri: `https://afferent.example/v1/exemplars/${id}/download` })],
+  ["by its address", (id) => ({ uri: `https://sensorium.example/v1/exemplars/${id}/download` })],
   ["in upper case", (id) => ({ native_id: id.toUpperCase() })],
 ])("a step may point to it %s", async (how, pointer) => {
   const { id } = ok(await keep(`pointed to ${how}`));

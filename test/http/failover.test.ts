@@ -98,7 +98,7 @@ function sendAs(agent: Api): Send {
   test("NATS restarts before any node is missed: requests whose answer may be lost get 503", async () => {
     const agent = await newSubscriber();
     const waiting = answered(agent.get("/delivery/poll?wait=30"));
-    await settle(async () => /^afferent_http_requests_in_flight [1-9]/m.test(await nodes.gateway.metrics()));
+    await settle(async () => /^sensorium_http_requests_in_flight [1-9]/m.test(await nodes.gateway.metrics()));
     await nodes.nats.kill();
     await nodes.nats.start();
     expect((await waiting).status).toBe(503);

@@ -10,7 +10,7 @@ import { startIdentity } from "../support/node.ts";
 
 let dataDir: string;
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-first-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-first-"));
 });
 afterEach(() => rm(dataDir, { recursive: true }));
 
@@ -148,7 +148,7 @@ describe("a later start", () => {
 
 describe("two nodes that start at once on one record", () => {
   test("make one tenant, and only one of them shows credentials, which are good", async () => {
-    const other = await mkdtemp(join(tmpdir(), "afferent-first-"));
+    const other = await mkdtemp(join(tmpdir(), "sensorium-first-"));
     await onNode(async (node) => {
       const elsewhere = {
         ...node,

@@ -46,7 +46,7 @@ describe("failed logins", () => {
     const first = await login(password, office, "/auth/session");
     expect(first.status).toBe(200);
     const [, device] = first.headers.getSetCookie();
-    expect(device).toMatch(/^afferent_device=[\w.-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+    expect(device).toMatch(/^sensorium_device=[\w.-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
     const known = { ...office, cookie: device?.split(";")[0] as string };
     await hammer(office);
     expect(await login(password, office, "/auth/session")).toMatchObject(locked);

@@ -20,7 +20,7 @@ const GUIDE = join(import.meta.dirname, "../../docs/guides/receive.md");
   test.each(["once", "and again"])("publishes, handles and acknowledges %s", async () => {
     const [, program] = /^```python\n(.*?)^```$/ms.exec(await readFile(GUIDE, "utf8")) ?? [];
     const { url, credentials, dataDir } = server;
-    const env = { ...process.env, AFFERENT_URL: url, AFFERENT_API_KEY: credentials.agent.api_key };
+    const env = { ...process.env, SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key };
     const options = { cwd: dataDir, env, timeout: 150_000 };
     const { stdout, stderr } = await promisify(execFile)("python3", ["-c", program as string], options);
     expect({ stdout, stderr }).toEqual({

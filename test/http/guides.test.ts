@@ -1,10 +1,7 @@
-import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { blocksOf, page, prelude, readersFolder, unseen } from "../support/guides.ts";
+import { blocksOf, page, prelude, readersFolder, runPrograms, unseen } from "../support/guides.ts";
 import { freePort } from "../support/ports.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
@@ -45,23 +42,15 @@ test.each(guides)("the commands of %s do what they say", async (file) => {
 });
 
 test("the programs of client.md do what they say", async () => {
-  const program = blocksOf(page("docs/guides/client.md"), "ts").join("");
-  const file = join(server.dataDir, "client.ts");
-  await writeFile(
-    file,
-    program.replace('"afferent"', JSON.stringify(join(ROOT, "packages/client/index.ts"))),
-  );
-  const { url, credentials } = server;
-  const env = { PATH: process.env.PATH, AFFERENT_URL: url, AFFERENT_API_KEY: credentials.agent.api_key };
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { env });
+  const stdout = await runPrograms(page("docs/guides/client.md"), server);
   expect(stdout).toBe(
     "Orders over 100 are checked\nagain: the warehouse is closed\ncom.example.order.placed on attempt 2\n",
   );
 });
 
 test("the metrics that operate.md watches are there", async () => {
-  const named = [...page("docs/guides/operate.md").matchAll(/afferent_\w+/g)].map(([name]) => name);
+  const named = [...page("docs/guides/operate.md").matchAll(/sensorium_\w+/g)].map(([name]) => name);
   const text = await (await fetch(`${server.root}/metrics`)).text();
   expect(named.length).toBeGreaterThan(5);
-  expect(named.filter((name) => name !== "afferent_" && !text.includes(`\n# TYPE ${name} `))).toEqual([]);
+  expect(named.filter((name) => name !== "sensorium_" && !text.includes(`\n# TYPE ${name} `))).toEqual([]);
 });

@@ -71,7 +71,7 @@ describe("exchanging a key", () => {
     const token = await agentToken(server, (await newKey()).key);
     const { keys } = ok(await api(server).get(`${server.root}/.well-known/jwks.json`));
     const publicKey = createPublicKey({ key: keys[0] as JsonWebKey, format: "jwk" });
-    const claims = jwt.verify(token, publicKey, { algorithms: ["ES256"], audience: "afferent" });
+    const claims = jwt.verify(token, publicKey, { algorithms: ["ES256"], audience: "sensorium" });
     expect(claims).toMatchObject({
       tenant_id: world.tenant_id,
       scopes: ["send"],
@@ -219,7 +219,7 @@ describe("signing in", () => {
     const { email, password } = await invite({ email: "erin@acme.example" });
     const [ended, other] = await Promise.all([1, 2].map(() => signIn(server, { email, password }, "acme")));
     const renewed = await api(server, ended).post("/auth/session/renew", {});
-    const [, derived] = /afferent_session=([^;]+)/.exec(renewed.headers.get("set-cookie") as string) ?? [];
+    const [, derived] = /sensorium_session=([^;]+)/.exec(renewed.headers.get("set-cookie") as string) ?? [];
     expect((await api(server, derived).get("/auth/me")).status).toBe(200);
     expect((await api(server, ended).post("/auth/logout")).status).toBe(204);
     await expectRefused(ended as string);

@@ -305,7 +305,7 @@ test("platform events are matched only by a glob that names them", async () => {
   const [{ payload }] = await receive(named, 1);
   expect(payload).toMatchObject({
     type: "service.delivery.dead_lettered",
-    source: "afferent",
+    source: "sensorium",
     data: { event_id, agent_id: loser.id },
   });
   const seen = (await receive(all, 1)).map((delivery) => delivery.payload.type);

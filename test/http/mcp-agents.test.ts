@@ -76,7 +76,7 @@ describe("what the caller need not say", () => {
     await mcp.call("interests_create", { event_type: "com.example.said" });
     expect((await mcp.call("interests_list")).interests).toMatchObject([{ agent_id: agent.id }]);
     const publish = { name: "events_publish", arguments: { type: "com.example.said", data: { n: null } } };
-    const key = { _meta: { "afferent/idempotency_key": "said-once" } };
+    const key = { _meta: { "sensorium/idempotency_key": "said-once" } };
     const [first, again] = [await mcp.client.callTool(publish), await mcp.client.callTool(publish)];
     expect([first, again].map(({ structuredContent }) => structuredContent)).toMatchObject([
       { status: "accepted" },
@@ -94,7 +94,7 @@ describe("what the caller need not say", () => {
       return taken.length >= 3;
     });
     expect(taken).toHaveLength(3);
-    expect(taken[0]).toMatchObject({ payload: { source: `urn:afferent:${agent.id}`, data: { n: null } } });
+    expect(taken[0]).toMatchObject({ payload: { source: `urn:sensorium:${agent.id}`, data: { n: null } } });
     const delivery_ids = taken.map(({ id }) => id);
     expect(await mcp.call("deliveries_extend", { delivery_ids, seconds: 300 })).toEqual({ extended: 3 });
     expect(await mcp.call("deliveries_ack", { delivery_ids })).toEqual({ acknowledged: 3 });
@@ -166,11 +166,11 @@ describe("completion", () => {
     expect(await values({ type: "ref/prompt", name: "resume" }, "handoff", "nightly")).toEqual([
       "Nightly import",
     ]);
-    expect(await values({ type: "ref/resource", uri: "afferent://handoffs/{id}" }, "id", "Night")).toEqual([
+    expect(await values({ type: "ref/resource", uri: "sensorium://handoffs/{id}" }, "id", "Night")).toEqual([
       id,
     ]);
-    const [slug] = await values({ type: "ref/resource", uri: "afferent://outputs/{id}" }, "id", "über");
-    const uri = `afferent://outputs/${encodeURIComponent(slug as string)}`;
+    const [slug] = await values({ type: "ref/resource", uri: "sensorium://outputs/{id}" }, "id", "über");
+    const uri = `sensorium://outputs/${encodeURIComponent(slug as string)}`;
     const { contents } = await mcp.client.readResource({ uri });
     expect(contents).toMatchObject([{ text: "# Überblick\n" }]);
     expect(await values({ type: "ref/prompt", name: "brief" }, "project", PROJECT.slice(0, 3))).toEqual([
@@ -185,7 +185,7 @@ describe("completion", () => {
 
 test("a run is read as a document, and listed while it is active", async () => {
   const run = await mcp.call("runs_create", { goal: "Move the archive", steps: [{ step_key: "box" }] });
-  const uri = `afferent://runs/${run.id}`;
+  const uri = `sensorium://runs/${run.id}`;
   const { resources } = await mcp.client.listResources();
   expect(resources).toContainEqual(expect.objectContaining({ uri, name: "Move the archive" }));
   const { contents } = await mcp.client.readResource({ uri });

@@ -11,7 +11,7 @@ let cli: Cli;
 
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: server.credentials.agent.api_key });
+  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
 });
 afterAll(async () => {
   await cli?.remove();
@@ -44,7 +44,7 @@ test.each(REVISIONS)(
       new StdioClientTransport({
         command: process.execPath,
         args: [new URL("../../packages/client/cli.ts", import.meta.url).pathname, "mcp"],
-        env: { AFFERENT_URL: server.root, AFFERENT_API_KEY: server.credentials.agent.api_key },
+        env: { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key },
       }),
     );
     try {
@@ -52,9 +52,9 @@ test.each(REVISIONS)(
       const made = await client.callTool({ name: "memories_create", arguments: MEMORY });
       expect(made.structuredContent).toMatchObject(MEMORY);
       const { id } = made.structuredContent as { id: string };
-      const { contents } = await client.readResource({ uri: `afferent://memories/${id}` });
+      const { contents } = await client.readResource({ uri: `sensorium://memories/${id}` });
       expect(contents).toMatchObject([{ text: expect.stringContaining("We are here.") }]);
-      await expect(client.readResource({ uri: "afferent://Ärger/1" })).rejects.toMatchObject({
+      await expect(client.readResource({ uri: "sensorium://Ärger/1" })).rejects.toMatchObject({
         code: -32602,
       });
     } finally {
@@ -63,7 +63,7 @@ test.each(REVISIONS)(
   },
 );
 
-describe("afferent mcp", () => {
+describe("sensorium mcp", () => {
   test("answers all it was asked before its input ended, and nothing else", async () => {
     const answers = await exchange([
       { id: 1, method: "tools/list" },
@@ -79,7 +79,7 @@ describe("afferent mcp", () => {
   test("says what is wrong as an error of the protocol", async () => {
     const ask = [{ id: 1, method: "tools/list" }];
     const wrongKey = `ak_live_${"a".repeat(32)}`;
-    expect((await exchange(ask, { AFFERENT_API_KEY: wrongKey })).get(1)).toMatchObject({
+    expect((await exchange(ask, { SENSORIUM_API_KEY: wrongKey })).get(1)).toMatchObject({
       error: { code: -32603, data: { code: "authentication_failed" } },
     });
     for (const input of ["hello\n", '[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n']) {
@@ -92,7 +92,7 @@ describe("afferent mcp", () => {
     const other = await serving((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).end(": nothing\n\n");
     });
-    const env = { AFFERENT_URL: other.url, AFFERENT_API_KEY: "" };
+    const env = { SENSORIUM_URL: other.url, SENSORIUM_API_KEY: "" };
     expect((await exchange([{ id: 1, method: "tools/list" }], env)).get(1)).toMatchObject({
       error: { code: -32603, message: "The service ended the stream before it answered." },
     });

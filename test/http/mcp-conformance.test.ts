@@ -30,7 +30,7 @@ let folder: string;
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   door = await openDoor(server, await agentToken(server, server.credentials.agent.api_key));
-  folder = mkdtempSync(join(tmpdir(), "afferent-mcp-"));
+  folder = mkdtempSync(join(tmpdir(), "sensorium-mcp-"));
 });
 afterAll(async () => {
   door?.closeAllConnections();

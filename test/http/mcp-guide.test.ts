@@ -31,7 +31,7 @@ interface Entry {
 /** The configurations that the guide and the README show. */
 const entries = [...`${guide}${readme}`.matchAll(/^```json\n(.*?)^```$/gms)].map(([, json]) => {
   const { mcpServers, servers } = JSON.parse(json as string);
-  return (mcpServers ?? servers).afferent as Entry;
+  return (mcpServers ?? servers).sensorium as Entry;
 });
 
 /** With what a reader puts in: this server's address, its key, its token, the folder of the checkout. */
@@ -40,7 +40,7 @@ function filled({ command, args, env, url, headers }: Entry): Transport {
   if (url) {
     const sent = Object.entries(headers ?? {}).map(([name, value]) => [
       name,
-      value.replace(/\$\{AFFERENT_API_KEY\}/, credentials.agent.api_key),
+      value.replace(/\$\{SENSORIUM_API_KEY\}/, credentials.agent.api_key),
     ]);
     const requestInit = { headers: Object.fromEntries(sent) };
     return new StreamableHTTPClientTransport(new URL(url.replace("http://127.0.0.1:3000", root)), {
@@ -49,7 +49,7 @@ function filled({ command, args, env, url, headers }: Entry): Transport {
   }
   const [file, word] = BRIDGE;
   expect([command, args]).toEqual(["node", [expect.stringMatching(`^/path/to/.+/${file}$`), word]]);
-  const own = { ...env, AFFERENT_URL: root, AFFERENT_API_KEY: credentials.agent.api_key };
+  const own = { ...env, SENSORIUM_URL: root, SENSORIUM_API_KEY: credentials.agent.api_key };
   expect(Object.keys(own)).toEqual(Object.keys(env ?? {}));
   return new StdioClientTransport({
     command: process.execPath,

@@ -182,7 +182,7 @@ describe("tools", () => {
       mcp.client.callTool({
         name: "memories_create",
         arguments: { ...MEMORY, content },
-        _meta: { "afferent/idempotency_key": "once" },
+        _meta: { "sensorium/idempotency_key": "once" },
       });
     const [first, again] = [await create("One"), await create("One")];
     expect(again.structuredContent).toEqual(first.structuredContent);
@@ -210,28 +210,28 @@ describe("resources", () => {
   test("are memories, outputs, handoffs and bundles", async () => {
     const { resourceTemplates } = await mcp.client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-      "afferent://memories/{id}",
-      "afferent://outputs/{id}",
-      "afferent://handoffs/{id}",
-      "afferent://bundles/{id}",
-      "afferent://runs/{id}",
+      "sensorium://memories/{id}",
+      "sensorium://outputs/{id}",
+      "sensorium://handoffs/{id}",
+      "sensorium://bundles/{id}",
+      "sensorium://runs/{id}",
     ]);
     const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
     const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });
     const handoff = await mcp.call("handoffs_save", { name: "read-me", summary: "Halfway." });
     const bundle = await mcp.call("bundles_assemble", { query: "terms" });
     const read = async (uri: string) => (await mcp.client.readResource({ uri })).contents[0];
-    expect(await read(`afferent://memories/${memory.id}`)).toMatchObject({
+    expect(await read(`sensorium://memories/${memory.id}`)).toMatchObject({
       mimeType: "application/json",
       text: expect.stringContaining('"title":"Read me"'),
     });
     const markdown = (text: string) => ({ mimeType: "text/markdown", text: expect.stringContaining(text) });
-    expect(await read(`afferent://outputs/${output.id}`)).toMatchObject(markdown("# Notes\n"));
-    expect(await read(`afferent://handoffs/${handoff.id}`)).toMatchObject(markdown("Halfway."));
-    expect(await read(`afferent://bundles/${bundle.id}`)).toMatchObject(markdown("#"));
+    expect(await read(`sensorium://outputs/${output.id}`)).toMatchObject(markdown("# Notes\n"));
+    expect(await read(`sensorium://handoffs/${handoff.id}`)).toMatchObject(markdown("Halfway."));
+    expect(await read(`sensorium://bundles/${bundle.id}`)).toMatchObject(markdown("#"));
     const { resources } = await mcp.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(
-      expect.arrayContaining([`afferent://outputs/${output.id}`, `afferent://handoffs/${handoff.id}`]),
+      expect.arrayContaining([`sensorium://outputs/${output.id}`, `sensorium://handoffs/${handoff.id}`]),
     );
   });
 
@@ -241,7 +241,7 @@ describe("resources", () => {
       code: "not_found",
       details: { resource_type: "memory", resource_id: id },
     });
-    for (const uri of [`afferent://memories/${id}`, "afferent://memories/nothing", "file:///etc/passwd"]) {
+    for (const uri of [`sensorium://memories/${id}`, "sensorium://memories/nothing", "file:///etc/passwd"]) {
       await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
     }
   });
@@ -250,7 +250,7 @@ describe("resources", () => {
 describe("the endpoint", () => {
   test("asks for a token, one message and POST", async () => {
     const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
-    expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer realm="afferent"']);
+    expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer realm="sensorium"']);
     expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
     expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
     expect(await raw("{", { "content-type": "application/json" })).toMatchObject(

@@ -26,7 +26,7 @@ const read = async (id: string) => ok(await cast.alice.get(`/memories/${id}`));
 
 /** How many rows of the embedded store are between two steps, seen from another process than the server's. */
 function between({ table, mark }: { table: string; mark: string }): number {
-  const db = new DatabaseSync(join(server.dataDir, "afferent.db"), { readOnly: true });
+  const db = new DatabaseSync(join(server.dataDir, "sensorium.db"), { readOnly: true });
   try {
     const { n } = db.prepare(`SELECT count(*) AS n FROM ${table} WHERE doc LIKE ?`).get(`%${mark}%`) as {
       n: number;

@@ -28,7 +28,7 @@ async function readReceipt(receipt: string) {
   const decoded = jwt.decode(receipt, { complete: true });
   const jwk = keys.find((key: { kid: string }) => key.kid === decoded?.header.kid);
   const key = createPublicKey({ key: jwk, format: "jwk" });
-  return jwt.verify(receipt, key, { algorithms: ["ES256"], audience: "afferent-receipt" }) as object;
+  return jwt.verify(receipt, key, { algorithms: ["ES256"], audience: "sensorium-receipt" }) as object;
 }
 
 test("an agent's memories go with all that hangs on them, and a receipt and the audit log say so", async () => {

@@ -107,7 +107,7 @@ const OF_AGENTS: Record<string, (who: TestAgent, subject: Subject) => Promise<un
   },
   resource: async (who, { id }) => {
     await using mcp = await connectMcp(server, who.token);
-    const read = mcp.client.readResource({ uri: `afferent://memories/${id}` });
+    const read = mcp.client.readResource({ uri: `sensorium://memories/${id}` });
     return await read.catch(() => null);
   },
   enrichment: async (who, { word }) => {

@@ -26,7 +26,7 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
 
   beforeAll(async () => {
     nats = await startNats();
-    dataDir = await mkdtemp(join(tmpdir(), "afferent-worker-"));
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-worker-"));
     const env = {
       MONGO_URL: here ? mongo.url : "",
       NATS_URL: nats.url,
@@ -144,7 +144,7 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
       body: { status: "ready", checks: { store: "ok", services: "ok", fan_out: "ok" } },
     });
     expect(await api(there).get("/healthz?now")).toMatchObject({ status: 200, body: { status: "ok" } });
-    expect((await api(there).get("/metrics")).body).toMatch(/^afferent_events_accepted_total [1-9]/m);
+    expect((await api(there).get("/metrics")).body).toMatch(/^sensorium_events_accepted_total [1-9]/m);
     const proxied = await api(there).get("/metrics", { "x-forwarded-for": "203.0.113.9" });
     for (const { status, body } of [proxied, await api(there).get("/v1/agents")]) {
       expect({ status, body }).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
@@ -154,12 +154,12 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
 
 test("a node on NATS that keeps its record to itself says so", async () => {
   const nats = await startNats();
-  const dataDir = await mkdtemp(join(tmpdir(), "afferent-own-"));
+  const dataDir = await mkdtemp(join(tmpdir(), "sensorium-own-"));
   const { PATH = "" } = process.env;
   const env = { PATH, DATA_DIR: dataDir, PORT: "0", NATS_URL: nats.url };
   const node = await startChild(process.execPath, START, { env });
   await node.find(/NATS_URL without MONGO_URL: /);
-  await node.find(/Afferent is ready/);
+  await node.find(/Sensorium is ready/);
   expect(await node.end("SIGTERM")).toMatchObject({ code: 0 });
   await nats.stop();
   await rm(dataDir, { recursive: true });
@@ -167,7 +167,7 @@ test("a node on NATS that keeps its record to itself says so", async () => {
 
 test("a server that takes too small messages is refused in one clear line", async () => {
   const small = await startNats("1MB");
-  const dataDir = await mkdtemp(join(tmpdir(), "afferent-small-"));
+  const dataDir = await mkdtemp(join(tmpdir(), "sensorium-small-"));
   const { PATH = "" } = process.env;
   const env = { PATH, DATA_DIR: dataDir, PORT: "0", NATS_URL: small.url };
   const node = await startChild(process.execPath, START, { env });

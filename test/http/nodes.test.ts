@@ -29,7 +29,7 @@ const here = "url" in mongo;
       RATE_LIMIT_PER_MINUTE: "0",
     };
     one = await startServer({ env });
-    dataDir = await mkdtemp(join(tmpdir(), "afferent-node-"));
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-node-"));
     await copyFile(join(one.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
     other = await startServer({ env, dataDir });
     world = await makeWorld(one, "acme");
@@ -114,7 +114,7 @@ const here = "url" in mongo;
     const { PATH = "" } = process.env;
     const keys = [randomBytes(32).toString("base64"), ""];
     for (const SECRET_KEY of keys) {
-      const folder = await mkdtemp(join(tmpdir(), "afferent-node-"));
+      const folder = await mkdtemp(join(tmpdir(), "sensorium-node-"));
       const env = { PATH, PORT: "0", DATA_DIR: folder, MONGO_URL: here ? mongo.url : "", SECRET_KEY };
       const node = await startChild(process.execPath, START, { env });
       expect(await node.exited).toMatchObject({ code: 1 });

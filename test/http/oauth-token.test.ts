@@ -77,7 +77,7 @@ describe("the client credentials grant", () => {
       401,
       { error: "invalid_client", error_description: expect.any(String) },
     ]);
-    expect(answer.headers.get("www-authenticate")).toBe('Basic realm="afferent"');
+    expect(answer.headers.get("www-authenticate")).toBe('Basic realm="sensorium"');
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 

@@ -77,14 +77,14 @@ describe("a node at work", () => {
       filter_expression: "data.no.such == 1",
     });
     const names = [
-      "afferent_events_accepted_total",
-      "afferent_events_duplicate_total",
-      "afferent_events_fanned_out_total",
-      "afferent_fan_out_lag_seconds_count",
-      "afferent_filter_errors_total",
-      "afferent_deliveries_enqueued_total",
-      "afferent_deliveries_handed_out_total",
-      "afferent_deliveries_acknowledged_total",
+      "sensorium_events_accepted_total",
+      "sensorium_events_duplicate_total",
+      "sensorium_events_fanned_out_total",
+      "sensorium_fan_out_lag_seconds_count",
+      "sensorium_filter_errors_total",
+      "sensorium_deliveries_enqueued_total",
+      "sensorium_deliveries_handed_out_total",
+      "sensorium_deliveries_acknowledged_total",
     ];
     const before = await Promise.all(names.map((name) => metricOf(server, name)));
     expect((await http.post("/events", event("one"))).status).toBe(202);
@@ -106,7 +106,7 @@ describe("a node at work", () => {
     await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.refused" });
     const receiver = api(server, await agentToken(server, key.key));
     const [nacked, dead] = await Promise.all(
-      ["afferent_deliveries_nacked_total", "afferent_deliveries_dead_lettered_total"].map((name) =>
+      ["sensorium_deliveries_nacked_total", "sensorium_deliveries_dead_lettered_total"].map((name) =>
         metricOf(server, name),
       ),
     );
@@ -114,11 +114,11 @@ describe("a node at work", () => {
     const { body } = await receiver.get("/delivery/poll?wait=10");
     await receiver.post("/delivery/nack", { delivery_ids: [body.deliveries[0].id], reason: "no" });
     await settle(
-      async () => (await metricOf(server, "afferent_deliveries_nacked_total")) === (nacked as number) + 1,
+      async () => (await metricOf(server, "sensorium_deliveries_nacked_total")) === (nacked as number) + 1,
     );
     await settle(
       async () =>
-        (await metricOf(server, "afferent_deliveries_dead_lettered_total")) === (dead as number) + 1,
+        (await metricOf(server, "sensorium_deliveries_dead_lettered_total")) === (dead as number) + 1,
     );
   });
 
@@ -126,15 +126,15 @@ describe("a node at work", () => {
     const read = () =>
       metricOf(
         server,
-        "afferent_http_request_duration_seconds_count",
+        "sensorium_http_request_duration_seconds_count",
         'operation="events.publish",status="4xx"',
       );
     const before = await read();
     expect((await api(server, token).post("/events", {})).status).toBe(400);
     // Counted when the answer has gone, which its caller may have before.
     await settle(async () => (await read()) === before + 1);
-    expect(await metricOf(server, "afferent_store_commit_seconds_count")).toBeGreaterThan(0);
-    expect(await metricOf(server, "afferent_store_operations_total")).toBeGreaterThan(0);
+    expect(await metricOf(server, "sensorium_store_commit_seconds_count")).toBeGreaterThan(0);
+    expect(await metricOf(server, "sensorium_store_operations_total")).toBeGreaterThan(0);
     expect(await metricOf(server, "nodejs_eventloop_lag_seconds")).toBeGreaterThanOrEqual(0);
     expect(await metricOf(server, "process_resident_memory_bytes")).toBeGreaterThan(0);
   });
@@ -144,12 +144,14 @@ describe("a node at work", () => {
     for (const name of ["thread_heap_used_bytes", "thread_heap_size_bytes", "thread_external_bytes"]) {
       for (const thread of ["main", "store-writer", "store-reader"]) {
         const [, bytes] =
-          new RegExp(`^afferent_${name}\\{thread="${thread}"\\} (\\d+)$`, "m").exec(body) ?? [];
+          new RegExp(`^sensorium_${name}\\{thread="${thread}"\\} (\\d+)$`, "m").exec(body) ?? [];
         expect(Number(bytes)).toBeGreaterThan(0);
       }
     }
-    expect(body).toMatch(/^afferent_threads\{thread="main"\} 1$/m);
-    const threads = [...body.matchAll(/^afferent_threads\{thread="([^"]+)"\}/gm)].map(([, thread]) => thread);
+    expect(body).toMatch(/^sensorium_threads\{thread="main"\} 1$/m);
+    const threads = [...body.matchAll(/^sensorium_threads\{thread="([^"]+)"\}/gm)].map(
+      ([, thread]) => thread,
+    );
     const known = [
       "main",
       "store-writer",
@@ -164,13 +166,13 @@ describe("a node at work", () => {
   });
 
   test("a waiting poll is in flight", async () => {
-    const before = await metricOf(server, "afferent_http_requests_in_flight");
+    const before = await metricOf(server, "sensorium_http_requests_in_flight");
     const gone = new AbortController();
     const poll = fetch(`${server.url}/delivery/poll?wait=30`, {
       headers: { authorization: `Bearer ${token}` },
       signal: gone.signal,
     });
-    await settle(async () => (await metricOf(server, "afferent_http_requests_in_flight")) === before + 1);
+    await settle(async () => (await metricOf(server, "sensorium_http_requests_in_flight")) === before + 1);
     gone.abort();
     await poll.catch(() => undefined);
   });
@@ -278,8 +280,8 @@ describe("a node with a metrics token", () => {
     }
     await settle(async () => (await http.get("/delivery/stats")).body.pending === 2);
     const { body } = await api(server, METRICS_TOKEN).get(`${server.root}/metrics`);
-    expect(body).toMatch(/^afferent_deliveries_pending\{state="ready"\} 2$/m);
-    expect(body).toMatch(/^afferent_deliveries_pending\{state="leased"\} 0$/m);
+    expect(body).toMatch(/^sensorium_deliveries_pending\{state="ready"\} 2$/m);
+    expect(body).toMatch(/^sensorium_deliveries_pending\{state="leased"\} 0$/m);
   });
 
   test.each<[string, string | undefined, number]>([
@@ -302,7 +304,7 @@ describe("a node whose disk is nearly full", () => {
   let server: Pick<TestServer, "url" | "root">;
   let credentials: Credentials;
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "afferent-full-"));
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-full-"));
     const { PATH = "" } = process.env;
     // No disk has as much free as this asks for.
     const env = { PATH, PORT: "0", DATA_DIR: dataDir, MIN_FREE_DISK_MB: "1000000000" };

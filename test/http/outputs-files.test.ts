@@ -79,7 +79,7 @@ beforeAll(async () => {
     OUTBOUND_EMAIL: "true",
     OUTBOUND_EMAILS_PER_HOUR: "3",
     SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
-    SMTP_FROM: "Afferent <afferent@example.com>",
+    SMTP_FROM: "Sensorium <sensorium@example.com>",
   };
   server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
   world = await makeWorld(server, "files");
@@ -217,7 +217,7 @@ describe("e-mail", () => {
     expect(await send(world.member, body, key)).toMatchObject(expected);
     expect(mail.received).toHaveLength(1);
     const [{ from, to, data } = { from: "", to: [], data: "" }] = mail.received;
-    expect({ from, to }).toEqual({ from: "afferent@example.com", to: ["ann@example.com"] });
+    expect({ from, to }).toEqual({ from: "sensorium@example.com", to: ["ann@example.com"] });
     expect(data).toMatch(/^Subject: =\?UTF-8\?/m);
     expect(data).toMatch(/^Content-Type: text\/html/m);
     expect(data).toMatch(/filename.*\.docx/);

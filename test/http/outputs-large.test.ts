@@ -39,7 +39,7 @@ test("a body of 50 MB is never held: in JSON, under a key, as Markdown, and when
 
 test("a node in use never holds 50 MB of Markdown, nor what of it is searched", async () => {
   const { server, agent, most } = await start();
-  const record = new DatabaseSync(join(server.dataDir, "afferent.db"), { readOnly: true });
+  const record = new DatabaseSync(join(server.dataDir, "sensorium.db"), { readOnly: true });
   try {
     const unindexed = () =>
       record.prepare(`SELECT count(*) AS n FROM d_outputs WHERE doc LIKE '%"queue":%'`).get()?.n;

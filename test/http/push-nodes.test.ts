@@ -37,7 +37,7 @@ const mongo = await startMongo();
   function targets(workers: Child[]): Promise<number[]> {
     return Promise.all(
       workers.map(async (worker) =>
-        Number(/^afferent_push_targets\{[^}]*\} (\d+)/m.exec(await metricsOf(worker))?.[1] ?? 0),
+        Number(/^sensorium_push_targets\{[^}]*\} (\d+)/m.exec(await metricsOf(worker))?.[1] ?? 0),
       ),
     );
   }

@@ -1,17 +1,20 @@
+import { unlinkSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { blocksOf, page, readersFolder, unseen } from "../support/guides.ts";
+import { blocksOf, page, readersFolder, runPrograms, unseen } from "../support/guides.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
 
-/** Replaces npx, which takes npm a second; client-package.test.ts tests the real one. */
+/** npx in this folder, without its start-up time of a second (client-package.test.ts covers npx itself). */
 const NPX = 'npx() { shift; node packages/client/bin.js "$@"; }\n';
 const readme = page("README.md");
+const overHttp = readme.slice(readme.indexOf("The same over HTTP"), readme.indexOf("And in TypeScript"));
 
 let server: TestServer;
 let reader: ReturnType<typeof readersFolder>;
 
 beforeAll(async () => {
-  // No settings: the limits are those that a newcomer has.
+  // No settings: the limits are those of a new installation.
   server = await startServer();
   reader = readersFolder(server);
 });
@@ -20,14 +23,26 @@ afterAll(async () => {
   await server?.stop();
 });
 
-test("its commands lead from the first interest to an acknowledged delivery", async () => {
+test("its commands lead from the first interest to a memory", async () => {
   const { code, output } = await shell(NPX + blocksOf(readme).join(""), { cwd: reader.folder });
   if (code !== 0) throw new Error(`exit code ${code}, after:\n${output}`);
   expect({ unseen: unseen(readme, output), output }).toEqual({ unseen: [], output });
-  expect(output).toContain("Parcels over 30 kg go by freight  (semantic, agent, ");
+});
 
-  // A second run neither gets a duplicate nor waits for a delivery.
-  const overHttp = readme.slice(readme.indexOf("## The same over HTTP"));
+test("the part over HTTP can be repeated", async () => {
   const again = await shell(blocksOf(overHttp).join(""), { cwd: reader.folder });
   expect({ ...again, unseen: unseen(overHttp, again.output) }).toMatchObject({ code: 0, unseen: [] });
+});
+
+test("its program receives what it publishes", async () => {
+  expect(await runPrograms(readme, server)).toBe("{ total: 180 }\n");
+});
+
+test("its commands find the server by DATA_DIR", async () => {
+  unlinkSync(join(reader.folder, "data"));
+  const env = { ...process.env, DATA_DIR: server.dataDir };
+  const script = `${NPX + blocksOf(overHttp).join("")}npx sensorium recall 'how do we ship heavy packages'\n`;
+  const { code, output } = await shell(script, { cwd: reader.folder, env });
+  expect({ code, unseen: unseen(overHttp, output), output }).toEqual({ code: 0, unseen: [], output });
+  expect(output).toContain("Parcels over 30 kg go by freight");
 });

@@ -35,7 +35,7 @@ const here = "url" in mongo && onPath("redis-server");
       TRUST_PROXY: "loopback",
     };
     one = await startServer({ env });
-    dataDir = await mkdtemp(join(tmpdir(), "afferent-node-"));
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-node-"));
     await copyFile(join(one.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
     other = await startServer({ env, dataDir });
     admin = api(one, await agentToken(one, one.credentials.agent.api_key));
@@ -57,7 +57,7 @@ const here = "url" in mongo && onPath("redis-server");
   /** How many requests the gateways counted by themselves, as they do where Redis is late. */
   const countedAlone = async () => {
     const said = await Promise.all([one.metrics(), other.metrics()]);
-    const counts = said.map((text) => /^afferent_limits_counted_here_total (\d+)$/m.exec(text)?.[1] ?? 0);
+    const counts = said.map((text) => /^sensorium_limits_counted_here_total (\d+)$/m.exec(text)?.[1] ?? 0);
     return counts.reduce<number>((sum, count) => sum + Number(count), 0);
   };
   let tries = 0;
@@ -135,7 +135,7 @@ const here = "url" in mongo && onPath("redis-server");
     const before = await countedAlone();
     const [first, second] = await letThrough(agent, LIMIT * 4);
     expect(first + second).toBe(LIMIT);
-    expect(await one.metrics()).toMatch(/^afferent_limits_shared\{by="redis"\} 0$/m);
+    expect(await one.metrics()).toMatch(/^sensorium_limits_shared\{by="redis"\} 0$/m);
     expect(await countedAlone()).toBeGreaterThan(before);
 
     await redis.start();

@@ -31,7 +31,7 @@ const versions = await versionsBefore();
   let admin: TestAgent;
 
   beforeAll(async () => {
-    scratch = await mkdtemp(join(tmpdir(), "afferent-upgrade-"));
+    scratch = await mkdtemp(join(tmpdir(), "sensorium-upgrade-"));
     nats = await startNats();
     env = {
       MONGO_URL: "url" in mongo ? mongo.url : "",

@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 let scratch: string;
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "afferent-start-"));
+  scratch = await mkdtemp(join(tmpdir(), "sensorium-start-"));
 });
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
@@ -102,14 +102,14 @@ describe("the first start", () => {
     const { admin, agent, base_url } = server.credentials;
     const lines = server.logs().trimEnd().split("\n");
     expect(lines).toHaveLength(4);
-    expect(lines[3]).toContain(`Afferent is ready: ${base_url}`);
+    expect(lines[3]).toContain(`Sensorium is ready: ${base_url}`);
     expect(server.logs()).toContain(admin.password);
     expect(server.logs()).toContain(agent.api_key);
   });
 
   test("keeps files that only the owner may read, wherever they stand", async () => {
     const entries = await readdir(server.dataDir, { recursive: true });
-    expect(entries).toEqual(expect.arrayContaining(["afferent.db", "afferent.db-wal", "secret.key"]));
+    expect(entries).toEqual(expect.arrayContaining(["sensorium.db", "sensorium.db-wal", "secret.key"]));
     for (const entry of entries) {
       const { mode } = await stat(join(server.dataDir, entry));
       expect([entry, mode & 0o077]).toEqual([entry, 0]);
@@ -143,7 +143,7 @@ describe("the first start", () => {
     const { agent, admin } = server.credentials;
     await server.restart();
     expect(server.logs().trimEnd().split("\n")).toHaveLength(1);
-    expect(server.logs()).toContain("Afferent is ready");
+    expect(server.logs()).toContain("Sensorium is ready");
     expect(server.logs()).not.toContain(agent.api_key);
     expect(server.logs()).not.toContain(admin.password);
     expect(await agentToken(server, agent.api_key)).toBeTruthy();
@@ -226,7 +226,7 @@ describe("a start that cannot be", () => {
     ],
   ])("a data file that %s is left as it is", async (_what, make) => {
     const dataDir = await newDataDir();
-    const file = join(dataDir, "afferent.db");
+    const file = join(dataDir, "sensorium.db");
     await make(file);
     const before = await readFile(file);
     const { code, stdout, stderr } = await run({ DATA_DIR: dataDir });
@@ -257,7 +257,7 @@ describe("the end", () => {
       expect(stream.status).toBe(200);
       const streamed = stream.text();
       // The poll, the stream and the request that asks.
-      await settle(async () => /^afferent_http_requests_in_flight 3$/m.test(await metricsOf(server)));
+      await settle(async () => /^sensorium_http_requests_in_flight 3$/m.test(await metricsOf(server)));
       await server.restart(); // SIGTERM, and an error unless it exits with 0
       expect(await poll).toMatchObject({ status: 200, body: { deliveries: [], count: 0 } });
       await streamed;
@@ -273,7 +273,7 @@ test("SIGTERM to npm ends what npm started", async () => {
   // In a separate process group: a server that survives can be killed with it.
   const npm = await startChild("npm", ["start"], { cwd: ROOT, env: { PATH, HOME, ...at }, detached: true });
   try {
-    await npm.find(/Afferent is ready/);
+    await npm.find(/Sensorium is ready/);
     // With its output closed: nobody holds it any more. A shell between npm and the server would end alone.
     expect(await npm.end("SIGTERM", 15_000)).toMatchObject({ code: 0 });
     await expect(fetch(`http://127.0.0.1:${at.PORT}/healthz`)).rejects.toThrow();

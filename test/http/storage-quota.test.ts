@@ -69,9 +69,9 @@ describe("what a tenant stores", () => {
       const shown = tenants.find(({ slug }: { slug: string }) => slug === "acme");
       return shown.storage_quota_mb === null && shown.storage.used_bytes >= 400 * KB;
     });
-    const sum = /^afferent_storage_bytes\{of="tenants"\} (\d+)/m.exec(await server.metrics())?.[1];
+    const sum = /^sensorium_storage_bytes\{of="tenants"\} (\d+)/m.exec(await server.metrics())?.[1];
     expect(Number(sum)).toBeGreaterThan(400 * KB);
-    expect(await server.metrics()).toMatch(/^afferent_tenants_over_quota\{quota="storage"\} \d+$/m);
+    expect(await server.metrics()).toMatch(/^sensorium_tenants_over_quota\{quota="storage"\} \d+$/m);
   });
 
   test("is bounded as the operator says", async () => {

@@ -77,7 +77,7 @@ describe.each(named(guarded))("%s", (_, op) => {
     ]) {
       const answer = await ask(api(server), op, ids, headers);
       expect(answer).toMatchObject(refusal(401, "authentication_failed"));
-      expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer realm="afferent"/);
+      expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer realm="sensorium"/);
       expect(answer.body.error.details).toEqual({});
     }
   });

@@ -96,7 +96,7 @@ describe("the operator's tenants", () => {
     const { keys } = ok(await api(server).get(`${server.root}/.well-known/jwks.json`));
     const publicKey = createPublicKey({ key: keys[0] as JsonWebKey, format: "jwk" });
     const { receipt, ...statement } = body;
-    expect(jwt.verify(receipt, publicKey, { audience: "afferent-receipt" })).toMatchObject(statement);
+    expect(jwt.verify(receipt, publicKey, { audience: "sensorium-receipt" })).toMatchObject(statement);
     expect((await api(server, receipt).get("/auth/me")).status).toBe(401);
     for (const caller of [gone.admin, gone.agent])
       await settle(async () => (await caller.get("/auth/me")).status === 401);
@@ -115,7 +115,7 @@ describe("leftovers of a crash", () => {
   let dataDir: string;
   let node: Awaited<ReturnType<typeof startIdentity>>;
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "afferent-tenants-"));
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-tenants-"));
     node = await startIdentity(dataDir);
   });
   afterAll(async () => {

@@ -78,7 +78,7 @@ test("a publish stands in its caller's trace, and its delivery in a new one with
   const publish = await find("the publish", ({ kind }) => kind === KIND.producer);
   expect(publish).toMatchObject({ name: "publish events", traceId: TRACE, parentSpanId: request.spanId });
   expect(attributesOf(publish)).toEqual({
-    "messaging.system": "afferent",
+    "messaging.system": "sensorium",
     "messaging.operation.type": "send",
     "messaging.operation.name": "publish",
     "messaging.destination.name": "events",
@@ -95,14 +95,14 @@ test("a publish stands in its caller's trace, and its delivery in a new one with
   expect(delivery.parentSpanId ?? "").toBe("");
   expect(delivery.links).toMatchObject([{ traceId: TRACE, spanId: publish.spanId }]);
   expect(attributesOf(delivery)).toEqual({
-    "messaging.system": "afferent",
+    "messaging.system": "sensorium",
     "messaging.operation.type": "receive",
     "messaging.operation.name": "deliver",
     "messaging.destination.name": "events",
     "messaging.destination.subscription.name": http.id,
     "messaging.message.id": body.event_id,
-    "afferent.delivery.id": id,
-    "afferent.delivery.attempt": 1,
+    "sensorium.delivery.id": id,
+    "sensorium.delivery.attempt": 1,
   });
   expect(payload.traceparent).toBe(contextOf(publish));
 });

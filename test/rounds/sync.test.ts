@@ -30,7 +30,7 @@ interface Asked {
 }
 
 (canTrace ? test : test.skip)("an answer follows the sync of what it promises", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "afferent-sync-"));
+  const folder = await mkdtemp(join(tmpdir(), "sensorium-sync-"));
   const trace = join(folder, "trace");
   const under = ["strace", "-D", "-f", "-ttt", "-yy", "-s", "9000", "-e", `trace=${CALLS}`, "-o", trace];
   try {

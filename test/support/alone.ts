@@ -28,7 +28,7 @@ export async function startAlone({
   root: checkout = ROOT,
   under = [],
 }: ServerOptions = {}): Promise<TestServer> {
-  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "afferent-test-")));
+  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "sensorium-test-")));
   const removeOwn = () => (given ? undefined : rm(dataDir, { recursive: true, force: true }));
   const start = (port: string) =>
     startReady(checkout, { ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under);

@@ -25,7 +25,7 @@ export interface Child {
 
 /** For a program that is started many times: without it Node strips the types of each of its modules every time. */
 export const COMPILED = {
-  NODE_COMPILE_CACHE: join(import.meta.dirname, "../../node_modules/.cache/afferent/tests"),
+  NODE_COMPILE_CACHE: join(import.meta.dirname, "../../node_modules/.cache/sensorium/tests"),
 };
 
 /** Starts `command`. @throws Error when it cannot be started at all. */

@@ -31,7 +31,7 @@ export interface Cli {
 }
 
 export function newCli(env: Record<string, string> = {}): Cli {
-  const folder = mkdtempSync(join(tmpdir(), "afferent-cli-"));
+  const folder = mkdtempSync(join(tmpdir(), "sensorium-cli-"));
   const running = new Set<Running>();
   const start: Cli["start"] = (args, more = {}) => {
     const own = { PATH: process.env.PATH as string, HOME: folder, ...COMPILED, ...env, ...more.env };

@@ -20,7 +20,7 @@ interface Shared {
  * killed together.
  */
 export async function startClustered({ env = {}, dataDir: given }: ServerOptions): Promise<TestServer> {
-  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "afferent-cluster-")));
+  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "sensorium-cluster-")));
   const { shared, drop } = await sharedOf(dataDir);
   const nats = await startNats();
   const settings = { ...env, ...shared, NATS_URL: nats.url };
@@ -81,7 +81,7 @@ async function endWell(worker: Child): Promise<void> {
 
 async function sharedOf(dataDir: string): Promise<{ shared: Shared; drop(): Promise<void> }> {
   if (!process.env.MONGO_URL) {
-    throw new Error("AFFERENT_TEST_WORLD=cluster needs MONGO_URL; `npm test -- cluster` brings one.");
+    throw new Error("SENSORIUM_TEST_WORLD=cluster needs MONGO_URL; `npm test -- cluster` brings one.");
   }
   const file = join(dataDir, "cluster.json");
   const known = await readFile(file, "utf8").catch(() => null);

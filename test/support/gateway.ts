@@ -99,7 +99,7 @@ export interface TemporaryStore {
 
 /** Opens an embedded store in a new directory. */
 export async function temporaryStore(): Promise<TemporaryStore> {
-  const DATA_DIR = await mkdtemp(join(tmpdir(), "afferent-test-"));
+  const DATA_DIR = await mkdtemp(join(tmpdir(), "sensorium-test-"));
   const store = await openStore({ DATA_DIR });
   const files: TemporaryStore = {
     store,

@@ -1,6 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { TestServer } from "./server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -19,9 +21,18 @@ export function blocksOf(text: string, language = "sh"): string[] {
   );
 }
 
+/** Runs the TypeScript programs of a page as one, with an agent's key, and returns what it prints. */
+export async function runPrograms(text: string, { dataDir, url, credentials }: TestServer): Promise<string> {
+  const file = join(dataDir, "program.ts");
+  const client = JSON.stringify(join(ROOT, "packages/client/index.ts"));
+  writeFileSync(file, blocksOf(text, "ts").join("").replace('"sensorium"', client));
+  const env = { PATH: process.env.PATH, SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key };
+  return (await promisify(execFile)(process.execPath, [file], { env })).stdout;
+}
+
 /** A reader's folder: this checkout, with the server's `data`. */
 export function readersFolder({ dataDir }: TestServer): { folder: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), "afferent-reader-"));
+  const folder = mkdtempSync(join(tmpdir(), "sensorium-reader-"));
   for (const name of NEEDED) symlinkSync(join(ROOT, name), join(folder, name));
   symlinkSync(dataDir, join(folder, "data"));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 const POM = join(import.meta.dirname, "mongo-stand-in.pom.xml");
-const CACHE = join(import.meta.dirname, "../../node_modules/.cache/afferent");
+const CACHE = join(import.meta.dirname, "../../node_modules/.cache/sensorium");
 
 /** mongo-java-server and what it needs to run, with the SHA-256 of each. */
 const JARS: Record<string, string> = {

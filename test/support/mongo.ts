@@ -43,7 +43,7 @@ export async function startMongo(): Promise<TestMongo | { skipped: string }> {
 }
 
 function freshName(): string {
-  return `afferent_test_${randomBytes(6).toString("hex")}`;
+  return `sensorium_test_${randomBytes(6).toString("hex")}`;
 }
 
 function useGiven(given: string): TestMongo {
@@ -59,7 +59,7 @@ function useGiven(given: string): TestMongo {
 
 /** A replica set of one, as what the service is used with is a replica set. */
 async function startMongod(command: string): Promise<TestMongo> {
-  const directory = await mkdtemp(join(tmpdir(), "afferent-mongod-"));
+  const directory = await mkdtemp(join(tmpdir(), "sensorium-mongod-"));
   const port = await freePort();
   const settings = ["--bind_ip", "127.0.0.1", "--port", String(port), "--dbpath", directory];
   const mongod = await startChild(command, [...settings, "--replSet", REPLICA_SET]);
@@ -73,7 +73,7 @@ async function startMongod(command: string): Promise<TestMongo> {
   return { url, kind: "mongod", pid: mongod.pid, stop };
 }
 
-const REPLICA_SET = "afferent";
+const REPLICA_SET = "sensorium";
 
 async function initiate(port: number): Promise<void> {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);

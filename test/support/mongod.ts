@@ -4,11 +4,11 @@ import { promisify } from "node:util";
 import { startChild } from "./child.ts";
 
 const FETCH = join(import.meta.dirname, "fetch-mongod.ts");
-const CACHE = join(import.meta.dirname, "../../node_modules/.cache/afferent");
+const CACHE = join(import.meta.dirname, "../../node_modules/.cache/sensorium");
 /** A download that brings nothing for so long is given up. */
 const SILENT_MS = 30_000;
 /** Passes the result of the first download to the test files that this process starts. */
-const KNOWN = "AFFERENT_TEST_MONGOD";
+const KNOWN = "SENSORIUM_TEST_MONGOD";
 
 interface Options {
   env?: NodeJS.ProcessEnv;

@@ -28,7 +28,7 @@ export interface NatsServer {
 /** Starts a NATS server on a free port of 127.0.0.1; the test file says `@needs nats`. */
 export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), "afferent-nats-"));
+  const folder = await mkdtemp(join(tmpdir(), "sensorium-nats-"));
   const settings = join(folder, "nats.conf");
   const lines = [`listen: "127.0.0.1:${port}"`, 'http: "127.0.0.1:-1"', `max_payload: ${maxPayload}`];
   await writeFile(settings, `${lines.join("\n")}\n`);

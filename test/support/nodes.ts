@@ -34,7 +34,7 @@ export async function startNodes(
   settings: Record<string, string> = { RATE_LIMIT_PER_MINUTE: "0" },
 ): Promise<Nodes> {
   const nats = await startNats();
-  const folder = await mkdtemp(join(tmpdir(), "afferent-nodes-"));
+  const folder = await mkdtemp(join(tmpdir(), "sensorium-nodes-"));
   const SECRET_KEY = randomBytes(32).toString("base64");
   const env = { ...settings, MONGO_URL: mongoUrl, NATS_URL: nats.url, SECRET_KEY };
   const started = await Promise.all(

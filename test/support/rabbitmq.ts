@@ -108,7 +108,7 @@ export async function startRabbit({ managed = false } = {}): Promise<TestRabbit 
 }
 
 async function startOnFreePorts(managed: boolean): Promise<TestRabbit> {
-  const directory = await mkdtemp(join(tmpdir(), "afferent-rabbitmq-"));
+  const directory = await mkdtemp(join(tmpdir(), "sensorium-rabbitmq-"));
   const [port, distribution, names] = [await freePort(), await freePort(), await freePort()];
   const management = managed ? await freePort() : undefined;
   // Erlang's register of names: started here, it is not left behind as the daemon that the broker would start.
@@ -175,7 +175,7 @@ async function configure(
   ];
   await writeFile(config, `${lines.join("\n")}\n`);
   return {
-    RABBITMQ_NODENAME: `afferent-${randomBytes(4).toString("hex")}@localhost`,
+    RABBITMQ_NODENAME: `sensorium-${randomBytes(4).toString("hex")}@localhost`,
     RABBITMQ_DIST_PORT: String(distribution),
     RABBITMQ_MNESIA_BASE: join(directory, "mnesia"),
     RABBITMQ_LOG_BASE: join(directory, "log"),

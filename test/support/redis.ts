@@ -20,7 +20,7 @@ export interface RedisServer {
 /** Starts a Redis without persistence on a free port of 127.0.0.1; the test file says `@needs redis`. */
 export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), "afferent-redis-"));
+  const folder = await mkdtemp(join(tmpdir(), "sensorium-redis-"));
   const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder];
   const start = async () => {
     const child = await startChild("redis-server", settings);

@@ -46,7 +46,7 @@ export interface TestServer {
 
 /**
  * Starts the real server on a free port of 127.0.0.1 and waits until it is ready: one node on the embedded store, or,
- * with `AFFERENT_TEST_WORLD=cluster`, a gateway and a worker over NATS on the MongoDB of `MONGO_URL`. Tests that set
+ * with `SENSORIUM_TEST_WORLD=cluster`, a gateway and a worker over NATS on the MongoDB of `MONGO_URL`. Tests that set
  * MONGO_URL or NATS_URL get just that node.
  *
  * @throws Error with all it printed when it ends or is not ready within a minute.
@@ -62,9 +62,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 
 /** Whether `startServer` starts several nodes: what is only true of one process is not asked of them. */
 export function inCluster(): boolean {
-  const world = process.env.AFFERENT_TEST_WORLD ?? "alone";
+  const world = process.env.SENSORIUM_TEST_WORLD ?? "alone";
   if (world !== "alone" && world !== "cluster") {
-    throw new Error(`AFFERENT_TEST_WORLD is ${world}: expected alone or cluster`);
+    throw new Error(`SENSORIUM_TEST_WORLD is ${world}: expected alone or cluster`);
   }
   return world === "cluster";
 }

@@ -6,7 +6,7 @@ interface SettleOptions {
 }
 
 /** On a cluster everything takes several processes, which share what cores there are. */
-const PATIENCE = process.env.AFFERENT_TEST_WORLD === "cluster" ? 2 : 1;
+const PATIENCE = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 2 : 1;
 
 /**
  * Asks `condition` again and again until it gives something other than `undefined`, `null` or `false`, and

@@ -9,10 +9,11 @@ const LONGEST_MS = 150_000;
  */
 export function shell(
   script: string,
-  { cwd }: { cwd: string },
+  { cwd, env = process.env }: { cwd: string; env?: NodeJS.ProcessEnv },
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
     cwd,
+    env,
     stdio: ["ignore", "pipe", "pipe"],
     // A separate process group, killed as one.
     detached: true,

@@ -1,5 +1,5 @@
 /**
- * The HTTP tests run a second time with `AFFERENT_TEST_WORLD=cluster`: each server is then a gateway and a worker over
+ * The HTTP tests run a second time with `SENSORIUM_TEST_WORLD=cluster`: each server is then a gateway and a worker over
  * NATS, on MongoDB (test/support/clustered.ts). Only what can differ there is repeated: calls between nodes, queues
  * with an owner, events, streams and limits across nodes, concurrent writes of a real MongoDB. Of each domain the
  * file with its main flows is; look-ups, counts and pages are the same for both drivers (test/suites/store).

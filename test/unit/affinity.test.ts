@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { Context } from "moleculer";
 import { Affinity, ownerOf } from "../../mixins/affinity.ts";
 
-const nodes = Array.from({ length: 5 }, (_, i) => ({ id: `afferent-host-${1000 + i}` }));
+const nodes = Array.from({ length: 5 }, (_, i) => ({ id: `sensorium-host-${1000 + i}` }));
 const keys = Array.from({ length: 10_000 }, (_, i) => `ag_${i}`);
 const call = (agent_id?: unknown) => ({ meta: { caller: { agent_id } }, params: {} }) as unknown as Context;
 const keyed = () => new Affinity(null, null, { key: "meta.caller.agent_id" });

@@ -48,7 +48,7 @@ function matchByLookup(given: CloudEvent[]): Receiver[][] {
 }
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-at-once-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-at-once-"));
   store = await openStore({ DATA_DIR: dataDir });
   events = store.collection(EventModel);
   deliveries = store.collection(DeliveryModel);

@@ -128,7 +128,7 @@ describe("the Dockerfile", () => {
     }
     // The rest of the image comes from this checkout alone.
     expect(read("deploy/Dockerfile.dockerignore").split("\n")).toEqual(
-      expect.arrayContaining([".git", "node_modules", "data", ".env", "*.afferent"]),
+      expect.arrayContaining([".git", "node_modules", "data", ".env", "*.sensorium"]),
     );
   });
 

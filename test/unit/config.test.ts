@@ -56,7 +56,7 @@ describe("refuses, with the name, what it was and what it may be", () => {
       "NATS_URL is malformed: expected nats://HOST:PORT, several with commas between.",
     ],
     [
-      { MONGO_URL: "http://db:27017/afferent" },
+      { MONGO_URL: "http://db:27017/sensorium" },
       "MONGO_URL is malformed: expected mongodb://HOST:PORT,…/DATABASE?… or mongodb+srv://….",
     ],
     [

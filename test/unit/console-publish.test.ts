@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { publish } from "../../packages/console/publish.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "afferent-publish-"));
+const folder = mkdtempSync(join(tmpdir(), "sensorium-publish-"));
 const served = join(folder, "dist");
 const built = join(served, ".built");
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -31,7 +31,7 @@ const announcements: Emission[] = [];
 const loads: string[][] = [];
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-deliveries-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-deliveries-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
   broker.createService(unread);

@@ -21,7 +21,7 @@ let asked: string[];
 let agents = 0;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-codes-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-codes-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   const { system } = store.collection(DeviceCodeModel);
   const counted = new Proxy(system, {

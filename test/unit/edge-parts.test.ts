@@ -117,7 +117,7 @@ describe("an error", () => {
       Allow: "GET, HEAD",
     });
     expect(errorAnswer(new Fault("authentication_failed", ""), "").headers).toEqual({
-      "WWW-Authenticate": 'Bearer realm="afferent"',
+      "WWW-Authenticate": 'Bearer realm="sensorium"',
     });
   });
 });

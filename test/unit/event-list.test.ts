@@ -20,7 +20,7 @@ let store: Store;
 let events: TenantCollection<EventDoc>;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "afferent-events-"));
+  directory = await mkdtemp(join(tmpdir(), "sensorium-events-"));
   store = await openStore({ DATA_DIR: directory });
   events = store.collection(EventModel);
   await store.ready();

@@ -31,7 +31,7 @@ let matching: string[];
 const held = new Map<string, Promise<void>>();
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-fan-out-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-fan-out-"));
   opened = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   events = opened.collection(EventModel);
   broker = new ServiceBroker({ logger: false });

@@ -114,7 +114,7 @@ let store: Store;
 let rows: TenantCollection<HandoffDoc>;
 const atNow = () => ({ ...store, now: () => NOW.getTime() });
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-handoffs-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-handoffs-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   rows = store.collection(HandoffModel);
 });

@@ -19,7 +19,7 @@ let folder: string;
 let index: LocalIndex;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "afferent-turns-"));
+  folder = await mkdtemp(join(tmpdir(), "sensorium-turns-"));
   const onDeath = (err: Error) => {
     throw err;
   };

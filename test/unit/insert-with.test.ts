@@ -35,7 +35,7 @@ async function open(): Promise<void> {
 }
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-insert-with-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-insert-with-"));
   await open();
 });
 afterEach(async () => {

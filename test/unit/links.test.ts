@@ -39,7 +39,7 @@ describe("an address that names a thing", () => {
       "file:///notes.md",
       "file:a",
       "urn:isbn:1",
-      "afferent://memories/1",
+      "sensorium://memories/1",
     ],
     ...["docs/brief.md", "/tmp/a", "brief", "a/b:c", "?q=a:b", "#part", ""],
   ])("is %j", (uri) => {

@@ -31,7 +31,7 @@ describe("secrets", () => {
     ["a token in an error", { err: new Error(`bad token ${JWT}`) }, JWT],
     ["a bearer token of another kind", { note: "sent Bearer abc.def" }, "abc.def"],
     ["a signing secret", { note: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }, "MfKQ9r8G"],
-    ["the password of a URL", { note: "mongodb://bob:s3cret@db/afferent" }, "s3cret"],
+    ["the password of a URL", { note: "mongodb://bob:s3cret@db/sensorium" }, "s3cret"],
     ["a secret of the configuration", { note: `the ${OPERATOR}!` }, JSON.stringify(OPERATOR).slice(1, -1)],
   ])("are taken out of %s", (_what, fields, secret) => {
     const { log, text, count } = recorded();

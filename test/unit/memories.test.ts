@@ -54,7 +54,7 @@ describe("sweeps", () => {
   const told: string[] = [];
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "afferent-memories-"));
+    directory = await mkdtemp(join(tmpdir(), "sensorium-memories-"));
     store = await openStore({ DATA_DIR: directory });
     memories = withCites(store.collection(CiteModel));
     await store.ready();

@@ -28,14 +28,14 @@ describe("how MongoDB is talked to", () => {
       ...{ appName: "mine", connectTimeoutMS: 20_000, retryWrites: false, maxPoolSize: 7 },
       ...{ heartbeatFrequencyMS: 5000, maxIdleTimeMS: 120_000, writeConcern: { wtimeout: 20_000 } },
     });
-    expect(resolved("mongodb://a").appName).toBe("afferent");
+    expect(resolved("mongodb://a").appName).toBe("sensorium");
     expect(resolved("mongodb://a/?wtimeoutMS=1000").writeConcern).toMatchObject({ wtimeout: 1000 });
   });
 
   test.each([
-    ["mongodb://a", "afferent"],
-    ["mongodb://u:p@a:1,b:2/?replicaSet=r", "afferent"],
-    ["mongodb+srv://u:p@c.example.net/?w=majority", "afferent"],
+    ["mongodb://a", "sensorium"],
+    ["mongodb://u:p@a:1,b:2/?replicaSet=r", "sensorium"],
+    ["mongodb+srv://u:p@c.example.net/?w=majority", "sensorium"],
     ["mongodb://u:p@a:1,b:2/mine?replicaSet=r", undefined],
     ["mongodb://a/mine", undefined],
   ])("%s: the database is ours where it names none", (url, dbName) => {

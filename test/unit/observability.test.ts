@@ -19,7 +19,7 @@ describe("metrics", () => {
     const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({ name, type }));
     expect(types.length).toBeGreaterThan(10);
     for (const { name, type } of types) {
-      expect(name).toMatch(/^afferent_[a-z_]+$/);
+      expect(name).toMatch(/^sensorium_[a-z_]+$/);
       if (type === "counter") expect(name).toMatch(/_total$/);
       if (type === "histogram") expect(name).toMatch(/_(seconds|bytes)$/);
       expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|mb)(_|$)/);

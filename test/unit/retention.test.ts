@@ -17,7 +17,7 @@ let broker: ServiceBroker;
 const forgotten: string[] = [];
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-retention-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-retention-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   events = store.collection(EventModel);
   broker = new ServiceBroker({ logger: false });

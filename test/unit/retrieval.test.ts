@@ -54,7 +54,7 @@ test.each([
 });
 
 test("reads conversations, gzipped or not, and refuses what is none", () => {
-  const folder = mkdtempSync(join(tmpdir(), "afferent-conversations-"));
+  const folder = mkdtempSync(join(tmpdir(), "sensorium-conversations-"));
   const read = (content: string | Buffer) => {
     writeFileSync(join(folder, "file"), content);
     return readConversations(join(folder, "file"));

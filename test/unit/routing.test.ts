@@ -23,7 +23,7 @@ let beforeRaise = async () => {};
 let afterInterests = async () => {};
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "afferent-routing-"));
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-routing-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
   broker.createService(unread);

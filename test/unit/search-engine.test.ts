@@ -15,7 +15,7 @@ let folder: string;
 let engine: SearchEngine;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "afferent-engine-"));
+  folder = await mkdtemp(join(tmpdir(), "sensorium-engine-"));
   engine = new SearchEngine(join(folder, "search.db"));
 });
 

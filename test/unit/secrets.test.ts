@@ -44,7 +44,7 @@ describe("SecretBox", () => {
 describe("the key of a data directory", () => {
   let directory: string;
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), "afferent-secrets-"));
+    directory = await mkdtemp(join(tmpdir(), "sensorium-secrets-"));
   });
   afterEach(() => rm(directory, { recursive: true }));
 

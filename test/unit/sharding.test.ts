@@ -47,7 +47,7 @@ test.each(sharded)("$name: its key is the beginning of every unique index", ({ s
 });
 
 test("the commands shown are what the table says", () => {
-  const shown = [...TEXT.matchAll(/shardCollection\("afferent\.(\w+)", \{ (.+) \}\)/g)];
+  const shown = [...TEXT.matchAll(/shardCollection\("sensorium\.(\w+)", \{ (.+) \}\)/g)];
   expect(shown.length).toBeGreaterThan(0);
   for (const [, name = "", fields = ""] of shown) {
     const key = fields.replaceAll('"', "").replaceAll(": 1", "").split(", ");

@@ -65,7 +65,7 @@ describe("Tokens", () => {
     expect(header).toMatchObject({ alg: "ES256", kid: tokens.jwk.kid });
     expect(payload).toEqual({
       iss: "here",
-      aud: "afferent",
+      aud: "sensorium",
       sub: "ag_1",
       iat: NOW / 1000,
       exp: NOW / 1000 + 3600,
@@ -79,7 +79,7 @@ describe("Tokens", () => {
     expect(tokens.jwk).not.toHaveProperty("d");
   });
 
-  const claims = { iss: "here", aud: "afferent", exp: NOW / 1000 + 60, tenant_id: "tn_1", user_id: "usr_1" };
+  const claims = { iss: "here", aud: "sensorium", exp: NOW / 1000 + 60, tenant_id: "tn_1", user_id: "usr_1" };
   const good = tokens.issue(AGENT, NOW).access_token;
   const [head, body, signature] = good.split(".") as [string, string, string];
   const publicPem = createPublicKey(key).export({ type: "spki", format: "pem" }) as string;

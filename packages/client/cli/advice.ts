@@ -1,13 +1,13 @@
 import type { ApiError } from "../errors.ts";
 import type { Settings } from "./settings.ts";
 
-const DOCTOR = "afferent doctor tells more.";
+const DOCTOR = "Run sensorium doctor for details.";
 
 /** Explains a refusal to the user of the command, with the remedy. */
 export function adviceOn(error: ApiError, { profile, from }: Settings): string {
   const { code, details, message, requestId, status } = error;
   if (status === 401 && !profile.api_key) {
-    return "There is no key: run `afferent connect`, or set AFFERENT_API_KEY.";
+    return "No API key: run `sensorium connect`, or set SENSORIUM_API_KEY.";
   }
   if (status === 401) return `The key from ${from.key} is refused: ${message}\n${DOCTOR}`;
   if (details.field === "api_key") {
@@ -15,6 +15,6 @@ export function adviceOn(error: ApiError, { profile, from }: Settings): string {
   }
   if (details.field === "team_id") return `${message} Give one with --team ID.`;
   if (code === "unexpected_answer")
-    return `What answers at ${profile.url} is not Afferent: ${message}\n${DOCTOR}`;
+    return `The server at ${profile.url} is not Sensorium: ${message}\n${DOCTOR}`;
   return `${message} (${requestId ? `${code}, request ${requestId}` : code})`;
 }

@@ -16,22 +16,22 @@ const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{8}$/;
 
 export const connect: Command = {
   takes: "[CODE]",
-  does: "Connects this device to an agent by the code that the console shows, once a person approves it there.",
+  does: "Connects this device to an agent with the code shown in the console, after a person approves it there.",
   options: {
-    name: { value: "NAME", means: "what the person who approves reads of this device; default: afferent" },
+    name: { value: "NAME", means: "the device's name as shown for approval; default: sensorium" },
   },
   async run(context) {
     const { settings, client, signal, telling } = context;
     const user_code = codeOf(context.words[0] ?? (await ask(signal)));
     const client_info = {
-      name: text(context, "name") ?? "afferent",
+      name: text(context, "name") ?? "sensorium",
       version: process.version,
       host: hostname(),
     };
     const { claim_id } = await client.devices.claim({ user_code, client_info }, { signal }).catch((error) => {
       if (!isApiError(error, "not_found")) throw error;
       throw new Failure(
-        `No code ${user_code} waits: it is misspelt, used, or older than ten minutes. ${NEW_CODE}`,
+        `No pending code ${user_code}: it is misspelt, used, or older than ten minutes. ${NEW_CODE}`,
         error,
       );
     });
@@ -42,7 +42,7 @@ export const connect: Command = {
     const { session_id, agent_id, api_key } = made;
     const name = text(context, "profile") ?? "default";
     await saveProfile(name, { url: settings.profile.url, api_key, session_id });
-    const told = `Connected to the agent ${agent_id}. The key is kept in ${PROFILES_FILE}, profile ${name}.`;
+    const told = `Connected to the agent ${agent_id}. The key is saved in ${PROFILES_FILE}, profile ${name}.`;
     context.print({ agent_id, session_id, profile: name }, told);
   },
 };
@@ -54,7 +54,7 @@ async function approved(client: Client, claim_id: string, signal: AbortSignal) {
       return await client.devices.complete({ claim_id }, { signal });
     } catch (error) {
       if (isApiError(error, "not_found"))
-        throw new Failure(`The code was denied, or its time is over. ${NEW_CODE}`, error);
+        throw new Failure(`The code was denied or has expired. ${NEW_CODE}`, error);
       // The claim is pending, or the service is briefly unavailable: stopping now would waste the used code.
       if (isFinal(error) && !isApiError(error, "conflict")) throw error;
     }

@@ -14,7 +14,7 @@ const SIGNS: Record<Mark, string> = { ok: "✓", note: "!", wrong: "✗" };
 
 export const doctor: Command = {
   takes: "",
-  does: "Checks the address, the clock, the key and its scopes, and says what is wrong.",
+  does: "Checks the address, the clock, the key and its scopes.",
   async run(context) {
     const findings: Finding[] = [];
     for await (const finding of examine(context)) {
@@ -67,7 +67,7 @@ async function checkAddress({ settings, client, signal }: Context) {
     return { reached: true, date, findings: [finding("ok", "address", where)] };
   } catch (error) {
     if (isApiError(error) && error.status === 503) {
-      const text = `${where} is there, but not ready: ${error.message}`;
+      const text = `${where} answers, but is not ready: ${error.message}`;
       return { reached: true, date, findings: [finding("wrong", "address", text)] };
     }
     return {
@@ -79,8 +79,8 @@ async function checkAddress({ settings, client, signal }: Context) {
 }
 
 function whyUnreached(error: unknown): string {
-  if (error instanceof ApiError) return `what answers there is not Afferent (${error.status})`;
-  if (!(error instanceof ConnectionError)) return "what answers there is not Afferent";
+  if (error instanceof ApiError) return `the server there is not Sensorium (${error.status})`;
+  if (!(error instanceof ConnectionError)) return "the server there is not Sensorium";
   const [, hint] = HINTS.find(([pattern]) => pattern.test(error.message)) ?? [];
   return hint ?? error.message;
 }
@@ -106,7 +106,7 @@ async function checkKey({ settings, client, signal }: Context) {
   const { api_key } = settings.profile;
   const none = { agentId: undefined, scopes: [] as string[] };
   if (!api_key) {
-    const text = "there is none: run `afferent connect`, or set AFFERENT_API_KEY";
+    const text = "none: run `sensorium connect`, or set SENSORIUM_API_KEY";
     return { ...none, findings: [finding("wrong", "key", text)] };
   }
   const shown = `${api_key.slice(0, 12)}… (from ${settings.from.key})`;
@@ -140,10 +140,10 @@ async function checkDelivery({ client, signal }: Context, agent_id: string, scop
   const { pending, in_flight, waiting, dead } = await client.deliveries.stats({}, { signal });
   const toCome = counted(pending + in_flight + waiting, "delivery", "deliveries");
   const interests = total
-    ? finding("ok", "events", `${counted(total, "interest", "interests")}; ${toCome} to come`)
+    ? finding("ok", "events", `${counted(total, "interest", "interests")}; ${toCome} pending`)
     : finding("note", "events", "the agent has no interest: nothing comes but by channels");
   const letters = counted(dead, "dead letter waits", "dead letters wait");
-  return dead ? [interests, finding("note", "events", `${letters} to be looked at`)] : [interests];
+  return dead ? [interests, finding("note", "events", `${letters} to review`)] : [interests];
 }
 
 function counted(count: number, one: string, many: string): string {

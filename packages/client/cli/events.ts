@@ -12,9 +12,9 @@ export const publish: Command = {
   takes: "TYPE [DATA]",
   does: "Publishes an event; DATA is JSON.",
   options: {
-    source: { value: "URI", means: "where it comes from; default: urn:afferent:cli" },
-    subject: { value: "TEXT", means: "what it is about" },
-    id: { value: "ID", means: "the same id again is a duplicate; default: a new one" },
+    source: { value: "URI", means: "the producer; default: urn:sensorium:cli" },
+    subject: { value: "TEXT", means: "the subject of the event" },
+    id: { value: "ID", means: "the deduplication key; default: a new one" },
   },
   async run(context) {
     const type = word(context, 0, "TYPE");
@@ -24,7 +24,7 @@ export const publish: Command = {
     const result = await context.client.publish(
       {
         type,
-        source: text(context, "source") ?? "urn:afferent:cli",
+        source: text(context, "source") ?? "urn:sensorium:cli",
         ...(data !== undefined && { data: await jsonOf(data, "DATA") }),
         ...(subject && { subject }),
         ...(id && { id }),
@@ -37,15 +37,18 @@ export const publish: Command = {
 
 export const listen: Command = {
   takes: "",
-  does: "Receives the agent's events, prints each or runs a command with it, and acknowledges what was done.",
+  does: "Receives the agent's events; prints each, or runs a command with it, and acknowledges it.",
   options: {
-    exec: { value: "COMMAND", means: "run with each event as JSON on its standard input; 0 acknowledges" },
-    concurrency: { value: "N", means: "how many at a time; default: 1" },
+    exec: {
+      value: "COMMAND",
+      means: "run for each event, as JSON on standard input; exit code 0 acknowledges it",
+    },
+    concurrency: { value: "N", means: "events handled at a time; default: 1" },
     by: {
       value: "stream|poll",
-      means: "poll where several processes share an agent's work; default: stream",
+      means: "use poll if several processes share an agent's work; default: stream",
     },
-    count: { value: "N", means: "end after so many" },
+    count: { value: "N", means: "stop after N events" },
   },
   async run(context) {
     const command = text(context, "exec");
@@ -104,8 +107,8 @@ const PAGE = 200;
 
 export const tail: Command = {
   takes: "[TYPE]",
-  does: "Shows the events that the agent may see, without receiving them; asks every 2 s. TYPE is a glob.",
-  options: { count: { value: "N", means: "end after so many" } },
+  does: "Shows the events that the agent may read, without receiving them; polls every 2 s. TYPE is a glob.",
+  options: { count: { value: "N", means: "stop after N events" } },
   async run(context) {
     notePeople(context, "Waiting for events. Ctrl-C ends it.");
     const stopHeartbeat = startHeartbeat(context);

@@ -9,10 +9,10 @@ const ACTIONS: Record<string, Action> = { save, list, resume };
 
 export const handoff: Command = {
   takes: "save NAME | list [QUERY] | resume QUERY",
-  does: "Saves where the work stands, lists what was saved, or goes on with it: the brief, as Markdown.",
+  does: "Saves a handoff, lists handoffs, or resumes one: prints its brief as Markdown.",
   options: {
-    summary: { value: "TEXT", means: "save: where the work stands" },
-    next: { value: "TEXT", means: "save: what to do next" },
+    summary: { value: "TEXT", means: "save: the state of the work" },
+    next: { value: "TEXT", means: "save: the next action" },
     payload: { value: "JSON", means: "save: completed, remaining, blockers, decisions … of the handoff" },
   },
   async run(context) {
@@ -31,7 +31,7 @@ async function save(context: Context): Promise<void> {
   const given = payload === undefined ? {} : await objectOf(payload, "--payload");
   const params: HandoffsSaveParams = {
     name,
-    origin_client: "afferent",
+    origin_client: "sensorium",
     payload: { ...given, ...(next && { next_action: await contentOf(next) }) },
     ...(summary && { summary: await contentOf(summary) }),
   };
@@ -45,7 +45,7 @@ async function list(context: Context): Promise<void> {
   const lines = found.map(({ name, updated_at, summary }) =>
     `${updated_at}  ${name}  ${summary.split("\n")[0]}`.trimEnd(),
   );
-  context.print(found, lines.length ? lines.join("\n") : "Nothing is saved.");
+  context.print(found, lines.length ? lines.join("\n") : "No handoffs.");
 }
 
 async function resume(context: Context): Promise<void> {
@@ -55,5 +55,5 @@ async function resume(context: Context): Promise<void> {
   const lines = answer.candidates.map(({ name, summary }) =>
     `  ${name}  ${summary.split("\n")[0]}`.trimEnd(),
   );
-  context.print(answer, `Several fit; name one of them:\n${lines.join("\n")}`);
+  context.print(answer, `Several handoffs match; name one of them:\n${lines.join("\n")}`);
 }

@@ -3,10 +3,10 @@ import { COMMANDS } from "./commands.ts";
 
 /** Options of every command. */
 export const COMMON: Record<string, Option> = {
-  json: { means: "print JSON, for programs; errors too" },
-  url: { value: "URL", means: "where the service is" },
-  profile: { value: "NAME", means: "whose address and key, of those that connect kept" },
-  help: { short: "h", means: "show this" },
+  json: { means: "print JSON, errors included" },
+  url: { value: "URL", means: "the address of the service" },
+  profile: { value: "NAME", means: "the profile saved by connect" },
+  help: { short: "h", means: "show this help" },
 };
 
 /** Lists all commands, one line each. */
@@ -14,15 +14,15 @@ export function overview(): string {
   const lines = Object.entries(COMMANDS).map(
     ([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}\n`,
   );
-  return `afferent COMMAND
+  return `sensorium COMMAND
 
 ${lines.join("")}
-afferent COMMAND --help tells what one takes. Everywhere: --json for programs, --url, --profile NAME. DATA, CONTENT,
+sensorium COMMAND --help describes a command. Common options: --json, --url, --profile NAME. DATA, CONTENT,
 --summary, --next, --payload and --note may be @FILE, or - for standard input. The address and the key come from --url,
-AFFERENT_URL and AFFERENT_API_KEY, from the profile that \`connect\` kept, or from data/credentials.json of a server
-that was started in this folder.
+SENSORIUM_URL and SENSORIUM_API_KEY, from the profile saved by \`connect\`, or from credentials.json in DATA_DIR,
+by default ./data, of a server that was started in this folder.
 With --json an error is {"error": {"code", "message"}} on standard error, with "details" and "request_id" where known.
-Exit codes: 0 done, 1 failed, 2 typed wrong, 130 ended by Ctrl-C.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped by Ctrl-C.
 `;
 }
 
@@ -41,7 +41,7 @@ export function helpFor(name: string, command: Command): string {
     const gap = shown.length > width ? `\n${" ".repeat(width + 4)}` : " ".repeat(width + 2 - shown.length);
     return `  ${shown}${gap}${means}\n`;
   });
-  return `afferent ${usageOf(name, command)}\n\n${command.does}\n\n${lines.join("")}`;
+  return `sensorium ${usageOf(name, command)}\n\n${command.does}\n\n${lines.join("")}`;
 }
 
 /** Longer options have their meaning on the next line. */

@@ -29,8 +29,8 @@ export async function jsonOf(given: string, name: string): Promise<unknown> {
       throw new RangeError(`the number ${key && `at ${key} `}is beyond the range of a double (1.8e308)`);
     });
   } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(`${name} is not sent: ${error.message}.`);
-    const hint = /^[\w ]+$/.test(content) ? `; a text goes in double quotes: '"${content}"'` : "";
+    if (error instanceof RangeError) throw new UsageError(`${name} cannot be sent: ${error.message}.`);
+    const hint = /^[\w ]+$/.test(content) ? `; put a text in double quotes: '"${content}"'` : "";
     throw new UsageError(`${name} is not JSON: ${(error as Error).message}${hint}`);
   }
 }

@@ -9,11 +9,11 @@ const DEPTHS = ["none", "shallow", "deep"] as const;
 
 export const interest: Command = {
   takes: "add TYPE | try TYPE | list | remove ID",
-  does: "Says which events the agent wants, or tries that on the last hundred events; TYPE is a glob.",
+  does: "Adds, lists and removes the agent's interests, or tries one on the last hundred events. TYPE is a glob.",
   options: {
-    filter: { value: "CEL", means: "add, try: only events that it holds for, like data.total > 100" },
-    priority: { value: "0-9", means: "add: 9 comes first; default: 5" },
-    enrich: { value: DEPTHS.join("|"), means: "add: what the agent remembers comes with each event" },
+    filter: { value: "CEL", means: "add, try: only matching events, like data.total > 100" },
+    priority: { value: "0-9", means: "add: 9 is delivered first; default: 5" },
+    enrich: { value: DEPTHS.join("|"), means: "add: deliver each event with related memories of the agent" },
   },
   async run(context) {
     const name = context.words.shift() ?? "list";
@@ -56,7 +56,7 @@ async function list(context: Context): Promise<void> {
     interests.push(each);
   context.print(
     { interests, total: interests.length },
-    interests.length ? interests.map(lineOf).join("\n") : "There is none.",
+    interests.length ? interests.map(lineOf).join("\n") : "No interests.",
   );
 }
 
@@ -64,7 +64,7 @@ async function remove(context: Context): Promise<void> {
   const id = word(context, 0, "ID");
   const agent_id = await ownId(context);
   await context.client.interests.delete({ agent_id, id }, { signal: context.signal });
-  context.print({ removed: id }, `${id} is removed.`);
+  context.print({ removed: id }, `${id} removed.`);
 }
 
 async function wanted(context: Context) {

@@ -12,7 +12,7 @@ import { UsageError } from "./usage.ts";
 export async function main(args: string[]): Promise<number> {
   const [name = "", ...rest] = commandFirst(args);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  // The reader of the output may close it: `afferent tail | head`.
+  // The reader of the output may close it: `sensorium tail | head`.
   process.stdout.on("error", () => process.exit(1));
   if (["version", "--version", "-v"].includes(name)) return version();
   const telling = new Telling(args);
@@ -120,8 +120,8 @@ function refuseMore(name: string, command: Command, words: string[]): void {
 }
 
 function misused(telling: Telling, { message }: UsageError, name: string, command: Command): number {
-  const usage = `afferent ${usageOf(name, command)}`;
-  telling.misuse(message, { usage, hint: `Usage: ${usage}\nafferent ${name} --help tells more.` });
+  const usage = `sensorium ${usageOf(name, command)}`;
+  telling.misuse(message, { usage, hint: `Usage: ${usage}\nsensorium ${name} --help for details.` });
   return 2;
 }
 
@@ -139,8 +139,8 @@ function help(telling: Telling, name: string, about: string | undefined): number
     return 0;
   }
   const commands = Object.keys(COMMANDS).join(", ");
-  const hint = `It is one of ${commands}; afferent help tells more.`;
+  const hint = `Commands: ${commands}. Run sensorium help for details.`;
   const problem = unknown ? `"${unknown}" is not a command.` : "COMMAND is missing.";
-  telling.misuse(problem, { usage: "afferent COMMAND", hint });
+  telling.misuse(problem, { usage: "sensorium COMMAND", hint });
   return 2;
 }

@@ -11,7 +11,7 @@ import { startHeartbeat } from "./connect.ts";
 
 export const mcp: Command = {
   takes: "",
-  does: "Speaks the Model Context Protocol on standard input and output, for clients that start their servers.",
+  does: "Serves the Model Context Protocol on standard input and output, for clients that start their servers.",
   options: {
     tools: { value: "NAMES", means: "only these domains or tools: memories,handoffs,events_publish" },
   },

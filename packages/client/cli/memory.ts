@@ -7,14 +7,17 @@ const SCOPES = ["agent", "team", "institutional"] as const;
 
 export const remember: Command = {
   takes: "TITLE [CONTENT]",
-  does: "Makes a memory; CONTENT is the title when it is left out.",
+  does: "Saves a memory. Without CONTENT, the title is the content.",
   options: {
     type: { value: TYPES.join("|"), means: "default: semantic" },
-    scope: { value: SCOPES.join("|"), means: "who may read it; default: agent, or as what it replaces" },
+    scope: {
+      value: SCOPES.join("|"),
+      means: "who may read it; default: agent, or that of the superseded memory",
+    },
     team: { value: "ID", means: "the team of --scope team; default: the agent's own" },
-    tags: { value: "A,B", means: "what it is filed under" },
-    project: { value: "KEY", means: "the project that it belongs to" },
-    supersedes: { value: "ID", means: "the memory that it replaces" },
+    tags: { value: "A,B", means: "tags to filter by" },
+    project: { value: "KEY", means: "the memory's project" },
+    supersedes: { value: "ID", means: "the memory to supersede" },
   },
   async run(context) {
     const title = word(context, 0, "TITLE");
@@ -48,10 +51,10 @@ async function audienceOf(context: Context, supersedes_id: string | undefined) {
 
 export const recall: Command = {
   takes: "QUERY",
-  does: "Searches the memories that the agent may see, best first.",
+  does: "Searches the memories that the agent may read, best first.",
   options: {
-    limit: { value: "N", means: "how many at the most; default: 5" },
-    scope: { value: SCOPES.join("|"), means: "only those; default: all" },
+    limit: { value: "N", means: "maximum number of memories; default: 5" },
+    scope: { value: SCOPES.join("|"), means: "only memories of this scope; default: all" },
   },
   async run(context) {
     const scope = text(context, "scope");
@@ -66,6 +69,6 @@ export const recall: Command = {
         memory.content.trim() === memory.title ? "" : `\n  ${memory.content.trim().replaceAll("\n", "\n  ")}`;
       return `${score.toFixed(2)}  ${memory.title}  (${memory.type}, ${memory.scope}, ${memory.id})${body}`;
     });
-    context.print(result, shown.length ? shown.join("\n\n") : "Nothing fits.");
+    context.print(result, shown.length ? shown.join("\n\n") : "No matching memories.");
   },
 };

@@ -4,15 +4,15 @@ import { UsageError } from "./usage.ts";
 
 type Action = (context: Context) => Promise<void>;
 
-const ACTIONS: Record<string, Action> = { list, begin, show, start, complete };
+const ACTIONS: Record<string, Action> = { list, create, show, start, complete };
 
 export const run: Command = {
-  takes: "list | begin GOAL | show RUN | start RUN STEP | complete RUN STEP",
-  does: "Lists runs, begins one from a template, shows how it stands, and starts or completes its steps.",
+  takes: "list | create GOAL | show RUN | start RUN STEP | complete RUN STEP",
+  does: "Lists runs, creates one from a template, shows its status, and starts or completes its steps.",
   options: {
-    template: { value: "SLUG", means: "begin: the template whose steps it copies; needed" },
-    criterion: { value: "KEY", means: "complete: attest this one; the last completes the step" },
-    note: { value: "TEXT", means: "start: what to know; complete: what makes it done" },
+    template: { value: "SLUG", means: "create: the template of the run; required" },
+    criterion: { value: "KEY", means: "complete: attest this criterion; the last one completes the step" },
+    note: { value: "TEXT", means: "start: context; complete: evidence" },
   },
   async run(context) {
     const name = context.words.shift() ?? "list";
@@ -25,17 +25,17 @@ export const run: Command = {
 async function list(context: Context): Promise<void> {
   const runs = await context.client.runs.list({}, { signal: context.signal });
   const lines = runs.map(({ id, status, goal }) => `${id}  ${status.padEnd(9)}  ${goal.split("\n")[0]}`);
-  context.print(runs, lines.length ? lines.join("\n") : "There is no run.");
+  context.print(runs, lines.length ? lines.join("\n") : "No runs.");
 }
 
-async function begin(context: Context): Promise<void> {
+async function create(context: Context): Promise<void> {
   const goal = word(context, 0, "GOAL");
   const slug = text(context, "template");
   if (!slug) throw new UsageError("--template is missing: a run needs the slug of a template.");
   const { signal } = context;
   const template = await context.client.templates.get({ slug }, { signal });
-  const begun = await context.client.runs.create({ goal, template_id: template.id }, { signal });
-  context.print(begun, begun.id);
+  const run = await context.client.runs.create({ goal, template_id: template.id }, { signal });
+  context.print(run, run.id);
 }
 
 async function show(context: Context): Promise<void> {
@@ -53,7 +53,7 @@ async function start(context: Context): Promise<void> {
   const notes = text(context, "note");
   const params = { ...step, ...(notes && { notes: await contentOf(notes) }) };
   const attempt = await context.client.runs.startStep(params, { signal: context.signal });
-  context.print(attempt, [`${step.step_key} is started.`, attempt.warning].filter(Boolean).join(" "));
+  context.print(attempt, [`${step.step_key} started.`, attempt.warning].filter(Boolean).join(" "));
 }
 
 async function complete(context: Context): Promise<void> {
@@ -69,9 +69,9 @@ async function complete(context: Context): Promise<void> {
   const { completed_step_key, newly_ready_steps, run_completed } = result;
   const ready = newly_ready_steps.map(({ step_key }) => step_key).join(", ");
   const said = [
-    completed_step_key ? `${completed_step_key} is completed.` : `${criterion_key} is attested.`,
+    completed_step_key ? `${completed_step_key} completed.` : `${criterion_key} attested.`,
     ready && `Now ready: ${ready}.`,
-    run_completed && "The run is completed.",
+    run_completed && "Run completed.",
   ];
   context.print(result, said.filter(Boolean).join(" "));
 }

@@ -20,13 +20,13 @@ export interface Settings {
 }
 
 const DEFAULT_URL = "http://127.0.0.1:3000";
-/** The credentials that a server started in this folder wrote for its owner. */
-const SERVER_FILE = join("data", "credentials.json");
+/** The credentials that a server started in this folder, or with this `DATA_DIR`, wrote for its owner. */
+const SERVER_FILE = join(env.DATA_DIR || "data", "credentials.json");
 
 /** The profiles file, readable by its owner only. */
 export const PROFILES_FILE = join(
   env.XDG_CONFIG_HOME || join(homedir(), ".config"),
-  "afferent",
+  "sensorium",
   "profiles.json",
 );
 
@@ -39,20 +39,17 @@ interface Typed {
 
 /** Reads the address and the key from the options, else the environment, the profile, or a server started here. */
 export async function readSettings(typed: Typed): Promise<Settings> {
-  const named = typed.profile ?? env.AFFERENT_PROFILE;
+  const named = typed.profile ?? env.SENSORIUM_PROFILE;
   const name = named ?? "default";
   const kept = (await readProfiles())[name];
   if (named && !kept && !typed.mayBeNew) {
-    throw new Failure(
-      `There is no profile ${name}: run \`afferent connect --profile ${name}\`.`,
-      "unknown_profile",
-    );
+    throw new Failure(`No profile ${name}: run \`sensorium connect --profile ${name}\`.`, "unknown_profile");
   }
   // A folder provides the address for its own key only: it must not redirect another key.
-  const server = kept || env.AFFERENT_API_KEY ? undefined : await serverHere();
+  const server = kept || env.SENSORIUM_API_KEY ? undefined : await serverHere();
   const [url, urlFrom] = first(
     [typed.url, "--url"],
-    [env.AFFERENT_URL, "AFFERENT_URL"],
+    [env.SENSORIUM_URL, "SENSORIUM_URL"],
     [kept?.url, `the profile ${name}`],
     [server?.base_url, SERVER_FILE],
     [DEFAULT_URL, "the default"],
@@ -61,7 +58,7 @@ export async function readSettings(typed: Typed): Promise<Settings> {
   const origin = originOf(url as string);
   const keptFor = (of: string | undefined) => of !== undefined && originOf(of) === origin;
   const [api_key, keyFrom] = first(
-    [env.AFFERENT_API_KEY, "AFFERENT_API_KEY"],
+    [env.SENSORIUM_API_KEY, "SENSORIUM_API_KEY"],
     [keptFor(kept?.url) ? kept?.api_key : undefined, `the profile ${name}`],
     [keptFor(server?.base_url) ? server?.agent.api_key : undefined, SERVER_FILE],
   );

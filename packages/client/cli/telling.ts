@@ -51,7 +51,7 @@ export class Telling {
   failure(error: Error): void {
     if (this.#reported.has(error)) return;
     if (this.#json) writeJson(envelopeOf(error));
-    else if (error instanceof ConnectionError) write(`${error.message}\nafferent doctor tells more.`);
+    else if (error instanceof ConnectionError) write(`${error.message}\nRun sensorium doctor for details.`);
     else write(this.#textOf(error) ?? error.stack);
   }
 

@@ -11,7 +11,7 @@ import { RowWriter } from "../tables/row-writer.ts";
 import { Schema } from "../tables/schema.ts";
 import { Statements } from "../tables/statements.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "afferent-plans-"));
+const directory = mkdtempSync(join(tmpdir(), "sensorium-plans-"));
 let statements: Statements;
 let table: Table;
 

@@ -10,7 +10,7 @@ import { Schema } from "../tables/schema.ts";
 import { Statements } from "../tables/statements.ts";
 import { Writes } from "../update/writes.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "afferent-rows-"));
+const directory = mkdtempSync(join(tmpdir(), "sensorium-rows-"));
 let statements: Statements;
 let schema: Schema;
 let rows: RowWriter;

@@ -17,7 +17,7 @@ import { sqlUpdate } from "../update/sql-update.ts";
 import { compileUpdate } from "../update/update.ts";
 import { Writes } from "../update/writes.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "afferent-sql-update-"));
+const directory = mkdtempSync(join(tmpdir(), "sensorium-sql-update-"));
 let statements: Statements;
 let schema: Schema;
 let catalog: Catalog;

@@ -15,8 +15,8 @@ const HANDOFFS = { action: "handoffs.list", rows: (answer: unknown) => answer as
 
 const SOURCES: Record<string, Source> = {
   "resume handoff": { ...HANDOFFS, read: ({ name }) => [name as string] },
-  "afferent://handoffs/{id} id": { ...HANDOFFS, read: ({ id, name }) => [id as string, name as string] },
-  "afferent://outputs/{id} id": {
+  "sensorium://handoffs/{id} id": { ...HANDOFFS, read: ({ id, name }) => [id as string, name as string] },
+  "sensorium://outputs/{id} id": {
     action: "outputs.list",
     rows: (answer) => (answer as { outputs: Row[] }).outputs,
     read: ({ slug, title }) => [slug as string, title as string],

@@ -23,7 +23,7 @@ const EVENT: Record<string, Default> = {
   },
   source: {
     description: "The producing system. Default: the caller.",
-    value: (caller) => `urn:afferent:${caller.kind === "agent" ? caller.agent_id : caller.user_id}`,
+    value: (caller) => `urn:sensorium:${caller.kind === "agent" ? caller.agent_id : caller.user_id}`,
   },
 };
 

@@ -61,7 +61,7 @@ export function kindsOf(operations: readonly Operation[]): Kind[] {
 }
 
 function rootOf(name: string): string {
-  return `afferent://${PLURALS[name] ?? `${name}s`}/`;
+  return `sensorium://${PLURALS[name] ?? `${name}s`}/`;
 }
 
 /** Returns the kind and the id of a URI; null if it is not one of ours. */

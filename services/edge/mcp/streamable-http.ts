@@ -33,7 +33,7 @@ export function webRequest(req: IncomingMessage, res: ServerResponse): Request {
   const gone = new AbortController();
   res.once("close", () => gone.abort());
   const headers = Object.entries(req.headers).map(([name, value]): [string, string] => [name, String(value)]);
-  return new Request(`http://afferent${req.url}`, { method: "POST", headers, signal: gone.signal });
+  return new Request(`http://sensorium${req.url}`, { method: "POST", headers, signal: gone.signal });
 }
 
 export async function sendResponse(res: ServerResponse, response: Response): Promise<void> {

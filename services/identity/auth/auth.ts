@@ -30,7 +30,7 @@ export class Auth {
   /** Reads or creates the installation's keys. */
   async open(): Promise<void> {
     const { store, secrets, config } = this.#runtime;
-    this.#tokens = await openTokens(store, secrets, config.PUBLIC_URL ?? "afferent");
+    this.#tokens = await openTokens(store, secrets, config.PUBLIC_URL ?? "sensorium");
   }
 
   get tokens(): Tokens {

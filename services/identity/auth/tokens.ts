@@ -13,8 +13,8 @@ import type { Store } from "../../../storage/connection.ts";
 import { SigningKeyModel } from "./auth.model.ts";
 
 const ALGORITHM = "ES256";
-const AUDIENCE = "afferent";
-const RECEIPT_AUDIENCE = "afferent-receipt";
+const AUDIENCE = "sensorium";
+const RECEIPT_AUDIENCE = "sensorium-receipt";
 const TOKEN_SECONDS = 60 * 60;
 export const LONGEST_SESSION_SECONDS = 12 * 3600;
 // One pair serves all tenants, so its row belongs to none.

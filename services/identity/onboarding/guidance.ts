@@ -8,7 +8,7 @@ export const ACTIONS: Record<StepKey, { ccode: string; title: string; suggested_
     ccode: "Connect",
     title: "Connect an agent",
     suggested_prompt:
-      "Connect yourself to Afferent with the API key I give you, and tell me who you are there.",
+      "Connect yourself to Sensorium with the API key I give you, and tell me who you are there.",
   },
   declare_interest: {
     ccode: "Connect",

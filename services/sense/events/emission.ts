@@ -21,7 +21,7 @@ export function emitted({ type, subject, data, dedupe, audience: about }: Emissi
   return {
     specversion: "1.0",
     id: derivedId("evt", "emitted", dedupe),
-    source: "afferent",
+    source: "sensorium",
     type,
     ...(subject && { subject }),
     ...(audience && { audience }),

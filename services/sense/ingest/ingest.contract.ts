@@ -74,7 +74,7 @@ export const Webhook = Type.Object(
     name: Name,
     source: Source,
     mapping: WebhookMapping,
-    url: Type.String({ format: "uri", examples: ["https://afferent.example.com/w/acme/github"] }),
+    url: Type.String({ format: "uri", examples: ["https://sensorium.example.com/w/acme/github"] }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -48,7 +48,7 @@ export function Layout() {
           onClick={() => setOpen(!open)}
         />
         <Mark size={22} />
-        <strong>Afferent</strong>
+        <strong>Sensorium</strong>
       </header>
       <Sidebar />
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button in the top bar does the same */}
@@ -78,7 +78,7 @@ function Sidebar() {
       <div className="brand">
         <Mark size={26} />
         <div className="truncate">
-          <strong>Afferent</strong>
+          <strong>Sensorium</strong>
           <span className="faint small truncate">{tenant.name}</span>
         </div>
       </div>

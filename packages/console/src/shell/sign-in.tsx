@@ -26,7 +26,7 @@ export function SignIn({ why, email: known = "", onSignedIn }: Props) {
   const [{ email, password, slug }, field] = useDraft({ email: known, password: "", slug: "" });
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  useTitle("Sign in · Afferent");
+  useTitle("Sign in · Sensorium");
   async function send(event: FormEvent) {
     event.preventDefault();
     setBusy(true);
@@ -43,7 +43,7 @@ export function SignIn({ why, email: known = "", onSignedIn }: Props) {
     <form className="sign-in-box stack" onSubmit={send}>
       <div className="sign-in-head">
         <Mark size={40} />
-        <h1>Afferent</h1>
+        <h1>Sensorium</h1>
         <p className="muted">{WHY[why]}</p>
       </div>
       <TextField label="E-mail" type="email" autoComplete="username" required autoFocus {...field("email")} />

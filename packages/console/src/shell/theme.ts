@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
 
-const KEY = "afferent.theme";
+const KEY = "sensorium.theme";
 const listeners = new Set<() => void>();
 
 function current(): Theme {

@@ -18,7 +18,7 @@ interface PageProps {
 /** A page with its header. Also sets the document's title. */
 export function Page({ title, above = [], state, lead, actions, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Afferent`;
+    document.title = `${title} · Sensorium`;
   }, [title]);
   return (
     <div className="page">

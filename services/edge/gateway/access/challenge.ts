@@ -1,6 +1,6 @@
 import { FAULTS, type Fault, type FaultCode } from "../../../../lib/contract/faults.ts";
 
-const BEARER = 'Bearer realm="afferent"';
+const BEARER = 'Bearer realm="sensorium"';
 const IS_BEARER = /^Bearer\s/i;
 
 /**

@@ -50,7 +50,7 @@ export function tokenRefusal(err: unknown, request_id: string): Answer {
   const fault = toFault(err);
   const { status } = FAULTS[fault.type as FaultCode];
   const { headers = {} } = errorAnswer(fault, request_id);
-  if (status === 401) headers["WWW-Authenticate"] = 'Basic realm="afferent"';
+  if (status === 401) headers["WWW-Authenticate"] = 'Basic realm="sensorium"';
   const body = { error: BY_STATUS[status] ?? malformed(fault), error_description: fault.message };
   return { status, type: JSON_TYPE, body: JSON.stringify(body), headers };
 }

@@ -2,7 +2,7 @@ import { ERROR_SCHEMA, ERROR_TABLE, OAUTH_ERROR_SCHEMA } from "./errors.ts";
 
 /** The parts of the OpenAPI document that do not depend on contracts. */
 export const INFO = {
-  title: "Afferent",
+  title: "Sensorium",
   version: "1.0",
   summary: "Agents sense, remember and work together.",
   description:

@@ -51,7 +51,7 @@ const ENCODINGS = [
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<title>Afferent</title>
+<title>Sensorium</title>
 <h1>The console is not built</h1>
 <p>This installation has no development dependencies. In the folder of the service:</p>
 <pre>npm ci &amp;&amp; npm run console:build</pre>

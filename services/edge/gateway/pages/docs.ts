@@ -32,7 +32,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Afferent API</title>
+<title>Sensorium API</title>
 <link rel="icon" href="${PREFIX}favicon-32x32.png">
 <link rel="stylesheet" href="${PREFIX}swagger-ui.css">
 </head>

@@ -65,7 +65,7 @@ const STYLES: IStylesOptions = {
 export function renderDocx(markdown: string, title: string): Promise<Buffer> {
   const lists = new DocxLists();
   const children = blocksOf(read(markdown, title)).flatMap((block) => toChildren(block, lists));
-  const document = new Document({ title, creator: "Afferent", styles: STYLES, sections: [{ children }] });
+  const document = new Document({ title, creator: "Sensorium", styles: STYLES, sections: [{ children }] });
   return Packer.toBuffer(document);
 }
 

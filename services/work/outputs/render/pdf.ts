@@ -26,7 +26,7 @@ export async function renderPdf(
   markdown: string,
   { title, at, fonts: others }: { title: string; at: Date; fonts: readonly string[] },
 ): Promise<Buffer> {
-  const info = { Title: title, CreationDate: at, ModDate: at, Producer: "Afferent", Creator: "Afferent" };
+  const info = { Title: title, CreationDate: at, ModDate: at, Producer: "Sensorium", Creator: "Sensorium" };
   // No default font: a font opened under two names is read again on each use.
   const font = null as unknown as string;
   const pdf = new PDFDocument({ size: "A4", margin: MARGIN, info, lang: "en", font });

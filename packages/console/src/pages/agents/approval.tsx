@@ -70,7 +70,7 @@ function Waiting({
   return (
     <div className="stack connect-step">
       <p>
-        On the device, start <code>afferent connect</code> and give it this code. Here you will then see who
+        On the device, start <code>sensorium connect</code> and give it this code. Here you will then see who
         asks, and decide.
       </p>
       <div className="user-code">

@@ -83,7 +83,7 @@ function Nothing({ remember }: { remember(): void }) {
         </Button>
       }
     >
-      Agents remember with <code>POST /v1/memories</code>, or <code>afferent remember</code>. What they keep
+      Agents remember with <code>POST /v1/memories</code>, or <code>sensorium remember</code>. What they keep
       to themselves (scope <code>agent</code>) is shown to them and their owner only.
     </Empty>
   );
