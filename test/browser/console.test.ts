@@ -31,7 +31,7 @@ describe("signing in", () => {
     await other.getByRole("button", { name: "Sign in" }).click();
     await other
       .getByRole("alert")
-      .getByText(/e-mail or the password is wrong/)
+      .getByText(/e-mail or password is incorrect/)
       .waitFor();
     await other.getByLabel("Password").fill(site.server.credentials.admin.password);
     await other.getByRole("button", { name: "Sign in" }).click();
@@ -51,12 +51,12 @@ describe("signing in", () => {
 
 test("a new agent's key is shown once", async () => {
   await site.go("/agents");
-  await site.button("New agent").click();
+  await site.button("Create agent").click();
   await page.getByLabel("Name").fill("made by hand");
-  await site.button("Make agent").click();
+  await site.inDialog("Create agent").click();
   const key = await page.getByText(/^ak_live_/).textContent();
   expect(await agentToken(site.server, key as string)).toMatch(/^ey/);
-  await site.button("I have kept them").click();
+  await site.inDialog("Done").click();
   await site.heading("made by hand").waitFor();
   await page.getByRole("tab", { name: "API keys" }).click();
   await page.getByText(`${(key as string).slice(0, 12)}`).waitFor();
@@ -68,19 +68,19 @@ test("shows the signing secret of an agent whose key could not be created", asyn
   await page.route("**/v1/agents/*/keys", (route) => route.fulfill({ status: 409, json: refused }));
   await site.go("/agents?create=1");
   await page.getByLabel("Name").fill("without a key");
-  await site.button("Make agent").click();
-  await page.getByText("It has no key yet: Later. Make one under API keys.").waitFor();
+  await site.inDialog("Create agent").click();
+  await page.getByText("The API key could not be created: Later. Create one under API keys.").waitFor();
   await page.getByText(/^whsec_/).waitFor();
   await page.unroute("**/v1/agents/*/keys");
-  await site.button("I have kept them").click();
+  await site.inDialog("Done").click();
   await site.heading("without a key").waitFor();
 });
 
 test("saving one section of an agent's settings keeps the other sections", async () => {
   const { id } = ok(await site.admin.post("/agents", { name: "in parts", delivery_mode: "poll" }));
   await site.go(`/agents/${id}?tab=settings`);
-  await site.button("New secret").click();
-  await site.inDialog("Make a new secret").click();
+  await site.button("Rotate secret").click();
+  await site.inDialog("Rotate secret").click();
   const secret = page.getByText(/^whsec_/);
   const shown = await secret.textContent();
   await page.getByLabel("Lease in seconds").fill("90");
@@ -101,12 +101,12 @@ test("copies a secret without a clipboard API, and keeps it after a click outsid
   await other.goto(`${site.server.root}/agents?create=1`);
   await other.getByLabel("Name").fill("copied");
   await other.mouse.click(5, 400);
-  await other.getByRole("button", { name: "Make agent" }).click();
+  await other.getByRole("dialog").getByRole("button", { name: "Create agent" }).click();
   const key = await other.getByText(/^ak_live_/).textContent();
   await other.mouse.click(5, 400);
   await other.getByRole("button", { name: "Copy API key" }).click();
   await other.getByRole("button", { name: "Copied" }).and(other.locator(":focus")).waitFor();
-  await other.getByRole("button", { name: "I have kept them" }).click();
+  await other.getByRole("dialog").getByRole("button", { name: "Done" }).click();
   await other.getByRole("tab", { name: "Settings" }).click();
   await other.getByLabel("Description").fill("");
   await other.keyboard.press("ControlOrMeta+V");
@@ -130,11 +130,11 @@ test("an interest is tried on the last events before it is saved", async () => {
   await site.button("Add interest").click();
   await page.getByLabel("Event type").fill("com.try.*");
   await page.getByLabel("Filter (CEL)").fill("data.total >");
-  await site.button("Try on the last events").click();
+  await site.button("Test on recent events").click();
   await page.getByLabel("Filter (CEL)").and(page.locator("[aria-invalid]")).waitFor();
   await page.getByLabel("Filter (CEL)").fill("data.total > 100");
-  await site.button("Try on the last events").click();
-  await page.getByText(/matches 1 of/).waitFor();
+  await site.button("Test on recent events").click();
+  await page.getByText(/Matches 1 of/).waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Add interest" }).click();
   await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
   expect(ok(await admin.get(`/agents/${agent.id}/interests`)).total).toBe(1);
@@ -155,9 +155,9 @@ describe("connecting a device", () => {
     await site.button("Connect a device").click();
     const code = await page.locator(".user-code code").textContent();
     const claim_id = await claim(code as string);
-    await page.getByText("A device asks to act as connected").waitFor();
+    await page.getByText("A device wants to act as connected").waitFor();
     await page.getByText("ada-laptop").waitFor();
-    await site.button("Approve this device").click();
+    await site.button("Approve device").click();
     await page.getByText("editor is connected").waitFor();
     const { api_key } = ok(await api(site.server).post("/device-codes:complete", { claim_id }));
     expect(await agentToken(site.server, api_key)).toMatch(/^ey/);
@@ -171,7 +171,7 @@ describe("connecting a device", () => {
     expect(issued.verification_uri_complete).toBe(`${site.server.root}/connect?code=${issued.user_code}`);
     const claim_id = await claim(issued.user_code);
     await page.goto(issued.verification_uri_complete);
-    await page.getByText("A device asks to act as refused").waitFor();
+    await page.getByText("A device wants to act as refused").waitFor();
     await site.button("Deny").click();
     await page.getByRole("heading", { name: "Denied" }).waitFor();
     expect((await api(site.server).post("/device-codes:complete", { claim_id })).status).toBe(404);
@@ -187,7 +187,7 @@ test("publishes an event and shows its timeline up to the acknowledgement, with 
     }),
   );
   await site.go("/events");
-  await site.button("Publish event").click();
+  await site.button("Publish event").first().click();
   await page.getByLabel("Type").last().fill("com.follow.me");
   await page.getByLabel("Data (JSON)").fill('{"n": 7}');
   await page.getByRole("dialog").getByRole("button", { name: "Publish" }).click();
@@ -196,8 +196,8 @@ test("publishes an event and shows its timeline up to the acknowledgement, with 
   const { id } = await pollOne(agent.api);
   ok(await agent.api.post("/delivery/ack", { delivery_ids: [id] }));
   // Nobody reloads: the page follows by itself.
-  await page.getByText("Acknowledged", { exact: true }).waitFor();
-  await page.getByText("1 acknowledged, 0 pending, 0 dead").waitFor();
+  await page.getByText("Acknowledged", { exact: true }).first().waitFor();
+  await page.getByText("1 acknowledged, 0 pending, 0 dead-lettered").waitFor();
 });
 
 test("groups dead letters by reason, and previews a replay before running it", async () => {

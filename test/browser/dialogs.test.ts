@@ -23,28 +23,28 @@ async function furnish(): Promise<void> {
 }
 
 const DIALOGS: [name: string, path: () => string, button: string][] = [
-  ["key-new", () => `/agents/${ids.agent}?tab=keys`, "New key"],
+  ["key-new", () => `/agents/${ids.agent}?tab=keys`, "Create key"],
   ["interest-new", () => `/agents/${ids.agent}`, "Add interest"],
   ["device-connect", () => `/agents/${ids.agent}?tab=devices`, "Connect a device"],
   ["agent-deactivate", () => `/agents/${ids.agent}`, "Deactivate"],
-  ["channel-new", () => "/channels", "New channel"],
+  ["channel-new", () => "/channels", "Create channel"],
   ["channel-edit", () => `/channels/${ids.channel}`, "Edit"],
   ["feed-new", () => `/channels/${ids.channel}`, "Add feed"],
   ["member-new", () => `/channels/${ids.channel}`, "Add member"],
-  ["webhook-new", () => "/ingest", "Add a webhook"],
-  ["connector-new", () => "/ingest?tab=connectors", "Add a connector"],
-  ["remember", () => "/memories", "Remember"],
+  ["webhook-new", () => "/ingest", "Add webhook"],
+  ["connector-new", () => "/ingest?tab=connectors", "Add connector"],
+  ["remember", () => "/memories", "Create memory"],
   ["memory-edit", () => `/memories/${ids.memory}`, "Edit"],
-  ["run-begin", () => "/runs", "Begin a run"],
+  ["run-begin", () => "/runs", "Create run"],
   ["step-assign", () => `/runs/${ids.run}`, "Assign"],
   ["step-skip", () => `/runs/${ids.run}`, "Skip"],
   ["step-complete", () => `/runs/${ids.run}`, "Complete"],
-  ["run-close", () => `/runs/${ids.run}`, "Close the run"],
-  ["output-save", () => "/outputs", "Save an output"],
-  ["output-version", () => `/outputs/${ids.output}`, "New version"],
-  ["person-invite", () => "/settings", "Invite a person"],
-  ["team-new", () => "/settings?tab=teams", "Make a team"],
-  ["project-new", () => "/settings?tab=projects", "Make a project"],
+  ["run-close", () => `/runs/${ids.run}`, "Close run"],
+  ["output-save", () => "/outputs", "Create output"],
+  ["output-version", () => `/outputs/${ids.output}`, "Create version"],
+  ["person-invite", () => "/settings", "Invite person"],
+  ["team-new", () => "/settings?tab=teams", "Create team"],
+  ["project-new", () => "/settings?tab=projects", "Create project"],
 ];
 
 test.each(DIALOGS)(
@@ -64,7 +64,7 @@ test.each(DIALOGS)(
 
 test("Escape asks for confirmation before it discards text in a dialog", async () => {
   await site.go("/outputs");
-  await site.button("Save an output").first().click();
+  await site.button("Create output").first().click();
   const text = page.getByRole("textbox", { name: "Text" });
   await text.fill("# A long letter");
   await page.keyboard.press("Escape");
@@ -73,7 +73,7 @@ test("Escape asks for confirmation before it discards text in a dialog", async (
   await asked.waitFor({ state: "detached" });
   expect(await text.inputValue()).toBe("# A long letter");
   await page.keyboard.press("Escape");
-  await asked.getByRole("button", { name: "Discard it" }).click();
+  await asked.getByRole("button", { name: "Discard" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 

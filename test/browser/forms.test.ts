@@ -20,16 +20,16 @@ async function choose(label: string, part: string, option: RegExp): Promise<void
 
 test("a template is authored with a live graph, and begun with somebody assigned to a step", async () => {
   await site.go("/templates");
-  await page.getByRole("link", { name: "Author a template" }).first().click();
+  await page.getByRole("link", { name: "Create template" }).first().click();
   await page.getByLabel("Name").fill("Release notes");
   await page.getByLabel("Title").fill("Collect");
-  await site.button(/Add a step after “Collect”/).click();
+  await site.button(/Add step after “Collect”/).click();
   await page.getByLabel("Title").fill("Write");
-  await page.getByLabel("What makes it done").fill("read: A second person has read it.");
-  await page.getByText("Specialist, due time").click();
+  await page.getByLabel("Completion criteria").fill("read: A second person has read it.");
+  await page.getByText("Specialist, due date").click();
   await page.getByLabel("Due in hours").fill("1.5");
   await page.getByRole("group", { name: "Write, after collect" }).waitFor();
-  await site.button("Save the template").click();
+  await site.button("Create template").click();
   await site.heading("Release notes").waitFor();
   const { steps } = ok(await admin.get("/process-templates/release-notes"));
   expect(steps).toMatchObject([
@@ -41,11 +41,11 @@ test("a template is authored with a live graph, and begun with somebody assigned
       completion_criteria: [{ key: "read", description: "A second person has read it." }],
     },
   ]);
-  await site.button("Begin a run").click();
+  await site.button("Create run").click();
   await page.getByLabel("Goal").fill("Notes of 2.0");
-  await page.getByText("Who does which step").click();
+  await page.getByText("Assignees").click();
   await choose("Write", "admin", /admin/);
-  await site.inDialog("Begin").click();
+  await site.inDialog("Create run").click();
   await site.heading("Notes of 2.0").waitFor();
   const [run] = ok(await admin.get("/runs"));
   expect(run.steps[1]).toMatchObject({ step_key: "write", assigned_user_id: expect.stringMatching(/^usr_/) });
@@ -53,7 +53,7 @@ test("a template is authored with a live graph, and begun with somebody assigned
 
 test("a template that is not saved is not left by accident", async () => {
   await site.go("/templates");
-  await page.getByRole("link", { name: "Author a template" }).first().click();
+  await page.getByRole("link", { name: "Create template" }).first().click();
   await page.getByLabel("Name").fill("Half done");
   await page.getByRole("link", { name: "Agents" }).click();
   await site.inDialog("Cancel").click();
@@ -68,28 +68,28 @@ test("starts a run from the shown version of a template", async () => {
   for (const title of ["As it was", "As it is"])
     ok(await admin.post("/process-templates", { name: "Audit", slug: "audit", steps: [step(title)] }));
   await site.go("/templates/audit?version=1");
-  await site.button("Begin a run").click();
-  const chosen = page.getByRole("combobox", { name: "Steps" }).locator("option:checked");
+  await site.button("Create run").click();
+  const chosen = page.getByRole("combobox", { name: "Template" }).locator("option:checked");
   await chosen.getByText("Audit (version 1)").waitFor({ state: "attached" });
   await page.getByLabel("Goal").fill("Books of May");
-  await site.inDialog("Begin").click();
+  await site.inDialog("Create run").click();
   await page.getByRole("heading", { name: "As it was", level: 2 }).waitFor();
 });
 
 test("an output is saved, gets a second version, is compared and exported", async () => {
   await site.go("/outputs");
-  await site.button("Save an output").first().click();
+  await site.button("Create output").first().click();
   await page.getByLabel("Text").fill("# Plan\n\n- one\n");
-  await site.inDialog("Save").click();
+  await site.inDialog("Create output").click();
   await site.heading("Plan").waitFor();
   await page.locator(".markdown", { hasText: "one" }).waitFor();
   // The page says what the text is called, and so the text does not.
   expect(await page.getByRole("heading", { name: "Plan" }).count()).toBe(1);
-  await site.button("New version").click();
+  await site.button("Create version").click();
   await page.getByLabel("Text").fill("# Plan\n\n- two\n");
-  await page.getByLabel("What changes").fill("One became two.");
-  await site.inDialog("Save the version").click();
-  await page.getByText("version 2", { exact: true }).waitFor();
+  await page.getByLabel("Change note").fill("One became two.");
+  await site.inDialog("Save version").click();
+  await page.getByText("Version 2", { exact: true }).waitFor();
   await page.getByRole("tab", { name: "Versions" }).click();
   await page.getByText("One became two.").waitFor();
   await page.locator(".diff-row.added", { hasText: "two" }).waitFor();
@@ -103,41 +103,44 @@ test("an output is saved, gets a second version, is compared and exported", asyn
 
 test("registers a webhook, tests and fixes its mapping, and rotates its secret", async () => {
   await site.go("/ingest");
-  await site.button("Add a webhook").click();
+  await site.button("Add webhook").click();
   await site.inDialog("GitHub").click();
-  await site.inDialog("Add the webhook").click();
-  await page.getByText("GitHub can deliver now").waitFor();
+  await site.inDialog("Add webhook").click();
+  await page.getByText("GitHub added").waitFor();
   await page
     .getByRole("dialog")
     .getByText(/^whsec_|^[\w-]{20,}$/)
     .first()
     .waitFor();
-  await page.getByRole("link", { name: "Test its mapping" }).click();
+  await page.getByRole("link", { name: "Test mapping" }).click();
   await site.heading("GitHub").waitFor();
-  await site.button("Test the saved mapping").click();
+  await site.button("Test saved mapping").click();
   await page.getByText('"type": "com.github.issues.opened"').waitFor();
   await page.getByLabel("Headers").fill("");
-  await site.button("Test the saved mapping").click();
-  await page.getByText(/It would be a dead letter/).waitFor();
+  await site.button("Test saved mapping").click();
+  await page.getByText(/The payload would be dead-lettered/).waitFor();
   await page.getByLabel("Entity").fill("push");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Saved. It holds").waitFor();
-  await site.button("Test the saved mapping").click();
+  await page.getByText("Saved. Applies to").waitFor();
+  await site.button("Test saved mapping").click();
   await page.getByText('"type": "com.github.push.opened"').waitFor();
-  await site.button("New secret").click();
-  await site.inDialog("Make a new secret").click();
-  await page.getByText("The new signing secret").waitFor();
+  await site.button("Rotate secret").click();
+  await site.inDialog("Rotate secret").click();
+  await page.getByRole("dialog", { name: "New signing secret" }).waitFor();
 });
 
 test("a webhook is changed to take CloudEvents, and is tried with one", async () => {
   const mapping = { entity: "order", action: "/action" };
   const { id } = ok(await admin.post("/ingest/webhooks", { name: "Shop", source: "shop", mapping }));
   await site.go(`/ingest/webhooks/${id}`);
-  await page.getByLabel("What it sends").selectOption("cloudevents");
+  await page.getByLabel("Format").selectOption("cloudevents");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Saved. It holds").waitFor();
-  await site.button("Test the saved mapping").click();
-  await page.getByLabel("The event it would be").getByText('"type": "com.example.order.placed"').waitFor();
+  await page.getByText("Saved. Applies to").waitFor();
+  await site.button("Test saved mapping").click();
+  await page
+    .getByLabel("Resulting event", { exact: true })
+    .getByText('"type": "com.example.order.placed"')
+    .waitFor();
   expect(ok(await admin.get("/ingest/webhooks")).webhooks).toContainEqual(
     expect.objectContaining({ id, mapping: "cloudevents" }),
   );
@@ -146,7 +149,7 @@ test("a webhook is changed to take CloudEvents, and is tried with one", async ()
 describe("people and what they own", () => {
   test("a person is invited, signs in with the password shown once, becomes an admin and is disabled", async () => {
     await site.go("/settings");
-    await site.button("Invite a person").click();
+    await site.button("Invite person").click();
     await page.getByLabel("E-mail").fill("grace@example.com");
     await page.getByRole("dialog").getByLabel("Name").fill("Grace");
     await site.inDialog("Invite").click();
@@ -155,37 +158,37 @@ describe("people and what they own", () => {
     const login = { email: "grace@example.com", password };
     expect(ok(await api(site.server).post("/auth/login", login)).user.role).toBe("member");
     await site.inDialog("Done").click();
-    await site.button("What to do with Grace").click();
-    await page.getByRole("menuitem", { name: "Make an admin" }).click();
+    await site.button("Actions for Grace").click();
+    await page.getByRole("menuitem", { name: "Change role to admin" }).click();
     await page.getByText("Grace is an admin now.").waitFor();
-    await site.button("What to do with Grace").click();
+    await site.button("Actions for Grace").click();
     await page.getByRole("menuitem", { name: "Disable…" }).click();
     await site.inDialog("Disable").click();
     await page.getByText("Grace is disabled.").waitFor();
     expect((await api(site.server).post("/auth/login", login)).status).toBe(401);
-    await page.getByLabel("Find a person").fill("nobody of this name");
-    await page.getByText("Nobody has “nobody of this name”").waitFor();
+    await page.getByLabel("Search people").fill("nobody of this name");
+    await page.getByText("No people match “nobody of this name”").waitFor();
   });
 
   test("creates a team and a project, and assigns an agent's team and owner", async () => {
     await site.go("/settings?tab=teams");
-    await site.button("Make a team").click();
+    await site.button("Create team").click();
     await page.getByRole("dialog").getByLabel("Name").fill("Billing");
-    await site.inDialog("Make the team").click();
+    await site.inDialog("Create team").click();
     await page.getByRole("cell", { name: "Billing" }).waitFor();
     await page.getByRole("tab", { name: "Projects" }).click();
-    await site.button("Make a project").click();
+    await site.button("Create project").click();
     await page.getByLabel("Key").fill("apollo");
-    await site.inDialog("Make the project").click();
+    await site.inDialog("Create project").click();
     await page.getByRole("cell", { name: "apollo" }).first().waitFor();
 
     const { id } = ok(await admin.post("/agents", { name: "biller", delivery_mode: "poll" }));
     await site.go(`/agents/${id}?tab=settings`);
     await choose("Team", "bil", /Billing/);
     await page.getByRole("combobox", { name: "Owner" }).waitFor();
-    await site.button("Owner: Nobody").click();
+    await site.button("Clear Owner").click();
     await site.button("Save").nth(1).click();
-    await page.getByText("Saved. It holds").waitFor();
+    await page.getByText("Saved. Applies to").waitFor();
     expect(ok(await admin.get(`/agents/${id}`))).toMatchObject({
       team_id: expect.stringMatching(/^team_/),
       owner_user_id: null,
@@ -196,15 +199,15 @@ describe("people and what they own", () => {
 
   test("shows the limits of the installation", async () => {
     await site.go("/settings?tab=limits");
-    await page.getByText("6,000 a minute").waitFor();
+    await page.getByText("6,000 per minute").waitFor();
     await page.getByText("52.4 MB").waitFor();
   });
 });
 
 test("a document is uploaded for some only, and says for whom it is", async () => {
   await site.go("/documents");
-  await page.getByLabel("Who may read").selectOption("confidential");
-  await page.getByText("Whom it is meant for").click();
+  await page.getByLabel("Sensitivity").selectOption("confidential");
+  await page.getByText("Audience and subject").click();
   await page.getByLabel("Regions").fill("emea, apac");
   await page.getByLabel("Subject").fill("customer-4711");
   const file = { name: "prices.txt", mimeType: "text/plain", buffer: Buffer.from("A card costs 5 EUR.") };

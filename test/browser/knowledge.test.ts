@@ -29,13 +29,13 @@ describe("memories", () => {
     expect(await stages.allInnerTexts()).toEqual([
       expect.stringMatching(/^Visible[\s\S]*2$/),
       expect.stringMatching(/^Matched/),
-      expect.stringMatching(/^Weighed/),
-      expect.stringMatching(/^Above the floor[\s\S]*1/),
-      expect.stringMatching(/^Given[\s\S]*1$/),
+      expect.stringMatching(/^Ranked/),
+      expect.stringMatching(/^Above threshold[\s\S]*1/),
+      expect.stringMatching(/^Returned[\s\S]*1$/),
     ]);
-    await page.getByLabel("Memory id").fill(other);
+    await page.getByLabel("Memory ID").fill(other);
     await site.button("Explain").click();
-    await page.getByText(/Lost at/).waitFor();
+    await page.getByText(/Dropped at/).waitFor();
 
     await results.getByRole("link", { name: "ACME's terms" }).click();
     await site.heading("ACME's terms").waitFor();
@@ -55,8 +55,8 @@ describe("memories", () => {
     );
     await site.go(`/memories/${outage}?tab=relationships`);
     await page.getByRole("group", { name: "The alert, semantic" }).click();
-    await site.button("Walk here").click();
-    const way = page.getByRole("navigation", { name: "Way through the graph" });
+    await site.button("Centre here").click();
+    const way = page.getByRole("navigation", { name: "Path through the graph" });
     await way.getByRole("button", { name: "The alert" }).waitFor();
     expect(await way.getByRole("button").allInnerTexts()).toEqual(["The outage", "The alert"]);
   });
@@ -68,7 +68,7 @@ describe("memories", () => {
     await site.go("/memories/merges");
     await page.getByRole("link", { name: /Paris office/ }).click();
     await page.getByRole("radio", { name: "Keep this one" }).check();
-    await page.getByLabel("Content of the one that stays").fill("The office in Paris is open from 9 to 17.");
+    await page.getByLabel("Content of the kept memory").fill("The office in Paris is open from 9 to 17.");
     await site.button("Merge").click();
     await page.getByText("No open proposals").waitFor();
     expect(ok(await admin.get(`/memories/${stays}`))).toMatchObject({
@@ -82,25 +82,25 @@ describe("memories", () => {
 describe("work", () => {
   test("a run is begun, its steps are attested, skipped and reopened, and it is closed", async () => {
     await site.go("/runs");
-    await site.button("Begin a run").first().click();
+    await site.button("Create run").first().click();
     await page.getByLabel("Goal").fill("Ship the release notes");
-    await page.getByLabel("One step a line").fill("Collect the changes\nWrite the draft\nPublish");
-    await site.inDialog("Begin").click();
+    await page.getByRole("textbox", { name: "Steps" }).fill("Collect the changes\nWrite the draft\nPublish");
+    await site.inDialog("Create run").click();
     await site.heading("Ship the release notes").waitFor();
 
     await site.button("Start").click();
     await page.getByRole("group", { name: "Collect the changes, In progress" }).waitFor();
     await site.button("Complete").click();
-    await page.getByLabel("What makes this done").fill("23 changes, all linked.");
+    await page.getByLabel("What was done").fill("23 changes, all linked.");
     const evidence = { name: "changes.md", mimeType: "text/markdown", buffer: Buffer.from("# 23 changes\n") };
     await page.getByRole("dialog").getByLabel("Evidence").setInputFiles(evidence);
-    await site.inDialog("Complete the step").click();
+    await site.inDialog("Complete step").click();
     await page.getByRole("group", { name: "Collect the changes, Completed" }).waitFor();
 
     await page.getByRole("group", { name: /Write the draft, Ready/ }).click();
     await site.button("Skip").click();
-    await page.getByLabel("Why").fill("It was written already.");
-    await site.inDialog("Skip the step").click();
+    await page.getByLabel("Reason").fill("It was written already.");
+    await site.inDialog("Skip step").click();
     await page.getByRole("group", { name: /Publish, Ready/ }).click();
     await site.button("Assign").click();
     await page.getByRole("combobox", { name: "Person" }).press("ArrowDown");
@@ -108,13 +108,13 @@ describe("work", () => {
     await site.inDialog("Assign").click();
     await page.getByText("Assigned to", { exact: true }).waitFor();
     await site.button("Complete").click();
-    await site.inDialog("Complete the step").click();
-    await page.getByText("Every step is done. Close the run").waitFor();
+    await site.inDialog("Complete step").click();
+    await page.getByText("All steps are done. Close the run").waitFor();
 
     await page.getByRole("tab", { name: "Evidence" }).click();
     await page.getByRole("cell", { name: "changes.md" }).waitFor();
-    await site.button("Close the run").click();
-    await site.inDialog("Close the run").click();
+    await site.button("Close run").click();
+    await site.inDialog("Close run").click();
     await page.getByRole("tab", { name: "Retrospective" }).click();
     await page.getByText("23 changes, all linked.").waitFor();
     const [run] = ok(await admin.get("/runs"));

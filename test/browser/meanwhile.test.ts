@@ -142,9 +142,9 @@ const SHARED: [what: string, make: () => Promise<Shared>][] = [
       const path = `/outputs/${output_id}`;
       return {
         path,
-        open: () => site.button("New version").click(),
+        open: () => site.button("Create version").click(),
         write: (text) => page.getByRole("textbox", { name: "Text" }).fill(text),
-        save: "Save the version",
+        save: "Save version",
         meanwhile: () => admin.post("/outputs", { output_id, body: "theirs" }),
         read: async () => ok(await admin.get(path)).body,
       };
@@ -159,7 +159,7 @@ const SHARED: [what: string, make: () => Promise<Shared>][] = [
         path: "/templates/notes/edit",
         open: () => page.getByLabel("Description").waitFor(),
         write: (text) => page.getByLabel("Description").fill(text),
-        save: "Save as a new version",
+        save: "Save version",
         meanwhile: () => admin.post("/process-templates", { ...template, description: "theirs" }),
         read: async () => ok(await admin.get("/process-templates/notes")).description,
       };
@@ -175,15 +175,15 @@ test.each(SHARED)("overwrites another user's change of %s only on confirmation",
   ok((await meanwhile()) as never);
   const button = page.getByRole("button", { name: save, exact: true }).first();
   await button.click();
-  const asked = page.getByRole("dialog", { name: "Changed meanwhile" });
-  await asked.getByRole("link", { name: "Look at it as it is now" }).waitFor();
+  const asked = page.getByRole("dialog", { name: "Changed by someone else" });
+  await asked.getByRole("link", { name: "View the current version" }).waitFor();
   await asked.getByRole("button", { name: "Cancel" }).click();
   await asked.waitFor({ state: "detached" });
   // The typed text is kept.
   await button.and(page.locator(":focus")).waitFor();
   expect(await read()).toBe("theirs");
   await button.click();
-  await asked.getByRole("button", { name: "Save all the same" }).click();
+  await asked.getByRole("button", { name: "Overwrite" }).click();
   await page
     .getByRole("status")
     .getByText(/saved|changed|version/i)
@@ -231,8 +231,8 @@ test("asks before a new template becomes a version of another", async () => {
   await site.go("/templates/new");
   await page.getByLabel("Name").fill("Notes");
   await page.getByLabel("Title").fill("Do it");
-  await site.button("Save the template").click();
-  await page.getByRole("dialog").getByText("There is a template with this slug: Notes.").waitFor();
+  await site.button("Create template").click();
+  await page.getByRole("dialog").getByText("A template with this slug exists: Notes.").waitFor();
   await site.inDialog("Cancel").click();
   expect(ok(await admin.get("/process-templates/notes")).version_num).toBe(3);
 });

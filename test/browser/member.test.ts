@@ -28,21 +28,21 @@ const PAGES: [path: string, says: RegExp][] = [
   ["/", /Only admins see all events/],
   ["/events", /Events that you published/],
   ["/agents", /mels-bot/],
-  ["/connect", /The device shows it/],
+  ["/connect", /The code shown on the device/],
   ["/channels", /No channels yet/],
-  ["/dead-letters", /for the admins of your organisation/],
-  ["/ingest", /for the admins of your organisation/],
-  ["/memories", /Nothing is remembered yet|Remember/],
-  ["/memories/health", /When they were last read/],
-  ["/memories/erase", /for the admins of your organisation/],
+  ["/dead-letters", /Only admins of your organisation can use this/],
+  ["/ingest", /Only admins of your organisation can use this/],
+  ["/memories", /No memories yet|Create memory/],
+  ["/memories/health", /Last read/],
+  ["/memories/erase", /Only admins of your organisation can use this/],
   ["/memories/merges", /No open proposals/],
   ["/documents", /No documents yet/],
   ["/runs", /Something/],
   ["/templates", /No templates yet/],
-  ["/outputs", /Nothing is saved yet/],
+  ["/outputs", /No outputs yet/],
   ["/settings", /No projects yet/],
   ["/settings?tab=limits", /Largest event/],
-  ["/settings?tab=account", /Change your password/],
+  ["/settings?tab=account", /Change password/],
 ];
 
 test.each(PAGES)("%s tells a member what there is, and shows no error", async (path, says) => {
@@ -57,9 +57,9 @@ test("a member has no buttons for what only admins do", async () => {
   await site.go("/settings");
   await page.getByRole("tab", { name: "Your account" }).waitFor();
   expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Projects", "Limits", "Your account"]);
-  expect(await page.getByRole("button", { name: "Make a project" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Create project" }).count()).toBe(0);
   await site.go("/memories/health");
-  await page.getByText("When they were last read").waitFor();
+  await page.getByText("Last read").waitFor();
   expect(await page.getByRole("link", { name: "Erase permanently" }).count()).toBe(0);
   const places = page.getByRole("navigation", { name: "Console" }).getByRole("link");
   expect(await places.allInnerTexts()).toEqual([
@@ -87,26 +87,26 @@ test("a member is led to what their agent is, and to nothing of it that is for a
   await site.heading("mels-bot").waitFor();
   expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Devices", "Settings"]);
   await page.getByRole("tab", { name: "Settings" }).click();
-  await page.getByText("Agent id").waitFor();
+  await page.getByText("Agent ID").waitFor();
   expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([""]);
 });
 
 test("a member completes a step, and begins a run with a new step", async () => {
   await site.go(`/runs/${run}`);
   await page.getByRole("button", { name: "Complete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Complete the step" }).click();
-  await page.getByText("Every step is done. Close the run").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Complete step" }).click();
+  await page.getByText("All steps are done. Close the run").waitFor();
   await page.getByRole("tab", { name: "History" }).click();
   await page.getByText("Mel", { exact: true }).last().waitFor();
   await site.go("/runs");
-  await page.getByRole("button", { name: "Begin a run" }).first().click();
+  await page.getByRole("button", { name: "Create run" }).first().click();
   await page.getByLabel("Goal").fill("My own");
-  await page.getByLabel("One step a line").fill("Think");
-  await page.getByText("Who does which step").click();
+  await page.getByRole("textbox", { name: "Steps" }).fill("Think");
+  await page.getByText("Assignees").click();
   const box = page.getByRole("combobox", { name: "Think" });
   await box.press("ArrowDown");
   await page.getByRole("option", { name: /Mel/ }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create run" }).click();
   await page.getByText("Assigned to").waitFor();
 });
 
@@ -116,10 +116,10 @@ test("a member approves a device of an owned agent and sees its scopes", async (
   const client_info = { name: "laptop", version: "1", host: "mels-laptop" };
   ok(await api(server).post("/device-codes:claim", { user_code, client_info }));
   await site.go(`/connect?code=${user_code}`);
-  await page.getByText("A device asks to act as mels-bot").waitFor();
-  const allowed = page.getByText("It will be allowed to").locator("..");
-  expect(await allowed.textContent()).toMatch(/It will be allowed to\s*send$/);
-  await site.button("Approve this device").click();
+  await page.getByText("A device wants to act as mels-bot").waitFor();
+  const allowed = page.getByText("Requested scopes").locator("..");
+  expect(await allowed.textContent()).toMatch(/Requested scopes\s*send$/);
+  await site.button("Approve device").click();
   await page.getByText("laptop is connected").waitFor();
 });
 
@@ -127,7 +127,7 @@ test("a code of somebody else's agent is unknown to a member", async () => {
   const { admin, server } = site;
   const { user_code } = ok(await admin.post(`/agents/${server.credentials.agent.id}/device-code`, {}));
   await site.go(`/connect?code=${user_code}`);
-  await page.getByText("No open request of an agent of yours has this code").waitFor();
+  await page.getByText("No open request for your agents has this code").waitFor();
 });
 
 test("shows people a member may not see by a part of their id, without a link", async () => {
@@ -182,7 +182,7 @@ async function furnish(): Promise<string[]> {
 }
 
 /** Destructive buttons come last: they remove what the others act on. */
-const AT_LAST = /^(Delete|Remove|Close the run|Forget)/;
+const AT_LAST = /^(Delete|Remove|Close run|Forget)/;
 
 /** Presses every button of the page, and those of the dialogs it opens, filling in forms. */
 async function press(path: string, name: string): Promise<void> {
@@ -229,7 +229,7 @@ async function fillSomehow(field: Locator): Promise<void> {
 async function chooseSomething(box: Locator): Promise<void> {
   await box.click();
   const option = page.locator(".combo-choice").first();
-  const none = page.getByText("Nothing has that in its name.");
+  const none = page.getByText("No matches.");
   await option.or(none).first().waitFor();
   if ((await option.count()) > 0) await option.click();
   else await box.press("Escape");
@@ -265,7 +265,7 @@ test("nothing that a member is offered is refused to them", async () => {
 
 test("explanations of hidden pages are accessible", async () => {
   await site.go("/ingest");
-  await page.getByText("For admins").waitFor();
+  await page.getByText("Admins only").waitFor();
   expect(await checkPage(page, "ingest-of-a-member")).toEqual([]);
 });
 

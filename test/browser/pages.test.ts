@@ -116,7 +116,7 @@ test("approving a device can be, too", async () => {
   const client_info = { name: "editor", version: "2.1", host: LONG.slice(0, 100) };
   ok(await api(site.server).post("/device-codes:claim", { user_code, client_info }));
   await site.go(`/connect?code=${user_code}`);
-  await page.getByText("It will be allowed to").waitFor();
+  await page.getByText("Requested scopes").waitFor();
   expect(await checkPage(page, "connect-approve")).toEqual([]);
 });
 

@@ -59,7 +59,7 @@ describe("navigation restores the previous place", () => {
     await site.go("/runs");
     await page.getByRole("link", { name: "Agents" }).click();
     for (const typed of ["d", "de", "def"]) {
-      await page.getByLabel("Find an agent").fill(typed);
+      await page.getByLabel("Search agents").fill(typed);
       await page.waitForURL(`**/agents?q=${typed}`);
     }
     await page.goBack();
@@ -93,7 +93,7 @@ describe("a session that several windows share", () => {
 
   async function makeChannel(name: string): Promise<void> {
     await page.getByLabel("Name").fill(name);
-    await site.inDialog("Make channel").click();
+    await site.inDialog("Create channel").click();
   }
 
   test("continues after another window renewed it", async () => {
@@ -149,13 +149,13 @@ describe("a session that several windows share", () => {
 
 test("keeps typed text when the session ends, and sends it after signing in again", async () => {
   await site.go("/memories");
-  await site.button("Remember").click();
+  await site.button("Create memory").click();
   await page.getByLabel("Title").fill("Half written");
   await page.getByLabel("Content").fill("The rest comes after the weekend.");
   await page.context().clearCookies();
-  await site.inDialog("Remember").click();
+  await site.inDialog("Create memory").click();
   const over = page.getByRole("dialog", { name: "Sign in" });
-  await over.getByText("Your session is over").waitFor();
+  await over.getByText("Your session has expired").waitFor();
   await page.keyboard.press("Escape");
   expect(await over.getByLabel("E-mail").inputValue()).toBe(site.server.credentials.admin.email);
   await over.getByLabel("Password").fill(site.server.credentials.admin.password);
@@ -164,7 +164,7 @@ test("keeps typed text when the session ends, and sends it after signing in agai
   expect(await page.getByLabel("Title").inputValue()).toBe("Half written");
   expect(await page.title()).toBe("Memories · Sensorium");
   expect(await page.getByRole("alert").count()).toBe(0);
-  await site.inDialog("Remember").click();
+  await site.inDialog("Create memory").click();
   await site.heading("Half written").waitFor();
 });
 
@@ -206,7 +206,7 @@ describe("by keys", () => {
     for (const event_type_glob of ["com.a", "com.b"])
       ok(await admin.post(`/channels/${id}/feeds`, { event_type_glob }));
     await site.go(`/channels/${id}`);
-    await site.button("Delete the feed of com.a").press("Enter");
+    await site.button("Delete feed com.a").press("Enter");
     await page.getByRole("dialog").getByRole("button").last().press("Enter");
     await list("Feeds").waitFor();
   });
@@ -222,7 +222,7 @@ describe("by keys", () => {
 
   test("a chosen filter keeps the focus", async () => {
     await site.go("/events");
-    const filter = page.getByRole("checkbox", { name: "Only unmatched" });
+    const filter = page.getByRole("checkbox", { name: "Unmatched only" });
     await filter.press("Space");
     await page.waitForURL(/unmatched=1/);
     await filter.and(page.locator(":focus")).waitFor();
@@ -236,7 +236,7 @@ describe("missing pages and failures", () => {
   ])("%s reports not found, without a retry button", async (path, says) => {
     await site.go(path);
     await page.getByRole("note").getByText(says).waitFor();
-    await page.getByRole("note").getByText("the address is mistyped").waitFor();
+    await page.getByRole("note").getByText("the address is wrong").waitFor();
     expect(await site.button("Try again").count()).toBe(0);
   });
 
@@ -248,16 +248,16 @@ describe("missing pages and failures", () => {
     expect(await page.getByRole("alert").textContent()).not.toContain("<");
     await page.unroute("**/v1/outputs*");
     await site.button("Try again").click();
-    await page.getByText("Nothing is saved yet").waitFor();
+    await page.getByText("No outputs yet").waitFor();
   });
 
   test("the overview reports that the server does not answer, and recovers by itself", async () => {
     await page.route("**/v1/live", (route) => route.abort());
     await site.go("/");
-    await page.getByText("The server does not answer").waitFor();
+    await page.getByText("The server is not responding").waitFor();
     await page.unroute("**/v1/live");
     await page.getByText("Last 15 minutes").waitFor();
-    await page.getByText("The server does not answer").waitFor({ state: "detached" });
+    await page.getByText("The server is not responding").waitFor({ state: "detached" });
   });
 
   test("a read-only page asks to sign in when the session has ended", async () => {
@@ -296,15 +296,15 @@ describe("missing pages and failures", () => {
     await page.getByText("Weed").first().waitFor();
     await page.unroute(`**/v1/runs/${id}*`);
     // Nobody asks for it.
-    await page.getByText("Every step is done. Close the run").waitFor();
+    await page.getByText("All steps are done. Close the run").waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
   test("a form says which of its choices could not be loaded", async () => {
     await page.route("**/v1/process-templates*", (route) => route.abort());
     await site.go("/runs");
-    await site.button("Begin a run").click();
-    await page.getByRole("dialog").getByText("The server does not answer").waitFor();
+    await site.button("Create run").click();
+    await page.getByRole("dialog").getByText("The server is not responding").waitFor();
     await page.unroute("**/v1/process-templates*");
     await page.keyboard.press("Escape");
   });

@@ -18,18 +18,18 @@ describe("maintenance of memories", () => {
     const [cause, effect] = [await remember("The disk was full"), await remember("The outage of May")];
     await site.go(`/memories/${effect}?tab=relationships`);
     await site.button("More actions").click();
-    await page.getByRole("menuitem", { name: "Relate to another…" }).click();
-    const box = page.getByRole("combobox", { name: "… which memory" });
+    await page.getByRole("menuitem", { name: "Add relationship…" }).click();
+    const box = page.getByRole("combobox", { name: "Target memory" });
     await box.fill("disk");
     await page.getByRole("option", { name: /The disk was full/ }).click();
-    await page.getByLabel(/^“The outage of May” …/).selectOption({ label: "caused by" });
-    await site.inDialog("Relate").click();
-    await page.getByText("Related.").waitFor();
+    await page.getByLabel("Relationship type").selectOption({ label: "caused by" });
+    await site.inDialog("Add relationship").click();
+    await page.getByText("Relationship added.").waitFor();
     await page.reload();
     await site.button(/^Delete: caused by The disk was full/).click();
-    await site.inDialog("Delete the relationship").click();
-    await page.getByText("The relationship is deleted.").waitFor();
-    await page.getByText("It is related to nothing yet").waitFor();
+    await site.inDialog("Delete relationship").click();
+    await page.getByText("Relationship deleted.").waitFor();
+    await page.getByText("No relationships yet").waitFor();
     expect(ok(await admin.get(`/memories/${cause}/relationships`)).count).toBe(0);
   });
 
@@ -52,22 +52,22 @@ describe("maintenance of memories", () => {
     const gone = [await remember("Likes tea", { metadata }), await remember("Moved to Rome", { metadata })];
     const kept = await remember("The shop opens at nine");
     await site.go("/memories/health");
-    await page.getByRole("region", { name: "Tied to nothing" }).waitFor();
+    await page.getByRole("region", { name: "Unrelated" }).waitFor();
     await page.getByRole("link", { name: "Erase permanently" }).click();
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
-    await site.button("See what would be erased").click();
-    await site.button("Erase 2 memories for good").waitFor();
+    await site.button("Preview erasure").click();
+    await site.button("Erase 2 memories permanently").waitFor();
     // Nothing is gone yet, and another question takes the answer away.
     ok(await admin.get(`/memories/${gone[0]}`));
     await page.getByRole("textbox", { name: "Subject" }).fill("nobody");
-    await site.button("Erase 2 memories for good").waitFor({ state: "detached" });
-    await site.button("See what would be erased").click();
+    await site.button("Erase 2 memories permanently").waitFor({ state: "detached" });
+    await site.button("Preview erasure").click();
     await page.getByText("There is nothing to erase.").waitFor();
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
-    await site.button("See what would be erased").click();
-    await site.button("Erase 2 memories for good").click();
+    await site.button("Preview erasure").click();
+    await site.button("Erase 2 memories permanently").click();
     expect(await site.inDialog("Erase permanently").isDisabled()).toBe(true);
-    await page.getByLabel("Type “erase” to go on").fill("erase");
+    await page.getByLabel("Type “erase” to confirm").fill("erase");
     await site.inDialog("Erase permanently").click();
     const receipt = page.locator(".secret code");
     await receipt.waitFor();
@@ -82,13 +82,13 @@ describe("maintenance of memories", () => {
     const subject = page.getByRole("textbox", { name: "Subject" });
     const late = await held("**/v1/memories/erase");
     await subject.fill("customer-1");
-    await site.button("See what would be erased").click();
+    await site.button("Preview erasure").click();
     await late.asked;
     await subject.fill("customer-2");
     await late.release();
     // The late answer has arrived: the button is back.
     await page.locator("button[type=submit]:not([aria-busy])").waitFor();
-    expect(await site.button(/^Erase .* for good$/).count()).toBe(0);
+    expect(await site.button(/^Erase .* permanently$/).count()).toBe(0);
   });
 });
 
@@ -130,7 +130,7 @@ describe("long lists", () => {
       expect(await rows.count()).toBe(shown + 1);
     }
     expect(await site.button("Load more").count()).toBe(0);
-    await page.getByLabel("Find an agent").fill("ker 20");
+    await page.getByLabel("Search agents").fill("ker 20");
     await rows.nth(6).waitFor({ state: "detached" });
     await rows.nth(5).waitFor();
     await page.getByRole("link", { name: "worker 204" }).waitFor();
@@ -154,7 +154,7 @@ describe("long lists", () => {
 
   test("a space that one types on the way to the next word is not lost", async () => {
     await site.go("/agents");
-    const box = page.getByLabel("Find an agent");
+    const box = page.getByLabel("Search agents");
     await box.pressSequentially("my ");
     await page.waitForURL("**/agents?q=my");
     await box.pressSequentially("bot");
@@ -220,15 +220,15 @@ test("keeps a note on a step when somebody else is faster", async () => {
   await site.go(`/runs/${id}`);
   await site.button("Complete").click();
   await page.getByLabel("It is wide").check();
-  await page.getByLabel("What makes this done").fill("I measured it.");
+  await page.getByLabel("What was done").fill("I measured it.");
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "wide" }));
   await page.getByLabel("It is wide").waitFor({ state: "detached" });
   // The remaining criterion was not ticked.
-  expect(await site.inDialog("Attest these").isDisabled()).toBe(true);
+  expect(await site.inDialog("Attest selected").isDisabled()).toBe(true);
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "deep" }));
   await page.getByLabel("It is deep").waitFor({ state: "detached" });
-  expect(await page.getByLabel("What makes this done").inputValue()).toBe("I measured it.");
-  await site.inDialog("Complete the step").click();
+  expect(await page.getByLabel("What was done").inputValue()).toBe("I measured it.");
+  await site.inDialog("Complete step").click();
   await page.getByRole("alert").getByText("is already completed").waitFor();
   await site.inDialog("Cancel").click();
   await page.getByRole("heading", { name: "Fill", level: 2 }).waitFor();
@@ -240,7 +240,7 @@ describe("by keyboard alone", () => {
 
   test("a dialog takes, traps and restores the focus", async () => {
     await site.go("/channels");
-    await site.button("New channel").first().focus();
+    await site.button("Create channel").first().focus();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     const name = page.getByRole("dialog").getByLabel("Name");
@@ -252,7 +252,7 @@ describe("by keyboard alone", () => {
     }
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await site.button("New channel").first().and(page.locator(":focus")).waitFor();
+    await site.button("Create channel").first().and(page.locator(":focus")).waitFor();
   });
 
   test("the first Tab skips the navigation, and arrow keys select options", async () => {

@@ -20,6 +20,6 @@ export function mistakeInJson(text: string): string | undefined {
   try {
     if (text.trim()) JSON.parse(text);
   } catch (error) {
-    return `Not JSON: ${(error as Error).message}`;
+    return `Invalid JSON: ${(error as Error).message}`;
   }
 }

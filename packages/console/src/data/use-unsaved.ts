@@ -12,7 +12,7 @@ export function useUnsaved(isUnsaved: () => boolean): void {
     if (blocker.state !== "blocked") return;
     void confirm({
       title: "Leave without saving?",
-      text: "What you have changed here is lost then.",
+      text: "Your changes on this page will be lost.",
       action: "Leave",
     }).then((wanted) => (wanted ? blocker.proceed() : blocker.reset()));
   }, [blocker]);

@@ -41,7 +41,7 @@ export function StepGraph({ steps, selected, onSelect, height }: Props) {
   const edges = useMemo(() => edgesOf(steps), [steps]);
   return (
     <Canvas
-      label="Steps and what they depend on"
+      label="Steps and dependencies"
       nodes={nodes}
       edges={edges}
       size={SIZE}

@@ -28,13 +28,13 @@ export class ErrorBoundary extends Component<Props, { error: unknown }> {
     if ((error as unknown) instanceof NotLoaded) {
       return (
         <Empty icon={Unplug} title={`${what} could not be loaded`} action={reload}>
-          The server does not answer. Reload when it does.
+          The server is not responding. Check your connection, then reload.
         </Empty>
       );
     }
     return (
       <Empty icon={Bug} title={`${what} could not be shown`} action={reload}>
-        <p>It is an error of the console; nothing of yours was changed by it.</p>
+        <p>This is an error in the console. Your data is unchanged.</p>
         <code>{String(error)}</code>
       </Empty>
     );

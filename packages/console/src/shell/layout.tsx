@@ -1,6 +1,7 @@
 import { LogOut, Menu, Monitor, Moon, Sun, X } from "lucide-react";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { NavLink, Outlet, ScrollRestoration, useLocation } from "react-router";
+import { capitalised } from "../data/text.ts";
 import { useTask } from "../data/use-task.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Skeleton } from "../ui/page.tsx";
@@ -103,7 +104,7 @@ function Sidebar() {
           </span>
           <div className="grow truncate who">
             <span className="truncate">{user.display_name}</span>
-            <span className="faint small truncate">{user.role}</span>
+            <span className="faint small truncate">{capitalised(user.role)}</span>
           </div>
           <IconButton icon={LogOut} label="Sign out" onClick={() => leave.run()} />
         </div>

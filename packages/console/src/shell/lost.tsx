@@ -23,7 +23,7 @@ export function Lost() {
     <div role="status" className="lost">
       {told && (
         <p className="notice warn">
-          The server does not answer: what is shown may not be how things stand. It goes on by itself.
+          The server is not responding. This page may be out of date; it updates when the connection is back.
         </p>
       )}
     </div>

@@ -4,13 +4,13 @@ import { Empty, Page } from "../ui/page.tsx";
 
 export function NotFound() {
   return (
-    <Page title="Not here">
+    <Page title="Page not found">
       <Empty
         icon={Compass}
-        title="There is no such page"
-        action={<ButtonLink to="/">Go to the overview</ButtonLink>}
+        title="This page does not exist"
+        action={<ButtonLink to="/">Go to overview</ButtonLink>}
       >
-        The address may be mistyped, or from another version.
+        Check the address, or start from the overview.
       </Empty>
     </Page>
   );

@@ -33,7 +33,7 @@ const SessionContext = createContext<SessionValue | null>(null);
 /** Returns the signed-in person. */
 export function useSession(): SessionValue {
   const session = useContext(SessionContext);
-  if (!session) throw new Error("useSession is for what stands inside <Session>");
+  if (!session) throw new Error("useSession must be used inside <Session>");
   return session;
 }
 

@@ -8,11 +8,11 @@ import { TextField } from "../ui/field.tsx";
 import { Mark } from "./mark.tsx";
 
 const REFUSED =
-  "The e-mail or the password is wrong. If your e-mail stands in several organisations, name one of them.";
+  "The e-mail or password is incorrect. If your e-mail belongs to several organisations, enter one of them.";
 
 const WHY = {
   first: "Sign in to your organisation's console.",
-  expired: "Your session is over. Sign in to go on where you were.",
+  expired: "Your session has expired. Sign in to continue where you left off.",
   left: "You are signed out.",
 };
 
@@ -55,11 +55,11 @@ export function SignIn({ why, email: known = "", onSignedIn }: Props) {
         {...field("password")}
       />
       <details className="more-fields" open={slug !== ""}>
-        <summary>Several organisations?</summary>
+        <summary>Multiple organisations?</summary>
         <TextField
           label="Organisation"
           {...field("slug")}
-          hint="Its short name. Needed when your e-mail stands in several."
+          hint="Its short name. Required if your e-mail belongs to more than one."
         />
       </details>
       {error !== undefined && <Failure error={error} />}
@@ -67,7 +67,7 @@ export function SignIn({ why, email: known = "", onSignedIn }: Props) {
         Sign in
       </Button>
       <p className="faint small sign-in-note">
-        The first start wrote the admin's password to <code>credentials.json</code> in the data directory.
+        The initial admin password is in <code>credentials.json</code> in the data directory.
       </p>
     </form>
   );

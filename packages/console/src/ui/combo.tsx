@@ -85,14 +85,14 @@ export function Combo({ label, hint, value, onChange, find, none }: ComboProps) 
           aria-describedby={hint && `${id}-hint`}
           className="input"
           autoComplete="off"
-          placeholder={none ?? "Type a part of its name"}
+          placeholder={none ?? "Search by name"}
           value={text ?? value?.label ?? ""}
           onClick={() => isOpen || type("")}
           onChange={(event) => type(event.target.value)}
           onKeyDown={press}
         />
         {value && none !== undefined && (
-          <IconButton icon={X} label={`${label}: ${none}`} onClick={() => take(null)} />
+          <IconButton icon={X} label={`Clear ${label}`} onClick={() => take(null)} />
         )}
       </div>
       <Choices {...{ id, label, choices, at, value, take }} hidden={!isOpen} />
@@ -144,7 +144,7 @@ function Choices({ id, label, choices, at, value, take, hidden }: ChoicesProps) 
 
 function stateOf({ error, loading }: { error: unknown; loading: boolean }): string {
   if (error !== undefined) return messageOf(error);
-  return loading ? "Looking …" : "Nothing has that in its name.";
+  return loading ? "Searching…" : "No matches.";
 }
 
 async function later(text: string, signal: AbortSignal, find: ComboProps["find"]): Promise<Choice[]> {

@@ -9,8 +9,8 @@ const CONTEXT_LINES = 3;
 /** The changes from one text to another, line by line. */
 export function Diff({ before, after }: { before: string; after: string }) {
   const rows = useMemo(() => diffRows(before, after), [before, after]);
-  if (!rows) return <p className="muted">The two differ too much to be compared line by line.</p>;
-  if (rows.every((row) => row.kind === "same")) return <p className="muted">The two are the same.</p>;
+  if (!rows) return <p className="muted">The texts differ too much to compare line by line.</p>;
+  if (rows.every((row) => row.kind === "same")) return <p className="muted">No differences.</p>;
   const count = (kind: DiffRow["kind"]) => rows.filter((row) => row.kind === kind).length;
   return (
     <figure className="diff">

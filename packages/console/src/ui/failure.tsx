@@ -7,10 +7,10 @@ import { FOR_ADMINS } from "./page.tsx";
 export function messageOf(error: unknown): string {
   // A proxy's answer is a whole page.
   if (error instanceof ApiError && error.code === "unexpected_answer")
-    return `The server cannot be reached: what stands before it answered ${error.status}. Try again in a moment.`;
+    return `The server cannot be reached: a proxy answered ${error.status}. Try again in a moment.`;
   if (error instanceof ApiError) return error.message;
   if (error instanceof Error && error.name === "ConnectionError")
-    return "The server does not answer. Check the connection and try again.";
+    return "The server is not responding. Check your connection and try again.";
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -31,7 +31,7 @@ function isNowhere(error: unknown): boolean {
   return error.status === 404 || (error.status === 400 && /(^|_)id$/.test(String(error.details.field)));
 }
 
-const NOWHERE = "It was deleted, or the address is mistyped.";
+const NOWHERE = "It was deleted, or the address is wrong.";
 
 /** For states that are not errors and that a retry would not change. */
 function Calm({ icon: Icon, children }: { icon: LucideIcon; children: string }) {

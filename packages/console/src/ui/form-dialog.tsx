@@ -23,8 +23,8 @@ interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
 
 const LEAVE = {
   title: "Close without saving?",
-  text: "What you have written here is lost then.",
-  action: "Discard it",
+  text: "Your text will be lost.",
+  action: "Discard",
 };
 
 /** A dialog with a form. Errors appear above the buttons. Escape asks before a text is lost. */

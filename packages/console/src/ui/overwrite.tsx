@@ -11,17 +11,17 @@ interface Meanwhile {
 /** Asks before overwriting changes that others made while a form was open. */
 export function mayOverwrite({ text, look }: Meanwhile): Promise<boolean> {
   return confirm({
-    title: "Changed meanwhile",
+    title: "Changed by someone else",
     text: (
       <>
         {text}{" "}
         <a href={look} target="_blank" rel="noreferrer">
-          Look at it as it is now
+          View the current version
         </a>{" "}
-        in a window of its own.
+        in a new window.
       </>
     ),
-    action: "Save all the same",
+    action: "Overwrite",
   });
 }
 
@@ -45,7 +45,7 @@ export async function saveChanges<W extends object, T extends object, S>(
   const theirs = changesOf<Partial<T>>(before, await get(which));
   const clashing = Object.keys(changesOf<Partial<T>>(theirs as T, changes)).filter((name) => name in theirs);
   const names = clashing.map((name) => name.replaceAll("_", " ")).join(", ");
-  const text = `Since you opened this form somebody has changed its ${names}. Saving puts yours in their place.`;
+  const text = `Someone has changed ${names} since you opened this form. Saving overwrites those changes.`;
   const mayBeSaved = clashing.length === 0 || (await mayOverwrite({ text, look }));
   return mayBeSaved ? update({ ...changes, ...which }) : null;
 }

@@ -112,12 +112,12 @@ export function Empty({
 }
 
 export const FOR_ADMINS =
-  "This is for the admins of your organisation. Ask one of them, or have them make you one under Settings.";
+  "Only admins of your organisation can use this. Ask an admin for help or for the admin role.";
 
 /** Replaces a page, or a part of it, that the person's role cannot use. */
 export function AdminsOnly() {
   return (
-    <Empty icon={Lock} title="For admins">
+    <Empty icon={Lock} title="Admins only">
       {FOR_ADMINS}
     </Empty>
   );

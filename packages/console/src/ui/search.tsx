@@ -65,7 +65,7 @@ export function SearchLine({ label, placeholder }: { label: string; placeholder:
     <search>
       <form onSubmit={submit} className="search-line">
         <Box {...{ label, placeholder, text }} className="search-input" iconSize={18} onChange={setText} />
-        {q && <IconButton icon={X} label="Clear the search" onClick={clear} />}
+        {q && <IconButton icon={X} label="Clear search" onClick={clear} />}
         <Button type="submit" small kind="primary">
           Search
         </Button>

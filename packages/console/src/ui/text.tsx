@@ -31,7 +31,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
 
 const OUTCOMES = {
   copied: { icon: Check, label: "Copied" },
-  failed: { icon: CircleAlert, label: "The browser does not copy it: select it, and copy it by hand" },
+  failed: { icon: CircleAlert, label: "Copying failed: select the text and copy it manually" },
 };
 
 /** Returns whether the text is now on the clipboard. */
@@ -57,7 +57,7 @@ export function Id({ children }: { children: string }) {
   return (
     <span className="id">
       <code className="truncate">{children}</code>
-      <Copy text={children} label="Copy id" />
+      <Copy text={children} label="Copy ID" />
     </span>
   );
 }
@@ -92,5 +92,5 @@ export function Json({ value, label = "JSON" }: { value: unknown; label?: string
 
 /** A filter in CEL, in a table. */
 export function FilterText({ filter }: { filter: string | null }) {
-  return filter ? <code className="break">{filter}</code> : <span className="faint">every one</span>;
+  return filter ? <code className="break">{filter}</code> : <span className="faint">All events</span>;
 }

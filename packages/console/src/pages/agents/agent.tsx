@@ -47,7 +47,7 @@ export function Agent() {
       lead={data?.description}
       actions={data && may("agents.setStatus") && <Activation agent={data} of={agent} />}
     >
-      <Load of={agent}>{(loaded) => <Tabs label="Of this agent" tabs={partsOf(loaded, agent.set)} />}</Load>
+      <Load of={agent}>{(loaded) => <Tabs label="Agent" tabs={partsOf(loaded, agent.set)} />}</Load>
     </Page>
   );
 }
@@ -59,12 +59,12 @@ function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }
       !isActive ||
       (await confirm({
         title: `Deactivate ${agent.name}?`,
-        text: "Its tokens are refused within 5 seconds, and no event matches it from now on. Its pending deliveries stay, and it can be activated again.",
+        text: "Its tokens stop working within 5 seconds, and new events no longer match it. Pending deliveries are kept. You can activate it again.",
         action: "Deactivate",
       }));
     if (!sure) return;
     of.set(await api.agents.setStatus({ agent_id: agent.id, status: isActive ? "inactive" : "active" }));
-    toast({ title: isActive ? `${agent.name} is inactive.` : `${agent.name} is active again.` });
+    toast({ title: isActive ? `${agent.name} is inactive.` : `${agent.name} is active.` });
   });
   return (
     <Button icon={isActive ? PowerOff : Power} busy={change.busy} onClick={() => change.run()}>

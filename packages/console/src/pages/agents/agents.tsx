@@ -13,6 +13,7 @@ import { ListSearch } from "../../ui/search.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
+import { MODE_NAMES } from "./mode.ts";
 
 type Shown = "active" | "inactive" | "all";
 
@@ -23,25 +24,28 @@ const SHOWN: { value: Shown; label: string }[] = [
 ];
 
 export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped"> }) {
-  if (agent.status === "inactive") return <Badge>inactive</Badge>;
-  if (agent.push_stopped) return <Badge tone="warn">push stopped</Badge>;
+  if (agent.status === "inactive") return <Badge>Inactive</Badge>;
+  if (agent.push_stopped) return <Badge tone="warn">Push stopped</Badge>;
   return (
     <Badge tone="good" dot>
-      active
+      Active
     </Badge>
   );
 }
 
 const COLUMNS: Column<Agent>[] = [
   { name: "Name", cell: (agent) => <Link to={`/agents/${agent.id}`}>{agent.name}</Link> },
-  { name: "State", cell: (agent) => <AgentState agent={agent} /> },
-  { name: "Receives by", cell: (agent) => <span className="muted">{agent.delivery_mode}</span> },
+  { name: "Status", cell: (agent) => <AgentState agent={agent} /> },
+  {
+    name: "Delivery mode",
+    cell: (agent) => <span className="muted">{MODE_NAMES[agent.delivery_mode]}</span>,
+  },
   {
     name: "Description",
     wideOnly: true,
     cell: (agent) => <span className="muted">{agent.description ?? "–"}</span>,
   },
-  { name: "Made", end: true, wideOnly: true, cell: (agent) => <Time at={agent.created_at} /> },
+  { name: "Created", end: true, wideOnly: true, cell: (agent) => <Time at={agent.created_at} /> },
 ];
 
 const LIST = {
@@ -61,16 +65,16 @@ function OwnAgents() {
   return (
     <Page
       title="Agents"
-      lead="Those that are yours. Admins of your organisation see all of them."
+      lead="Agents that you own. Admins see all agents."
       actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
     >
       <List
         {...LIST}
         pages={pages}
         empty={
-          <Empty icon={Bot} title="No agent is yours yet">
-            An admin of your organisation makes you the owner of one, on its page under Settings. You read
-            what it remembers then, and it takes on your steps in runs.
+          <Empty icon={Bot} title="No agents yet">
+            An admin can make you the owner of an agent in the agent's settings. You can then read its
+            memories, and it can work on your steps in runs.
           </Empty>
         }
       />
@@ -89,22 +93,22 @@ function AllAgents() {
   return (
     <Page
       title="Agents"
-      lead="Who senses and acts: each has keys, interests, and a way its events reach it."
+      lead="Programs that receive events, use memories and work on runs."
       actions={
         <>
           <ButtonLink to="/connect">Connect a device</ButtonLink>
           {may("agents.create") && (
             <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
-              New agent
+              Create agent
             </Button>
           )}
         </>
       }
     >
       <div className="list-bar">
-        <ListSearch label="Find an agent" />
+        <ListSearch label="Search agents" />
         <Segments
-          label="Which agents"
+          label="Status"
           value={shown}
           options={SHOWN}
           onChange={(status) => change({ status: status === "active" ? null : status })}
@@ -123,17 +127,17 @@ function NoAgents({ q, shown }: { q: string; shown: Shown }) {
   const [, change] = useAddress();
   const make = may("agents.create") && (
     <Button icon={Plus} onClick={() => change({ create: "1" })}>
-      Make an agent
+      Create agent
     </Button>
   );
-  const all = <Button onClick={() => change({ q: null, status: "all" })}>Look among all</Button>;
+  const all = <Button onClick={() => change({ q: null, status: "all" })}>Show all agents</Button>;
   return (
     <Empty
       icon={Bot}
-      title={q ? `No agent has “${q}” in it` : shown === "inactive" ? "No inactive agents" : "No agents yet"}
+      title={q ? `No agents match “${q}”` : shown === "inactive" ? "No inactive agents" : "No agents yet"}
       action={q ? all : make}
     >
-      An agent is a program that receives events, remembers, and takes part in runs.
+      An agent is a program that receives events, uses memories and works on runs.
     </Empty>
   );
 }

@@ -70,8 +70,8 @@ function Waiting({
   return (
     <div className="stack connect-step">
       <p>
-        On the device, start <code>sensorium connect</code> and give it this code. Here you will then see who
-        asks, and decide.
+        On the device, run <code>sensorium connect</code> and enter this code. The request then appears here
+        for your decision.
       </p>
       <div className="user-code">
         <code>{status.user_code}</code>
@@ -85,13 +85,13 @@ function Waiting({
       )}
       <p className="row small muted" role="status">
         <Badge tone="info" dot>
-          waiting for the device
+          Waiting for device
         </Badge>
-        good for{" "}
+        expires in{" "}
         {duration(Math.max(0, (Date.parse(status.expires_at) - Date.parse(status.server_now)) / 1000))}, for{" "}
         {agent.name}
       </p>
-      <p className="small muted">It will be allowed to: {status.scopes.join(", ")}</p>
+      <p className="small muted">Requested scopes: {status.scopes.join(", ")}</p>
     </div>
   );
 }
@@ -109,11 +109,11 @@ function Asking({ status, agent, busy, decide }: AskingProps) {
     <div className="stack connect-step">
       <div className="row">
         <Laptop aria-hidden size={20} />
-        <h3>A device asks to act as {agent.name}</h3>
+        <h3>A device wants to act as {agent.name}</h3>
       </div>
       <p className="muted">
-        Approve only what you have started yourself, just now. What it says of itself is not proven; compare
-        the code with the one on its screen.
+        Approve only a request that you have just started. The details below are not verified: compare the
+        code with the one on the device.
       </p>
       <Facts
         of={{
@@ -123,19 +123,19 @@ function Asking({ status, agent, busy, decide }: AskingProps) {
             </>
           ),
           Host: client_info.host,
-          "Asked at": (
+          "Requested at": (
             <time dateTime={claimed_at} title={fullTime(claimed_at)}>
               {clockTime(claimed_at)}
             </time>
           ),
           Code: <code>{status.user_code}</code>,
-          "It will be allowed to": scopes.join(", "),
+          "Requested scopes": scopes.join(", "),
         }}
       />
       {claim_id && (
         <div className="row">
           <Button kind="primary" busy={busy} onClick={() => decide(claim_id, "approve")}>
-            Approve this device
+            Approve device
           </Button>
           <Button disabled={busy} onClick={() => decide(claim_id, "reject")}>
             Deny
@@ -150,16 +150,16 @@ function Settled({ status, agent }: { status: DeviceStatus; agent: Props["agent"
   if (status.state === "connected") {
     return (
       <Empty icon={CircleCheck} title={`${status.client_info.name} is connected`}>
-        It acts as {agent.name} from now on. It can be disconnected among the agent's devices.
+        It now acts as {agent.name}. You can disconnect it under the agent's devices.
       </Empty>
     );
   }
   const denied = status.state === "denied";
   return (
-    <Empty icon={denied ? CircleX : TimerOff} title={denied ? "Denied" : "The code has expired"}>
+    <Empty icon={denied ? CircleX : TimerOff} title={denied ? "Denied" : "Code expired"}>
       {denied
-        ? "The device got no key, and the code is void."
-        : "A code is good for 10 minutes. Issue a new one to try again."}
+        ? "The device received no key, and the code is no longer valid."
+        : "Codes expire after 10 minutes. Create a new one to try again."}
     </Empty>
   );
 }

@@ -38,7 +38,7 @@ export function Connect() {
     if (CODE.test(given)) run();
   }, [given]);
   return (
-    <Page title="Connect a device" lead="A program on your machine wants to act as one of your agents.">
+    <Page title="Connect a device" lead="Let a program on a device act as one of your agents.">
       <div className="connect">
         <Card>
           {agent ? (
@@ -53,12 +53,12 @@ export function Connect() {
                 placeholder="XXXX-XXXX"
                 value={code}
                 onChange={(value) => setCode(normalizeCode(value))}
-                hint="The device shows it, or you were given it with the agent."
+                hint="The code shown on the device."
               />
               {unknown && (
                 <p className="notice warn" role="alert">
-                  No open request of an agent of yours has this code. A code expires after 10 minutes; request
-                  a new one, or ask the agent's owner or an admin to approve.
+                  No open request for your agents has this code. Codes expire after 10 minutes: request a new
+                  one, or ask the agent's owner or an admin to approve it.
                 </p>
               )}
             </Form>

@@ -41,10 +41,10 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
   });
   if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
   return (
-    <FormDialog title="New agent" submit="Make agent" onClose={onClose} task={create}>
+    <FormDialog title="New agent" submit="Create agent" onClose={onClose} task={create}>
       <TextField label="Name" required autoFocus {...field("name")} placeholder="billing-bot" />
       <TextArea label="Description" rows={2} {...field("description")} />
-      <SelectField label="How it receives events" options={MODES} {...field("mode")} />
+      <SelectField label="Delivery mode" options={MODES} {...field("mode")} />
       {mode === "push" && (
         <TextField
           label="Endpoint"
@@ -52,12 +52,12 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
           required
           {...field("endpoint")}
           placeholder="https://agent.example.com/events"
-          hint="Each event is posted here, signed."
+          hint="Events are posted to this URL, signed."
         />
       )}
       <CheckField
-        label="Make its first API key"
-        hint="With all scopes but admin. It is shown once."
+        label="Create an API key"
+        hint="All scopes except admin. Shown only once."
         checked={wantsKey}
         onChange={setWantsKey}
       />
@@ -83,17 +83,21 @@ async function firstKey(agent_id: string): Promise<Pick<Created, "apiKey" | "pro
 
 function Secrets({ agent, apiKey, problem, onDone }: Created & { onDone(): void }) {
   return (
-    <Dialog title={`${agent.name} is there`} onClose={onDone} done="I have kept them">
+    <Dialog title={`${agent.name} created`} onClose={onDone} done="Done">
       <div className="stack">
-        <p className="notice warn">These are shown only now. Keep them in your secret store.</p>
-        {problem && <p className="notice bad">It has no key yet: {problem} Make one under API keys.</p>}
+        <p className="notice warn">These secrets are shown only once. Copy them to your secret store now.</p>
+        {problem && (
+          <p className="notice bad">
+            The API key could not be created: {problem} Create one under API keys.
+          </p>
+        )}
         {apiKey && (
           <Secret label="API key" value={apiKey} note="The agent exchanges it for an access token." />
         )}
         <Secret
           label="Signing secret"
           value={agent.signing_secret}
-          note="Pushes are signed with it (Standard Webhooks)."
+          note="Signs pushed events (Standard Webhooks)."
         />
       </div>
     </Dialog>

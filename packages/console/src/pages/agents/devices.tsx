@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
+import { capitalised } from "../../data/text.ts";
 import { useReload } from "../../data/use-fresh.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
@@ -59,8 +60,8 @@ export function Devices({ agent }: { agent: Agent }) {
           },
         ]}
         empty={
-          <Empty icon={Smartphone} title="No devices" action={connect}>
-            A program on someone's machine gets its own key through a short code, and no key has to be copied.
+          <Empty icon={Smartphone} title="No devices yet" action={connect}>
+            Connect a device with a short code: it gets its own key, and no key has to be copied.
           </Empty>
         }
       />
@@ -89,10 +90,10 @@ const COLUMNS: Column<Session>[] = [
     ),
   },
   {
-    name: "State",
+    name: "Status",
     cell: ({ state }) => (
       <Badge tone={state === "active" ? "good" : "neutral"} dot>
-        {state}
+        {capitalised(state)}
       </Badge>
     ),
   },
@@ -111,12 +112,12 @@ function Disconnect({ agent, session, reload }: DisconnectProps) {
   const disconnect = useTask(async () => {
     const sure = await confirm({
       title: `Disconnect ${client_name}?`,
-      text: "Its key is revoked: within 5 seconds it can do nothing as this agent any more.",
+      text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but the device can connect again.",
       action: "Disconnect",
     });
     if (!sure) return;
     await api.sessions.delete({ agent_id: agent.id, session_id });
-    toast({ title: `${client_name} is disconnected.` });
+    toast({ title: `${client_name} disconnected.` });
     await reload();
   });
   return (

@@ -16,12 +16,12 @@ import { toast } from "../../ui/toast.tsx";
 
 const PRIORITIES = Array.from({ length: 10 }, (_, i) => ({
   value: String(9 - i),
-  label: i === 0 ? "9, first" : i === 9 ? "0, last" : String(9 - i),
+  label: i === 0 ? "9 (highest)" : i === 9 ? "0 (lowest)" : String(9 - i),
 }));
 const DEPTHS = [
   { value: "none", label: "None" },
-  { value: "shallow", label: "Three best, titles only" },
-  { value: "deep", label: "Ten best, with content" },
+  { value: "shallow", label: "Top 3, titles only" },
+  { value: "deep", label: "Top 10, with content" },
 ];
 
 type Props = SavingProps & { agent: Agent; interest: Interest | undefined };
@@ -57,7 +57,7 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
       const which = { agent_id: agent.id, id: before.id };
       if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}`))) return;
     } else await api.interests.create(wanted);
-    toast({ title: before ? "The interest is changed." : `${agent.name} is interested from now on.` });
+    toast({ title: before ? "Interest saved." : "Interest added." });
     onClose();
     await onDone();
   });
@@ -66,7 +66,7 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
   return (
     <FormDialog
       wide
-      title={interest ? "Interest" : "New interest"}
+      title={interest ? "Edit interest" : "New interest"}
       submit={interest ? "Save" : "Add interest"}
       onClose={onClose}
       task={save}
@@ -75,7 +75,7 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
       <TestedFields field={testedField} filterError={ofFilter ? error.message : undefined} />
       <div className="grid-2">
         <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
-        <SelectField label="Memories with each event" options={DEPTHS} {...field("depth")} />
+        <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
       </div>
       <Tried test={test} result={result} disabled={type === ""} />
     </FormDialog>
@@ -102,14 +102,14 @@ function TestedFields({ field, filterError }: TestedProps) {
         className="code"
         placeholder="com.github.issues.*"
         {...field("type")}
-        hint="A glob: * is any run of characters, ? one."
+        hint="A glob: * matches any characters, ? matches one."
       />
       <CodeArea
         label="Filter (CEL)"
         rows={2}
         placeholder='data.total > 100 && event.subject.startsWith("acme/")'
         {...field("filter")}
-        hint="Empty takes every event of the type. It sees data and event."
+        hint="An expression over data and event. Empty: every event of the type."
         error={filterError}
       />
     </>
@@ -127,11 +127,11 @@ function Tried({ test, result, disabled }: TriedProps) {
     <>
       <div className="row">
         <Button small icon={FlaskConical} busy={test.busy} disabled={disabled} onClick={() => test.run()}>
-          Try on the last events
+          Test on recent events
         </Button>
         {result && (
           <span role="status">
-            matches <strong>{result.matched}</strong> of {plural(result.tested, "event")}
+            Matches <strong>{result.matched}</strong> of {plural(result.tested, "event")}
           </span>
         )}
       </div>
@@ -141,22 +141,22 @@ function Tried({ test, result, disabled }: TriedProps) {
 }
 
 const MISSES: Record<string, string> = {
-  type: "other type",
-  filter: "filter is false",
-  filter_error: "filter failed",
+  type: "Different type",
+  filter: "Filter is false",
+  filter_error: "Filter failed",
 };
 
 function Results({ results }: Pick<InterestsTestResult, "results">) {
   const matchesFirst = results.toSorted((a, b) => Number(b.matches) - Number(a.matches));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to
-    <section className="tried" aria-label="Events it was tried on" tabIndex={0}>
+    <section className="tried" aria-label="Tested events" tabIndex={0}>
       <ul>
         {matchesFirst.map((each) => (
           <li key={each.event_id} className={each.matches ? "" : "faint"}>
             <span className="truncate grow">{each.type}</span>
             {each.matches ? (
-              <Badge tone="good">matches</Badge>
+              <Badge tone="good">Match</Badge>
             ) : (
               <span className="small" title={each.error}>
                 {MISSES[each.reason] ?? each.reason}

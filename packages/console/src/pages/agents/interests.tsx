@@ -1,6 +1,7 @@
 import { Filter, Trash2 } from "lucide-react";
 import type { Agent, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -21,15 +22,15 @@ export function Interests({ agent }: { agent: Agent }) {
       title: "Delete this interest?",
       text: (
         <>
-          From now on no event reaches {agent.name} by <code>{interest.event_type}</code>. What was matched
-          already stays to be delivered.
+          New events of <code>{interest.event_type}</code> no longer match {agent.name}. Existing deliveries
+          are kept. This cannot be undone.
         </>
       ),
       action: "Delete interest",
     });
     if (!sure) return;
     await api.interests.delete({ agent_id: agent.id, id: interest.id });
-    toast({ title: "The interest is deleted." });
+    toast({ title: "Interest deleted." });
     await list.reload();
   });
   return (
@@ -42,7 +43,7 @@ export function Interests({ agent }: { agent: Agent }) {
       empty={{
         icon: Filter,
         title: "No interests yet",
-        text: `Without one, events reach ${agent.name} only by the channels it is a member of.`,
+        text: `Add an interest to send matching events to ${agent.name}. Until then it only receives events of its channels.`,
       }}
       dialog={(interest, onClose) => (
         <InterestForm agent={agent} interest={interest} onClose={onClose} onDone={list.reload} />
@@ -67,7 +68,7 @@ const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
     cell: ({ filter_expression, filter_suspended_until }) => (
       <>
         <FilterText filter={filter_expression} />
-        {filter_suspended_until && <Badge tone="warn">set aside: too costly</Badge>}
+        {filter_suspended_until && <Badge tone="warn">Suspended: too expensive</Badge>}
       </>
     ),
   },
@@ -75,7 +76,7 @@ const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
   {
     name: "Memories",
     wideOnly: true,
-    cell: ({ enrichment_depth }) => <span className="muted">{enrichment_depth}</span>,
+    cell: ({ enrichment_depth }) => <span className="muted">{capitalised(enrichment_depth)}</span>,
   },
   {
     name: "",
@@ -83,7 +84,7 @@ const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
     cell: (interest) => (
       <IconButton
         icon={Trash2}
-        label={`Delete the interest in ${interest.event_type}`}
+        label={`Delete interest ${interest.event_type}`}
         onClick={() => remove(interest)}
       />
     ),

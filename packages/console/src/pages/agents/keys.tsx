@@ -19,10 +19,10 @@ type Key = KeysListResult["keys"][number];
 
 const SCOPES: { scope: Scope; means: string }[] = [
   { scope: "send", means: "publish events" },
-  { scope: "receive", means: "take deliveries" },
-  { scope: "memory:read", means: "search and read" },
-  { scope: "memory:write", means: "remember, run" },
-  { scope: "channel:read", means: "see channels" },
+  { scope: "receive", means: "receive deliveries" },
+  { scope: "memory:read", means: "search and read memories" },
+  { scope: "memory:write", means: "write memories, work on runs" },
+  { scope: "channel:read", means: "read channels" },
   { scope: "channel:write", means: "change channels" },
   { scope: "admin", means: "everything" },
 ];
@@ -33,12 +33,12 @@ export function Keys({ agent }: { agent: Agent }) {
   const revoke = useTask(async (key: Key) => {
     const sure = await confirm({
       title: `Revoke ${key.prefix}…?`,
-      text: `Tokens made with it are refused within 5 seconds. It cannot be undone: whatever still uses it needs a new key.`,
+      text: `Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone.`,
       action: "Revoke key",
     });
     if (!sure) return;
     await api.keys.revoke({ agent_id: agent.id, key_id: key.id });
-    toast({ title: "The key is revoked." });
+    toast({ title: "Key revoked." });
     await list.reload();
   });
   return (
@@ -57,12 +57,12 @@ export function Keys({ agent }: { agent: Agent }) {
           ),
         },
       ]}
-      add="New key"
+      add="Create key"
       kind="plain"
       empty={{
         icon: KeyRound,
-        title: "No keys",
-        text: `A key is what ${agent.name} signs in with. Devices get theirs when they are connected.`,
+        title: "No API keys yet",
+        text: `Create a key for ${agent.name} to authenticate with. Connected devices get their own.`,
       }}
       dialog={(_, onClose) => (
         <NewKey
@@ -77,7 +77,7 @@ export function Keys({ agent }: { agent: Agent }) {
   );
 }
 
-const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span className="faint">never</span>);
+const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span className="faint">Never</span>);
 
 const COLUMNS: Column<Key>[] = [
   { name: "Key", cell: ({ prefix }) => <code>{prefix}…</code> },
@@ -104,8 +104,8 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
   });
   if (key) {
     return (
-      <Dialog title="The new key" onClose={onClose} done="I have kept it">
-        <Secret label="API key" value={key} note="It is shown only now." />
+      <Dialog title="New API key" onClose={onClose} done="Done">
+        <Secret label="API key" value={key} note="Shown only once. Copy it now." />
       </Dialog>
     );
   }
@@ -113,14 +113,14 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
     setScopes(on ? [...scopes, scope] : scopes.filter((each) => each !== scope));
   return (
     <FormDialog
-      title={`New key of ${agent.name}`}
-      submit="Make key"
+      title={`New API key of ${agent.name}`}
+      submit="Create key"
       onClose={onClose}
       task={make}
       disabled={scopes.length === 0}
     >
       <fieldset className="checks">
-        <legend>What it may do</legend>
+        <legend>Scopes</legend>
         {SCOPES.map(({ scope, means }) => (
           <CheckField
             key={scope}

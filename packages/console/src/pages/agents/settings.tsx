@@ -16,7 +16,7 @@ import { saveChanges } from "../../ui/overwrite.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { FORMATS, MODES } from "./mode.ts";
+import { FORMATS, MODE_NAMES, MODES } from "./mode.ts";
 
 const orNull = (text: string) => (text === "" ? null : Number(text));
 
@@ -82,7 +82,7 @@ function Delivery({ agent, onSaved }: Props) {
       <Form task={save} submit="Save">
         <div className="grid-2">
           <TextField label="Name" required {...field("name")} />
-          <SelectField label="How it receives events" options={MODES} {...field("mode")} />
+          <SelectField label="Delivery mode" options={MODES} {...field("mode")} />
         </div>
         <TextArea label="Description" rows={2} {...field("description")} />
         {(draft.mode === "push" || draft.endpoint) && (
@@ -92,7 +92,7 @@ function Delivery({ agent, onSaved }: Props) {
             {...field("endpoint")}
             hint={
               agent.push_stopped
-                ? "It answered 410 Gone, so pushing stopped; saving an endpoint starts it again."
+                ? "The endpoint answered 410 Gone, so pushing stopped. Save an endpoint to resume."
                 : "Loopback and private addresses are refused."
             }
           />
@@ -103,13 +103,13 @@ function Delivery({ agent, onSaved }: Props) {
             label="Lease in seconds"
             max={43_200}
             {...field("lease")}
-            hint="How long it has to acknowledge a delivery."
+            hint="Time to acknowledge a delivery."
           />
           <OwnNumber
-            label="Most delivery attempts"
+            label="Maximum delivery attempts"
             max={100}
             {...field("budget")}
-            hint="Then the delivery becomes a dead letter."
+            hint="After the last one, the delivery is dead-lettered."
           />
         </div>
       </Form>
@@ -127,7 +127,7 @@ interface OwnNumberProps {
 
 /** A number from 1 that overrides the default for this agent. */
 function OwnNumber(props: OwnNumberProps) {
-  return <TextField {...props} type="number" min={1} placeholder="the installation's default" />;
+  return <TextField {...props} type="number" min={1} placeholder="Default" />;
 }
 
 /** The agent's team, which reads its memories, and its owner, who approves its devices. */
@@ -145,7 +145,7 @@ function Belonging({ agent, onSaved }: Props) {
     setBefore(changed);
     change(belongingOf(changed));
     onSaved(changed);
-    toast({ title: "Saved. It holds for what is read and approved from now on." });
+    toast({ title: "Saved. Applies to new reads and approvals." });
   });
   return (
     <Card title="Team and owner">
@@ -157,15 +157,15 @@ function Belonging({ agent, onSaved }: Props) {
             value={named(team)}
             find={findTeams}
             none="No team"
-            hint="Agents of a team read each other's memories of the scope team."
+            hint="Agents of a team can read each other's memories with scope team."
           />
           <Combo
             label="Owner"
             {...field("owner")}
             value={named(owner)}
             find={findPeople}
-            none="Nobody"
-            hint="A person who reads what it remembers and whose steps in runs it takes on."
+            none="No owner"
+            hint="Reads the agent's memories. The agent can work on the owner's steps in runs."
           />
         </div>
       </Form>
@@ -184,10 +184,10 @@ function Identity({ agent }: { agent: Agent }) {
   return (
     <Facts
       of={{
-        "Agent id": <Id>{agent.id}</Id>,
-        "Receives by": agent.delivery_mode,
-        Since: <Time at={agent.created_at} />,
-        Changed: <Time at={agent.updated_at} />,
+        "Agent ID": <Id>{agent.id}</Id>,
+        "Delivery mode": MODE_NAMES[agent.delivery_mode],
+        Created: <Time at={agent.created_at} />,
+        Updated: <Time at={agent.updated_at} />,
       }}
     />
   );
@@ -197,9 +197,9 @@ function Signing({ agent }: { agent: Agent }) {
   const [secret, setSecret] = useState<string>();
   const rotate = useTask(async () => {
     const sure = await confirm({
-      title: "Make a new signing secret?",
-      text: "Pushes are signed with the new one from now on, and with the old one too for 24 hours.",
-      action: "Make a new secret",
+      title: "Rotate the signing secret?",
+      text: "Pushes are signed with the new secret at once, and with the old one for another 24 hours. This cannot be undone.",
+      action: "Rotate secret",
       danger: false,
     });
     if (sure) setSecret((await api.agents.rotateSigningSecret({ agent_id: agent.id })).signing_secret);
@@ -207,14 +207,14 @@ function Signing({ agent }: { agent: Agent }) {
   return (
     <Card title="Signing secret">
       {secret ? (
-        <Secret label="Signing secret" value={secret} note="It is shown only now." />
+        <Secret label="Signing secret" value={secret} note="Shown only once. Copy it now." />
       ) : (
         <div className="row">
           <p className="muted grow">
-            Pushes to {agent.name} are signed as Standard Webhooks say, so that it can tell them from others'.
+            Pushes to {agent.name} are signed (Standard Webhooks), so that it can verify the sender.
           </p>
           <Button busy={rotate.busy} onClick={() => rotate.run()}>
-            New secret
+            Rotate secret
           </Button>
         </div>
       )}

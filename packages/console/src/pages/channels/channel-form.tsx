@@ -29,13 +29,13 @@ export function ChannelForm({ channel, onClose, onSaved }: Props) {
     const wanted = { name, description: description || null };
     const saved = before ? await saveChannel(before, wanted) : await api.channels.create(wanted);
     if (!saved) return;
-    toast({ title: channel ? "Saved." : `${saved.name} is there.` });
+    toast({ title: channel ? "Saved." : `${saved.name} created.` });
     await onSaved(saved);
   });
   return (
     <FormDialog
       title={channel ? "Edit channel" : "New channel"}
-      submit={channel ? "Save" : "Make channel"}
+      submit={channel ? "Save" : "Create channel"}
       onClose={onClose}
       task={save}
     >
@@ -44,7 +44,7 @@ export function ChannelForm({ channel, onClose, onSaved }: Props) {
         required
         {...field("name")}
         placeholder="deployments"
-        hint="No other channel may have it."
+        hint="Must be unique."
       />
       <TextArea label="Description" rows={2} {...field("description")} />
     </FormDialog>

@@ -24,12 +24,12 @@ export function Channel() {
   const remove = useTask(async () => {
     const sure = await confirm({
       title: `Delete ${data?.name}?`,
-      text: "Its feeds and memberships are deleted too, and members get no more events through it. Deliveries of events that already matched remain. This cannot be undone.",
+      text: "Its feeds and memberships are deleted, and members no longer receive events through it. Existing deliveries are kept. This cannot be undone.",
       action: "Delete channel",
     });
     if (!sure) return;
     await api.channels.delete({ channel_id: id });
-    toast({ title: `${data?.name} is deleted.` });
+    toast({ title: `${data?.name} deleted.` });
     navigate("/channels");
   });
   return (

@@ -17,17 +17,17 @@ export function Channels() {
   const pages = useList(api.channels.list, q ? { search: q } : {}, "channels");
   const create = (
     <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
-      New channel
+      Create channel
     </Button>
   );
   return (
     <Page
       title="Channels"
-      lead="Feeds select the events of a channel, and every member receives them all."
+      lead="Feeds select a channel's events; every member receives them."
       actions={create}
     >
       <div className="list-bar">
-        <ListSearch label="Find a channel" />
+        <ListSearch label="Search channels" />
       </div>
       <List
         pages={pages}
@@ -39,15 +39,15 @@ export function Channels() {
             name: "Description",
             cell: (channel) => <span className="muted">{channel.description ?? "–"}</span>,
           },
-          { name: "Made", end: true, wideOnly: true, cell: (channel) => <Time at={channel.created_at} /> },
+          { name: "Created", end: true, wideOnly: true, cell: (channel) => <Time at={channel.created_at} /> },
         ]}
         empty={
           <Empty
             icon={Hash}
-            title={q ? `No channel has “${q}” in it` : "No channels yet"}
+            title={q ? `No channels match “${q}”` : "No channels yet"}
             action={q ? <Button onClick={() => change({ q: null })}>Show all</Button> : create}
           >
-            {!q && "A channel replaces separate interests of its members: one feed serves them all."}
+            {!q && "Create a channel to send the same events to several agents."}
           </Empty>
         }
       />

@@ -20,7 +20,8 @@ export function Feeds({ channel_id }: { channel_id: string }) {
   const remove = useTask(async (feed: Feed) => {
     const text = (
       <>
-        No more events of <code>{feed.event_type_glob}</code> come into this channel.
+        Members no longer receive events of <code>{feed.event_type_glob}</code> through this channel. Existing
+        deliveries are kept. This cannot be undone.
       </>
     );
     if (!(await confirm({ title: "Delete this feed?", text, action: "Delete feed" }))) return;
@@ -49,15 +50,15 @@ export function Feeds({ channel_id }: { channel_id: string }) {
             cell: (feed) => (
               <IconButton
                 icon={Trash2}
-                label={`Delete the feed of ${feed.event_type_glob}`}
+                label={`Delete feed ${feed.event_type_glob}`}
                 onClick={() => remove.run(feed)}
               />
             ),
           },
         ]}
         empty={
-          <Empty icon={Rss} title="No feeds">
-            A feed says which events come into the channel. Without one it stays silent.
+          <Empty icon={Rss} title="No feeds yet">
+            Add a feed to select the events of this channel.
           </Empty>
         }
       />
@@ -82,13 +83,13 @@ function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: st
         className="code"
         placeholder="com.github.*"
         {...field("type")}
-        hint="A glob: * is any run of characters."
+        hint="A glob: * matches any characters."
       />
       <CodeArea
         label="Filter (CEL)"
         rows={2}
         {...field("filter")}
-        hint="Empty takes every event of the type."
+        hint="Empty: every event of the type."
       />
     </FormDialog>
   );

@@ -25,7 +25,7 @@ export function Members({ channel_id }: { channel_id: string }) {
   const list = useList(api.channels.listMembers, { channel_id });
   const remove = useTask(async ({ agent_id }: Member) => {
     const name = nameOf(agent_id);
-    const text = `${name} gets no more events by this channel. Its own interests stay.`;
+    const text = `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`;
     if (!(await confirm({ title: `Remove ${name}?`, text, action: "Remove" }))) return;
     await api.channels.removeMember({ channel_id, agent_id });
     await list.reload();
@@ -63,8 +63,8 @@ export function Members({ channel_id }: { channel_id: string }) {
           },
         ]}
         empty={
-          <Empty icon={Users} title="No members">
-            Agents join by themselves, or are added here.
+          <Empty icon={Users} title="No members yet">
+            Add an agent, or let agents join by themselves.
           </Empty>
         }
       />
@@ -83,7 +83,7 @@ function AddMember({ channel_id, onClose, onDone }: SavingProps & { channel_id: 
     await onDone();
   });
   return (
-    <FormDialog title="Add a member" submit="Add" disabled={!chosen} onClose={onClose} task={add}>
+    <FormDialog title="Add member" submit="Add member" disabled={!chosen} onClose={onClose} task={add}>
       {may("agents.list") ? (
         <Combo label="Agent" {...field("agent")} find={findAgents} />
       ) : (
@@ -93,7 +93,7 @@ function AddMember({ channel_id, onClose, onDone }: SavingProps & { channel_id: 
           required
           {...field("id")}
           placeholder="ag_…"
-          hint="Its id. Admins see the agents of the organisation, and can tell you."
+          hint="The agent's ID. Admins can look it up."
         />
       )}
     </FormDialog>

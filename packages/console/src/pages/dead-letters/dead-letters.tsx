@@ -42,7 +42,7 @@ export function DeadLetters() {
   return (
     <Page
       title="Dead letters"
-      lead="Deliveries that were given up, and input that could not be made an event."
+      lead="Deliveries that failed every attempt, and input that could not be mapped to an event."
       actions={replaySelected}
     >
       {list.items && list.items.length > 0 && (
@@ -83,7 +83,7 @@ function toggled(selected: ReadonlySet<string>, id: string): ReadonlySet<string>
 
 const NONE = (
   <Empty icon={CircleCheck} title="No dead letters">
-    What an agent fails to acknowledge time after time comes here, with the reason, instead of being lost.
+    Deliveries that an agent fails to acknowledge appear here with the reason.
   </Empty>
 );
 
@@ -113,12 +113,12 @@ const columnsOf = (
     ),
   },
   {
-    name: "For",
-    cell: ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">nobody yet</span>),
+    name: "Agent",
+    cell: ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>),
   },
   { name: "Reason", cell: (letter) => <span className="muted">{letter.dlq_reason}</span> },
-  { name: "Hand-outs", end: true, wideOnly: true, cell: (letter) => number(letter.attempt_count) },
-  { name: "Died", end: true, cell: (letter) => <Time at={letter.dead_lettered_at} /> },
+  { name: "Attempts", end: true, wideOnly: true, cell: (letter) => number(letter.attempt_count) },
+  { name: "Failed at", end: true, cell: (letter) => <Time at={letter.dead_lettered_at} /> },
 ];
 
 /** Announces new dead letters without moving the list under the pointer. */
@@ -131,7 +131,7 @@ function News({ list }: { list: Pages<unknown> }) {
   return (
     <div>
       <Button small busy={list.loading} onClick={list.reload}>
-        Show what has changed
+        Show changes
       </Button>
     </div>
   );

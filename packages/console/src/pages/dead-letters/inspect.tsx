@@ -25,13 +25,13 @@ export function Inspect({ letter, onClose, onReplay, onDone }: Props) {
   const nameOf = useNames();
   const discard = useTask(async () => {
     const sure = await confirm({
-      title: "Delete this dead letter?",
-      text: "It can then not be replayed any more. The event itself stays as long as events are kept.",
-      action: "Delete",
+      title: "Discard this dead letter?",
+      text: "It can no longer be replayed. The event itself is kept until its retention ends. This cannot be undone.",
+      action: "Discard",
     });
     if (!sure) return;
     await api.deliveries.discard({ id: letter.id });
-    toast({ title: "The dead letter is deleted." });
+    toast({ title: "Dead letter discarded." });
     await onDone();
   });
   return (
@@ -43,7 +43,7 @@ export function Inspect({ letter, onClose, onReplay, onDone }: Props) {
       footer={
         <>
           <Button kind="remove" icon={Trash2} busy={discard.busy} onClick={() => discard.run()}>
-            Delete
+            Discard
           </Button>
           <Button kind="primary" icon={RotateCw} onClick={onReplay}>
             Replay
@@ -55,15 +55,15 @@ export function Inspect({ letter, onClose, onReplay, onDone }: Props) {
         <p className="notice warn">{letter.dlq_reason}</p>
         <Facts
           of={{
-            For: letter.agent_id ? (
+            Agent: letter.agent_id ? (
               <Link to={`/agents/${letter.agent_id}`}>{nameOf(letter.agent_id)}</Link>
             ) : (
-              "nobody yet: it is no event"
+              "None: not an event"
             ),
-            "Hand-outs": letter.attempt_count,
-            Died: fullTime(letter.dead_lettered_at),
+            Attempts: letter.attempt_count,
+            "Failed at": fullTime(letter.dead_lettered_at),
             Source: letter.source ?? "–",
-            Event: letter.event_id && <Link to={`/events/${letter.event_id}`}>Its whole story</Link>,
+            Event: letter.event_id && <Link to={`/events/${letter.event_id}`}>View event</Link>,
           }}
         />
         <Json value={letter.payload} label="payload" />

@@ -52,19 +52,19 @@ export function Replay({ wanted, onClose, onDone }: Props) {
                 {plural(count, "dead letter")}
                 {more && " and more"}
               </strong>{" "}
-              will flow through interests and feeds again.
+              will be matched against interests and feeds again.
             </p>
             {receivers && (
               <p>
                 {receivers.length === 0
-                  ? "Nobody would get it: no interest or feed matches it now."
-                  : `It would go to ${receivers.map(nameOf).join(", ")}.`}
+                  ? "No receivers: no interest or feed matches it now."
+                  : `Receivers: ${receivers.map(nameOf).join(", ")}.`}
               </p>
             )}
             <p className="muted">
-              The dead recipient gets a fresh budget if it still matches, and agents that match now and never
-              had the event get it too. Others are not given it again. What could not be mapped is mapped as
-              the mapping is now.
+              The failed receiver gets a new retry budget if it still matches. Agents that match now and have
+              not received the event receive it too; others do not receive it again. Unmapped input is mapped
+              with the current mapping.
             </p>
           </div>
         )}

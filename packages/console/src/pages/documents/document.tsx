@@ -4,6 +4,7 @@ import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
+import { capitalised } from "../../data/text.ts";
 import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -36,11 +37,11 @@ export function DocumentPage() {
       <Load of={loaded} lines={8}>
         {(data) => (
           <div className="stack">
-            {data.error && <p className="notice bad">It could not be read: {data.error}</p>}
+            {data.error && <p className="notice bad">Processing failed: {data.error}</p>}
             {data.superseded_by && (
               <p className="notice">
-                A newer file of this name <Link to={`/documents/${data.superseded_by}`}>has replaced it</Link>
-                .
+                This document is superseded by{" "}
+                <Link to={`/documents/${data.superseded_by}`}>a newer version</Link>.
               </p>
             )}
             {isUnderway(data) && <Stages document={data} />}
@@ -57,15 +58,15 @@ export function DocumentPage() {
 
 const STAGES = [
   { status: "queued", says: "Queued" },
-  { status: "chunking", says: "Read and cut into chunks" },
-  { status: "embedding", says: "Meaning computed" },
+  { status: "chunking", says: "Chunking" },
+  { status: "embedding", says: "Embedding" },
   { status: "stored", says: "Searchable" },
 ] as const;
 
 function Stages({ document }: { document: Document }) {
   const at = STAGES.findIndex(({ status }) => status === document.status);
   return (
-    <ol className="stages" aria-label="How far it is">
+    <ol className="stages" aria-label="Progress">
       {STAGES.map(({ status, says }, stage) => (
         <li
           key={status}
@@ -88,15 +89,15 @@ function About({ document }: { document: Document }) {
         of={{
           Kind: kindInWords(document.mime_type),
           Size: bytes(document.byte_size),
-          "Who may read": document.sensitivity,
+          Sensitivity: capitalised(document.sensitivity),
           Source: document.ingestion_source_name,
           Version: document.version_num,
           ...Object.fromEntries(
-            audience.map(([name, labels]) => [name.replace("_", " "), labels.join(", ")]),
+            audience.map(([name, labels]) => [capitalised(name), labels.join(", ")]),
           ),
           Uploaded: <Time at={document.created_at} />,
-          "Searchable since": document.ingested_at && <Time at={document.ingested_at} />,
-          Id: <Id>{document.document_id}</Id>,
+          Ingested: document.ingested_at && <Time at={document.ingested_at} />,
+          ID: <Id>{document.document_id}</Id>,
         }}
       />
     </Card>
@@ -114,8 +115,8 @@ function Chunks({ document }: { document: Document }) {
     return (
       <Empty icon={Layers} title="No chunks yet">
         {isUnderway(document)
-          ? "They are shown here as soon as the document is read."
-          : "Nothing could be read from it."}
+          ? "Chunks appear here once the document is processed."
+          : "The document contains no readable text."}
       </Empty>
     );
   }
@@ -126,9 +127,9 @@ function Chunks({ document }: { document: Document }) {
           <li key={chunk.chunk_id}>
             <p className="chunk-head">
               <span className="num">{number(chunk.chunk_index + 1)}</span>
-              {chunk.page_number && <span>page {number(chunk.page_number)}</span>}
+              {chunk.page_number && <span>Page {number(chunk.page_number)}</span>}
               <span className="num">
-                characters {number(chunk.char_offset)}–{number(chunk.char_offset + chunk.char_length)}
+                Characters {number(chunk.char_offset)}–{number(chunk.char_offset + chunk.char_length)}
               </span>
             </p>
             <p className="chunk-text" dir="auto">
@@ -151,7 +152,7 @@ function Delete({ document }: { document: Document }) {
   const remove = useTask(async () => {
     const wanted = await confirm({
       title: `Delete ${document.filename}?`,
-      text: "The file and its chunks are erased; no search finds them any more. Memories that cite it keep the passage, marked as stale.",
+      text: "The file and its chunks are erased, and searches no longer find them. Memories that cite it keep the passage, marked as stale. This cannot be undone.",
       action: "Delete",
     });
     if (!wanted) return;
@@ -159,8 +160,8 @@ function Delete({ document }: { document: Document }) {
     const { deleted } = await api.documents.delete({ document_id, source_id });
     toast(
       deleted
-        ? { title: `${document.filename} is deleted.` }
-        : { tone: "bad", title: "It was not there any more." },
+        ? { title: `${document.filename} deleted.` }
+        : { tone: "bad", title: "Not found: the document was already deleted." },
     );
     navigate("/documents");
   });

@@ -4,6 +4,7 @@ import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
+import { capitalised } from "../../data/text.ts";
 import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -27,7 +28,7 @@ const COLUMNS: Column<Document>[] = [
     ),
   },
   { name: "Status", cell: (document) => <DocumentStatus document={document} /> },
-  { name: "Who may read", cell: (document) => document.sensitivity, wideOnly: true },
+  { name: "Sensitivity", cell: (document) => capitalised(document.sensitivity), wideOnly: true },
   { name: "Chunks", cell: (document) => number(document.chunk_count), end: true, wideOnly: true },
   { name: "Size", cell: (document) => bytes(document.byte_size), end: true, wideOnly: true },
   { name: "Uploaded", cell: (document) => <Time at={document.created_at} />, end: true },
@@ -42,11 +43,11 @@ export function Documents() {
   return (
     <Page
       title="Documents"
-      lead="What agents look things up in. A document is read, cut into chunks and made searchable."
+      lead="Reference documents that agents search and cite."
     >
       <div className="stack">
         <Drop onAccepted={pages.reload} />
-        <SearchLine label="Search documents" placeholder="Find a passage by words or meaning" />
+        <SearchLine label="Search documents" placeholder="Search by words or meaning" />
         {q ? (
           <Passages q={q} />
         ) : (
@@ -58,8 +59,8 @@ export function Documents() {
             linkOf={(document) => `/documents/${document.document_id}`}
             empty={
               <Empty icon={FileText} title="No documents yet">
-                Drop a manual, a contract or notes above: agents find the right passage with{" "}
-                <code>POST /v1/documents/search</code>, and cite it.
+                Upload a manual, a contract or notes above. Agents find passages with{" "}
+                <code>POST /v1/documents/search</code> and cite them.
               </Empty>
             }
           />
@@ -83,14 +84,14 @@ function Passages({ q }: { q: string }) {
         score,
         facts: (
           <>
-            {chunk.page_number && <span>page {number(chunk.page_number)}</span>}
-            <span>chunk {number(chunk.chunk_index + 1)}</span>
+            {chunk.page_number && <span>Page {number(chunk.page_number)}</span>}
+            <span>Chunk {number(chunk.chunk_index + 1)}</span>
           </>
         ),
       })}
       empty={
-        <Empty icon={SearchX} title="No passage fits well enough">
-          Only documents that are stored and that you may read are searched.
+        <Empty icon={SearchX} title="No matching passages">
+          Try other words. Only stored documents that you can read are searched.
         </Empty>
       }
     />

@@ -33,7 +33,7 @@ function useUploads(readers: Readers, onAccepted: () => void) {
   const send = async ({ key, file }: ReturnType<typeof show>) => {
     try {
       const { accepted, error_code } = await upload(file, readers, (part) => change(key, { part }));
-      if (!accepted) return change(key, { state: "refused", why: error_code ?? "It was refused." });
+      if (!accepted) return change(key, { state: "refused", why: error_code ?? "Upload refused." });
       change(key, { part: 1, state: "accepted" });
       onAccepted();
     } catch (error) {
@@ -79,8 +79,8 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
             <strong>Drop files here</strong> <span className="muted">or choose them.</span>
           </p>
           <p className="muted small">
-            PDF, Word, PowerPoint, Excel, HTML, Markdown or text. A file of the same name replaces the earlier
-            one.
+            PDF, Word, PowerPoint, Excel, HTML, Markdown or text. A file of the same name supersedes the
+            earlier one.
           </p>
         </div>
         <Choose take={take} />
@@ -129,7 +129,7 @@ function Progress({ file }: { file: Sending }) {
       <span className="truncate grow">{file.name}</span>
       <span className="muted small num">{bytes(file.size)}</span>
       {file.state === "sending" ? (
-        <progress value={file.part} max={1} aria-label={`Sending ${file.name}`} />
+        <progress value={file.part} max={1} aria-label={`Uploading ${file.name}`} />
       ) : (
         <span className="small" role="status">
           {file.state === "accepted" ? "Uploaded" : file.why}

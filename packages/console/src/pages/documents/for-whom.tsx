@@ -6,10 +6,10 @@ import type { Readers } from "./upload.ts";
 export const NO_READERS: Readers = { sensitivity: "internal" };
 
 const SENSITIVITIES: { value: Readers["sensitivity"]; label: string }[] = [
-  { value: "public", label: "Public: everyone" },
-  { value: "internal", label: "Internal: everyone" },
-  { value: "confidential", label: "Confidential: you and your team" },
-  { value: "restricted", label: "Restricted: you and your team" },
+  { value: "public", label: "Public: everyone in the organisation" },
+  { value: "internal", label: "Internal: everyone in the organisation" },
+  { value: "confidential", label: "Confidential: only you" },
+  { value: "restricted", label: "Restricted: only you" },
 ];
 
 const AUDIENCE = [
@@ -32,13 +32,14 @@ export function ForWhom({ readers, onChange }: { readers: Readers; onChange(read
   return (
     <div className="for-whom">
       <SelectField
-        label="Who may read"
+        label="Sensitivity"
+        hint="Levels with the same readers differ only in name."
         value={readers.sensitivity}
         options={SENSITIVITIES}
         onChange={(value) => onChange({ ...readers, sensitivity: value as Readers["sensitivity"] })}
       />
       <details className="more-fields grow">
-        <summary>Whom it is meant for, and about whom it is</summary>
+        <summary>Audience and subject</summary>
         <div className="audience">
           {AUDIENCE.map(([name, label, placeholder]) => (
             <TextField
@@ -50,14 +51,14 @@ export function ForWhom({ readers, onChange }: { readers: Readers; onChange(read
             />
           ))}
         </div>
-        <p className="field-hint">Separated by commas; searches can ask for one. Empty: for everyone.</p>
+        <p className="field-hint">Separated by commas. Searches can filter by these. Empty: everyone.</p>
         <TextField
           label="Subject"
           value={readers.subject ?? ""}
           placeholder="customer-4711"
           maxLength={1000}
           onChange={(subject) => onChange({ ...readers, subject: subject || null })}
-          hint="Whom it is about: erasing the subject erases the file."
+          hint="The person or entity that the document is about. Erasing the subject erases the document."
         />
       </details>
     </div>

@@ -34,7 +34,8 @@ export async function upload(
   onProgress: (part: number) => void,
 ): Promise<DocumentsUploadResult> {
   const mime_type = kindOf(file.name);
-  if (!mime_type) throw new Error(`${file.name} is none of ${Object.keys(KINDS).join(", ")}.`);
+  if (!mime_type)
+    throw new Error(`${file.name} has an unsupported type. Supported: ${Object.keys(KINDS).join(", ")}.`);
   const params = { file_content: await base64(file), filename: file.name, mime_type, ...readers };
   return api.documents.upload(params, {
     fetch: inSession(fetchWithProgress(onProgress)),
@@ -54,7 +55,7 @@ function fetchWithProgress(onProgress: (part: number) => void): typeof fetch {
       request.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0);
       request.onload = () =>
         done(new Response(request.response, { status: request.status, headers: headersOf(request) }));
-      request.onerror = () => failed(new TypeError("The connection was lost."));
+      request.onerror = () => failed(new TypeError("The connection was lost. Upload the file again."));
       request.onabort = () => failed(new DOMException("Aborted", "AbortError"));
       init.signal?.addEventListener("abort", () => request.abort());
       request.send(init.body as XMLHttpRequestBodyInit);

@@ -1,4 +1,5 @@
 import type { Document } from "../../../../client/index.ts";
+import { capitalised } from "../../data/text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
 const TONE: Record<Document["status"], Tone> = {
@@ -16,7 +17,7 @@ export const isUnderway = ({ status }: Pick<Document, "status">) => UNDERWAY.inc
 export function DocumentStatus({ document }: { document: Document }) {
   return (
     <Badge tone={TONE[document.status]} dot={isUnderway(document)}>
-      {document.status}
+      {capitalised(document.status)}
     </Badge>
   );
 }

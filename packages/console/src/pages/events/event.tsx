@@ -56,17 +56,17 @@ function Story({ event }: { event: EventsGetResult }) {
             Subject: payload.subject ?? "–",
             Source: payload.source,
             Accepted: fullTime(event.accepted_at),
-            "Event id": <Id>{event.event_id}</Id>,
-            "Producer's id": <Id>{payload.id}</Id>,
+            "Event ID": <Id>{event.event_id}</Id>,
+            "Producer's ID": <Id>{payload.id}</Id>,
             "Published by": <Publisher id={event.publisher_id} />,
             Deliveries: (
               <>
                 {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
-                {number(deliveries.dlq)} dead
+                {number(deliveries.dlq)} dead-lettered
               </>
             ),
-            "Sent again": event.duplicate_sources > 0 && (
-              <>{number(event.duplicate_sources)} times, from other sources</>
+            Duplicates: event.duplicate_sources > 0 && (
+              <>{number(event.duplicate_sources)} from other sources</>
             ),
           }}
         />
@@ -79,11 +79,10 @@ function Story({ event }: { event: EventsGetResult }) {
           {receivers?.length === 0 && event.state !== "accepted" && (
             <Empty
               icon={Inbox}
-              title="Nobody wanted it"
-              action={<ButtonLink to="/agents">See what agents are interested in</ButtonLink>}
+              title="No receivers"
+              action={<ButtonLink to="/agents">View agents</ButtonLink>}
             >
-              No interest of an agent and no feed of a channel matched. A new interest matches from then on;
-              it does not reach back.
+              No interest or feed matched this event. A new interest applies only to later events.
             </Empty>
           )}
           {receivers?.map((receiver) => (
@@ -100,20 +99,20 @@ function Story({ event }: { event: EventsGetResult }) {
 
 function Publisher({ id }: { id: string | null }) {
   const { user } = useSession();
-  if (id === null) return "an inlet, or the service itself";
-  if (id === user.id) return "you";
+  if (id === null) return "A webhook, a connector or the service";
+  if (id === user.id) return "You";
   return <Who id={id} />;
 }
 
 function Retry({ id, done }: { id: string; done(): Promise<void> }) {
   const retry = useTask(async () => {
     await api.events.retry({ event_id: id });
-    toast({ title: "It is being matched again." });
+    toast({ title: "Matching restarted." });
     await done();
   });
   return (
     <Button icon={RotateCw} busy={retry.busy} onClick={() => retry.run()}>
-      Match again
+      Retry matching
     </Button>
   );
 }

@@ -40,7 +40,7 @@ const COLUMNS: Column<Listed>[] = [
     wideOnly: true,
     cell: ({ payload }) => <span className="muted break">{payload.source}</span>,
   },
-  { name: "Became", cell: (event) => <EventState state={event.state} matched={event.matched_count} /> },
+  { name: "Status", cell: (event) => <EventState state={event.state} matched={event.matched_count} /> },
   { name: "Accepted", end: true, cell: (event) => <Time at={event.accepted_at} /> },
 ];
 
@@ -93,7 +93,7 @@ export function Events() {
           onClose={() => set({ publish: null })}
           onPublished={(id, duplicate) => {
             toast({
-              title: duplicate ? "That id was published before: here is the original." : "Published.",
+              title: duplicate ? "An event with this ID exists. This is the original." : "Published.",
             });
             navigate(`/events/${id}`);
           }}
@@ -105,10 +105,10 @@ export function Events() {
 
 function NoMatch() {
   const navigate = useNavigate();
-  const clear = <Button onClick={() => navigate("/events")}>Clear the search</Button>;
+  const clear = <Button onClick={() => navigate("/events")}>Clear search</Button>;
   return (
-    <Empty icon={Search} title="No event fits" action={clear}>
-      Types are globs: <code>com.github.*</code> finds all that begin so.
+    <Empty icon={Search} title="No matching events" action={clear}>
+      Types are globs: <code>com.github.*</code> matches every type with that prefix.
     </Empty>
   );
 }
@@ -117,16 +117,16 @@ function NoEvents({ publish }: { publish(): void }) {
   const { may } = useSession();
   const first = (
     <Button icon={Send} onClick={publish}>
-      Publish the first one
+      Publish event
     </Button>
   );
   return (
     <Empty icon={Radio} title="No events yet" action={first}>
-      Events come from agents that publish, from webhooks and brokers
+      Events come from agents, from webhooks and brokers
       {may("ingest.listWebhooks") && (
         <>
           {" "}
-          attached under <Link to="/ingest">Ingest</Link>
+          connected under <Link to="/ingest">Ingest</Link>
         </>
       )}
       , or from here.
@@ -178,7 +178,7 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
       {text("type", "Type", "com.github.*")}
       {text("source", "Source", "https://…")}
       {text("subject", "Subject", "acme/shop#12")}
-      {text("id", "Producer's id", "order-4711")}
+      {text("id", "Producer's ID", "order-4711")}
       <SelectField
         label="Accepted"
         options={WITHIN}
@@ -187,7 +187,7 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
       />
       <div className="filter-end">
         <CheckField
-          label="Only unmatched"
+          label="Unmatched only"
           checked={draft.unmatched}
           onChange={(unmatched) => search({ ...draft, unmatched })}
         />

@@ -35,13 +35,13 @@ export function Publish({
   });
   return (
     <FormDialog
-      title="Publish an event"
+      title="Publish event"
       submit="Publish"
       onClose={onClose}
       task={publish}
       disabled={problem !== undefined}
     >
-      <TextField label="Type" required {...field("type")} hint="Reverse-DNS, as interests match it." />
+      <TextField label="Type" required {...field("type")} hint="Reverse DNS. Interests match it." />
       <TextField label="Source" required {...field("source")} />
       <TextField label="Subject" {...field("subject")} placeholder="acme/shop#12" />
       <CodeArea label="Data (JSON)" rows={7} {...field("data")} error={problem} />

@@ -16,7 +16,7 @@ export function Receiver({ receiver }: { receiver: EventReceiver }) {
       title={<Who id={agent_id} />}
       actions={
         <>
-          <span className="faint small">{plural(attempt_count, "hand-out")}</span>
+          <span className="faint small">{plural(attempt_count, "attempt")}</span>
           <DeliveryState state={state} />
         </>
       }
@@ -49,7 +49,7 @@ function Why({ agent_id, matched }: { agent_id: string; matched: EventReceiver["
         return (
           <li key={id}>
             <span className="faint">Interest</span>{" "}
-            <code>{interest?.event_type ?? (interests ? "since deleted" : "…")}</code>
+            <code>{interest?.event_type ?? (interests ? "deleted" : "…")}</code>
             {interest?.filter_expression && (
               <>
                 {" "}
@@ -80,16 +80,16 @@ function ByFeed({ feed_id }: { feed_id: string }) {
   if (!data) {
     return (
       <li>
-        <span className="faint">Member of a channel, by its feed</span>{" "}
-        <code>{data === null ? "since deleted" : "…"}</code>
+        <span className="faint">Channel feed</span>{" "}
+        <code>{data === null ? "deleted" : "…"}</code>
       </li>
     );
   }
   const { channel, feed } = data;
   return (
     <li>
-      <span className="faint">Member of</span> <Link to={`/channels/${channel.id}`}>{channel.name}</Link>
-      <span className="faint">, by its feed</span> <code>{feed.event_type_glob}</code>
+      <span className="faint">Channel</span> <Link to={`/channels/${channel.id}`}>{channel.name}</Link>
+      <span className="faint">, feed</span> <code>{feed.event_type_glob}</code>
       {feed.filter_expression && (
         <>
           {" "}

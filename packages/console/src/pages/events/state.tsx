@@ -1,11 +1,12 @@
 import { plural } from "../../data/format.ts";
+import { capitalised } from "../../data/text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
 /** The state of an event. */
 export function EventState({ state, matched }: { state: string; matched: number | null }) {
-  if (state === "parked") return <Badge tone="bad">parked</Badge>;
-  if (state === "accepted") return <Badge tone="info">accepted</Badge>;
-  if (!matched) return <Badge>unmatched</Badge>;
+  if (state === "parked") return <Badge tone="bad">Parked</Badge>;
+  if (state === "accepted") return <Badge tone="info">Accepted</Badge>;
+  if (!matched) return <Badge>Unmatched</Badge>;
   return <Badge tone="good">{plural(matched, "receiver")}</Badge>;
 }
 
@@ -19,13 +20,12 @@ const TONES: Record<string, Tone> = {
 };
 
 const WORDS: Record<string, string> = {
-  leased: "in flight",
-  ready: "ready",
-  waiting: "waiting to retry",
-  dead: "dead letter",
+  leased: "In flight",
+  waiting: "Waiting to retry",
+  dead: "Dead-lettered",
 };
 
 /** The state of one delivery. */
 export function DeliveryState({ state }: { state: string }) {
-  return <Badge tone={TONES[state] ?? "neutral"}>{WORDS[state] ?? state}</Badge>;
+  return <Badge tone={TONES[state] ?? "neutral"}>{WORDS[state] ?? capitalised(state)}</Badge>;
 }

@@ -1,18 +1,19 @@
 import type { TimelineEntry } from "../../../../client/index.ts";
 import { clockTime, duration, fullTime } from "../../data/format.ts";
+import { capitalised } from "../../data/text.ts";
 import "./events.css";
 
 const WORDS: Record<string, string> = {
-  published: "Published, durable",
+  published: "Published",
   matched: "Matched",
-  unmatched: "Matched nobody",
+  unmatched: "No match",
   parked: "Parked: matching failed",
-  handed_out: "Handed out",
-  nacked: "Handed back",
-  returned: "Returned when its stream closed",
-  lease_expired: "Lease expired without an acknowledgement",
+  handed_out: "Delivered",
+  nacked: "Rejected by the agent",
+  returned: "Returned: the stream closed",
+  lease_expired: "Lease expired",
   acknowledged: "Acknowledged",
-  dead: "Became a dead letter",
+  dead: "Dead-lettered",
   replayed: "Replayed",
   discarded: "Discarded",
 };
@@ -29,7 +30,7 @@ const TONES: Record<string, string> = {
 
 /** The history in order, with the time between entries. */
 export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
-  if (entries.length === 0) return <p className="faint small">Nothing yet.</p>;
+  if (entries.length === 0) return <p className="faint small">No entries yet.</p>;
   return (
     <ol className="timeline">
       {entries.map((entry, at) => (
@@ -37,7 +38,7 @@ export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: see above
         <li key={at} className={TONES[entry.what] ?? ""}>
           <div className="row nowrap">
-            <span className="grow">{WORDS[entry.what] ?? entry.what}</span>
+            <span className="grow">{WORDS[entry.what] ?? capitalised(entry.what)}</span>
             <time dateTime={entry.at} title={fullTime(entry.at)} className="faint small num">
               {clockTime(entry.at)}
               {at > 0 && ` · +${duration(secondsBetween(entries[at - 1] as TimelineEntry, entry))}`}

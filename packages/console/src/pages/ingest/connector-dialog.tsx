@@ -14,7 +14,7 @@ type Props = SavingProps & { connector: Connector | undefined };
 
 const KINDS = [
   { value: "amqp091", label: "RabbitMQ (AMQP 0-9-1)" },
-  { value: "amqp10", label: "Azure Service Bus, Artemis, Qpid … (AMQP 1.0)" },
+  { value: "amqp10", label: "Azure Service Bus, Artemis, Qpid and others (AMQP 1.0)" },
 ];
 
 const whole = (connector: Connector): Connector => ({
@@ -57,15 +57,15 @@ export function ConnectorDialog({ connector, onClose, onDone }: Props) {
         source: source.trim(),
         ...(kind === "amqp091" ? { queue: from } : { address: from }),
       });
-    toast({ title: before ? "Saved. It holds for what comes from now on." : `${name} is connecting.` });
+    toast({ title: before ? "Saved. Applies to new messages." : `Connecting ${name}.` });
     onClose();
     await onDone();
   });
   return (
     <FormDialog
       wide
-      title={connector ? connector.name : "Add a connector"}
-      submit={connector ? "Save" : "Add the connector"}
+      title={connector ? connector.name : "New connector"}
+      submit={connector ? "Save" : "Add connector"}
       onClose={onClose}
       task={save}
     >
@@ -77,9 +77,9 @@ export function ConnectorDialog({ connector, onClose, onDone }: Props) {
         min={1}
         max={1000}
         {...field("prefetch")}
-        hint="How many messages each node may hold that are not stored yet."
+        hint="Maximum number of unstored messages per node."
       />
-      <MappingFields source={source} {...field("mapping")} idDefault="Default: the broker's message id." />
+      <MappingFields source={source} {...field("mapping")} idDefault="Default: the broker's message ID." />
     </FormDialog>
   );
 }
@@ -96,7 +96,7 @@ function BrokerFields({ kind, field }: Pick<Draft, "kind"> & { field: FieldOf<Dr
         required
         pattern="amqps?://.+"
         placeholder="amqps://user:password@rabbit.example.com/"
-        hint="With its credentials, which are never shown again."
+        hint="Including credentials, which are never shown again."
       />
       <div className="grid-2">
         <TextField
@@ -104,14 +104,14 @@ function BrokerFields({ kind, field }: Pick<Draft, "kind"> & { field: FieldOf<Dr
           {...field("from")}
           required
           placeholder={kind === "amqp091" ? "orders" : "/amq/queue/orders"}
-          hint="It must be there already."
+          hint="Must exist."
         />
         <TextField
           label="Source"
           {...field("source")}
           required
           placeholder="shop"
-          hint="The second part of the type."
+          hint="The second part of the event type."
         />
       </div>
     </>

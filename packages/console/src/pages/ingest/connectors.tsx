@@ -23,11 +23,11 @@ export function Connectors() {
       pages={pages}
       label="Connectors"
       columns={(edit) => columnsOf(edit, pages.reload)}
-      add="Add a connector"
+      add="Add connector"
       empty={{
         icon: Plug,
         title: "No connectors yet",
-        text: "A connector takes the messages of RabbitMQ, Azure Service Bus or another AMQP broker as events, and acknowledges each only when its event is stored.",
+        text: "Add a connector to receive messages of RabbitMQ, Azure Service Bus or another AMQP broker as events. Each message is acknowledged once its event is stored.",
       }}
       dialog={(connector, onClose) => (
         <ConnectorDialog connector={connector} onClose={onClose} onDone={pages.reload} />
@@ -44,10 +44,10 @@ const columnsOf = (
     name: "Connector",
     cell: (connector) => <Name connector={connector} edit={edit} />,
   },
-  { name: "State", cell: (connector) => <ConnectorState connector={connector} /> },
-  { name: "Waiting", cell: ({ lag }) => (lag === null ? "–" : number(lag)), end: true },
+  { name: "Status", cell: (connector) => <ConnectorState connector={connector} /> },
+  { name: "Lag", cell: ({ lag }) => (lag === null ? "–" : number(lag)), end: true },
   { name: "Events", cell: ({ counts }) => number(counts.accepted), end: true, wideOnly: true },
-  { name: "Not mapped", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
+  { name: "Mapping errors", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
   { name: "", cell: (connector) => <RowActions connector={connector} reload={reload} />, end: true },
 ];
 
@@ -74,25 +74,25 @@ function RowActions({ connector, reload }: { connector: Connector; reload(): Pro
   const { id: connector_id, name, paused } = connector;
   const pause = useTask(async () => {
     await api.connectors.update({ connector_id, paused: !paused });
-    toast({ title: paused ? `${name} goes on.` : `${name} is paused: messages stay at the broker.` });
+    toast({ title: paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.` });
     await reload();
   });
   const remove = useTask(async () => {
     const wanted = await confirm({
       title: `Delete ${name}?`,
-      text: "What it has taken is finished first; the rest stays at the broker. Events that came by it stay.",
+      text: "Messages in progress are finished first; the rest stay at the broker. Published events are kept. This cannot be undone.",
       action: "Delete",
     });
     if (!wanted) return;
     await api.connectors.delete({ connector_id });
-    toast({ title: `${name} is deleted.` });
+    toast({ title: `${name} deleted.` });
     await reload();
   });
   return (
     <span className="row nowrap end">
       <IconButton
         icon={paused ? Play : Pause}
-        label={paused ? `Let ${name} go on` : `Pause ${name}`}
+        label={paused ? `Resume ${name}` : `Pause ${name}`}
         disabled={pause.busy}
         onClick={() => pause.run()}
       />

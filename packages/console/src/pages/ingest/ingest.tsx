@@ -7,9 +7,9 @@ import "./ingest.css";
 /** Events from other systems. */
 export function Ingest() {
   return (
-    <Page title="Ingest" lead="How what happens in other systems becomes events here.">
+    <Page title="Ingest" lead="Events from other systems, through webhooks and message brokers.">
       <Tabs
-        label="Ways in"
+        label="Ingest"
         tabs={[
           { key: "webhooks", label: "Webhooks", content: <Webhooks /> },
           { key: "connectors", label: "Connectors", content: <Connectors /> },

@@ -43,8 +43,8 @@ export function MappingFields({ source, value: mapping, onChange, idDefault }: P
     <fieldset className="mapping">
       <legend>Mapping</legend>
       <p className="field-hint">
-        Each is a word, a JSON Pointer into the payload (<code>/issue/number</code>) or a header (
-        <code>header:X-GitHub-Event</code>). The event’s type becomes <code>{typeOf(source, mapping)}</code>.
+        Each value is a constant, a JSON Pointer into the payload (<code>/issue/number</code>) or a header (
+        <code>header:X-GitHub-Event</code>). The event type becomes <code>{typeOf(source, mapping)}</code>.
       </p>
       <div className="grid-2">
         <TextField label="Entity" {...field("entity")} required placeholder="header:X-GitHub-Event" />
@@ -55,7 +55,7 @@ export function MappingFields({ source, value: mapping, onChange, idDefault }: P
           placeholder="/repository/full_name"
           hint="What the event is about. Optional."
         />
-        <TextField label="Id" {...field("id")} placeholder="/delivery/id" hint={idDefault} />
+        <TextField label="ID" {...field("id")} placeholder="/delivery/id" hint={idDefault} />
         <TextField
           label="Data"
           {...field("data")}

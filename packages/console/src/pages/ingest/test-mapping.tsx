@@ -45,23 +45,23 @@ export function TestMapping({ webhook }: { webhook: Webhook }) {
     );
   });
   return (
-    <Card title="Test it">
+    <Card title="Test">
       <Form
         task={test}
-        submit="Test the saved mapping"
+        submit="Test saved mapping"
         note="Nothing is published."
         disabled={wrong !== undefined}
       >
         <CodeArea label="Payload" required rows={9} value={payload} onChange={setPayload} error={wrong} />
-        <CodeArea label="Headers" rows={2} value={headers} onChange={setHeaders} hint="One a line." />
+        <CodeArea label="Headers" rows={2} value={headers} onChange={setHeaders} hint="One per line." />
       </Form>
       <div role="status" className="test-result">
         {result?.error && (
           <p className="notice bad">
-            <CircleAlert aria-hidden size={16} /> It would be a dead letter: {result.error}
+            <CircleAlert aria-hidden size={16} /> The payload would be dead-lettered: {result.error}
           </p>
         )}
-        {result?.event && <Json value={result.event} label="The event it would be" />}
+        {result?.event && <Json value={result.event} label="Resulting event" />}
       </div>
     </Card>
   );

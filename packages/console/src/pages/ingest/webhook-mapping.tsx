@@ -2,7 +2,8 @@ import type { Webhook } from "../../../../client/index.ts";
 import { SelectField } from "../../ui/field.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, typeOf } from "./mapping.tsx";
 
-const ID_DEFAULT = "Default: the sender's delivery id, else the body itself for 24 hours.";
+const ID_DEFAULT =
+  "Default: the sender's delivery ID. Without one, identical bodies within 24 hours are duplicates.";
 const AS_CLOUDEVENTS = "cloudevents";
 
 /** How a webhook's deliveries become events, as form values. */
@@ -18,12 +19,12 @@ export function webhookMappingOf(draft: WebhookDraft): Webhook["mapping"] {
 
 /** Returns the event type of a webhook, with placeholders. */
 export function typeOfWebhook({ source, mapping }: Pick<Webhook, "source" | "mapping">): string {
-  return mapping === AS_CLOUDEVENTS ? "as sent" : typeOf(source, mapping);
+  return mapping === AS_CLOUDEVENTS ? "As sent" : typeOf(source, mapping);
 }
 
 const KINDS = [
   { value: "mapped", label: "JSON or forms, mapped to events" },
-  { value: AS_CLOUDEVENTS, label: "CloudEvents, taken as they are" },
+  { value: AS_CLOUDEVENTS, label: "CloudEvents, unchanged" },
 ];
 
 interface Props {
@@ -36,7 +37,7 @@ export function WebhookMappingFields({ source, value, onChange }: Props) {
   return (
     <>
       <SelectField
-        label="What it sends"
+        label="Format"
         options={KINDS}
         value={value === AS_CLOUDEVENTS ? value : "mapped"}
         onChange={(kind) => onChange(kind === AS_CLOUDEVENTS ? kind : emptyMapping)}

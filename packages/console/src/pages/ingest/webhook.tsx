@@ -42,11 +42,11 @@ export function WebhookPage() {
                   Address: (
                     <span className="row nowrap">
                       <code className="truncate">{data.url}</code>
-                      <Copy text={data.url} label="Copy the address" />
+                      <Copy text={data.url} label="Copy address" />
                     </span>
                   ),
-                  Since: <Time at={data.created_at} />,
-                  Id: <Id>{data.id}</Id>,
+                  Created: <Time at={data.created_at} />,
+                  ID: <Id>{data.id}</Id>,
                 }}
               />
             </Card>
@@ -65,7 +65,7 @@ export function WebhookPage() {
 async function find(id: string, signal?: AbortSignal): Promise<Webhook> {
   for await (const each of api.ingest.listWebhooks.all({ limit: 200 }, { ...(signal && { signal }) }))
     if (each.id === id) return each;
-  throw new Error("There is no such webhook (any more).");
+  throw new Error("Webhook not found. It may have been deleted.");
 }
 
 const whole = (webhook: Webhook): Webhook => ({
@@ -88,14 +88,14 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
     setBefore(saved);
     change(draftOf(saved));
     onSaved(saved);
-    toast({ title: "Saved. It holds for what comes from now on." });
+    toast({ title: "Saved. Applies to new deliveries." });
   });
   return (
     <Card title="Mapping">
       <Form
         task={save}
         submit="Save"
-        note="What could not be mapped before can be replayed from the dead letters."
+        note="Earlier mapping failures can be replayed from the dead letters."
       >
         <TextField label="Name" {...field("name")} required maxLength={200} />
         <WebhookMappingFields source={webhook.source} {...field("mapping")} />
@@ -109,9 +109,9 @@ function Actions({ webhook }: { webhook: Webhook }) {
   const navigate = useNavigate();
   const rotate = useTask(async () => {
     const wanted = await confirm({
-      title: `Give ${webhook.name} a new secret?`,
-      text: "The one before is accepted too for 24 hours: give the sender the new one within them.",
-      action: "Make a new secret",
+      title: `Rotate the secret of ${webhook.name}?`,
+      text: "The old secret is accepted for another 24 hours: give the sender the new one before then. This cannot be undone.",
+      action: "Rotate secret",
       danger: false,
     });
     if (wanted) setSecret(await api.ingest.rotateWebhook({ webhook_id: webhook.id }));
@@ -119,28 +119,28 @@ function Actions({ webhook }: { webhook: Webhook }) {
   const remove = useTask(async () => {
     const wanted = await confirm({
       title: `Delete ${webhook.name}?`,
-      text: "What its sender delivers from now on is refused. Events that came by it stay.",
+      text: "New deliveries from the sender are refused. Published events are kept. This cannot be undone.",
       action: "Delete",
     });
     if (!wanted) return;
     await api.ingest.deleteWebhook({ webhook_id: webhook.id });
-    toast({ title: `${webhook.name} is deleted.` });
+    toast({ title: `${webhook.name} deleted.` });
     navigate("/ingest");
   });
   return (
     <>
       <Button icon={RefreshCw} busy={rotate.busy} onClick={() => rotate.run()}>
-        New secret
+        Rotate secret
       </Button>
       <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
         Delete
       </Button>
       {secret && (
-        <Dialog title="The new signing secret" onClose={() => setSecret(undefined)} done="Done">
+        <Dialog title="New signing secret" onClose={() => setSecret(undefined)} done="Done">
           <Secret
             label="Signing secret"
             value={secret.signing_secret}
-            note={`Shown only now. The one before is accepted until ${dateTime(secret.previous_ends_at)}.`}
+            note={`Shown only once. The old secret is accepted until ${dateTime(secret.previous_ends_at)}.`}
           />
         </Dialog>
       )}

@@ -35,7 +35,7 @@ const COLUMNS: Column<Webhook>[] = [
     cell: ({ url }) => (
       <span className="row nowrap">
         <code className="truncate address">{url}</code>
-        <Copy text={url} label="Copy the address" />
+        <Copy text={url} label="Copy address" />
       </span>
     ),
   },
@@ -44,7 +44,7 @@ const COLUMNS: Column<Webhook>[] = [
     cell: ({ source, mapping }) => <code>{typeOfWebhook({ source, mapping })}</code>,
     wideOnly: true,
   },
-  { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true },
 ];
 
 export function Webhooks() {
@@ -55,11 +55,11 @@ export function Webhooks() {
       label="Webhooks"
       columns={COLUMNS}
       linkOf={({ id }) => `/ingest/webhooks/${id}`}
-      add="Add a webhook"
+      add="Add webhook"
       empty={{
         icon: WebhookIcon,
         title: "No webhooks yet",
-        text: "Register what sends them, GitHub say: you get an address and a secret to sign with, and every delivery becomes an event.",
+        text: "Add a webhook for a sender such as GitHub: it gets an address and a signing secret, and each delivery becomes an event.",
       }}
       dialog={(_, onClose) => <AddDialog onClose={onClose} onDone={pages.reload} />}
     />
@@ -93,9 +93,9 @@ function AddDialog({ onClose, onDone }: SavingProps) {
   });
   if (made) return <MadeDialog made={made} onClose={onClose} />;
   return (
-    <FormDialog wide title="Add a webhook" submit="Add the webhook" onClose={onClose} task={add}>
+    <FormDialog wide title="New webhook" submit="Add webhook" onClose={onClose} task={add}>
       <div className="row muted small">
-        Fill in for
+        Preset
         <Button small onClick={() => change({ ...GITHUB, name: draft.name || "GitHub" })}>
           GitHub
         </Button>
@@ -108,7 +108,7 @@ function AddDialog({ onClose, onDone }: SavingProps) {
           required
           maxLength={300}
           placeholder="github"
-          hint="Stands in the address and in the type."
+          hint="Part of the address and of the event type."
         />
       </div>
       <WebhookMappingFields source={draft.source} {...field("mapping")} />
@@ -117,15 +117,15 @@ function AddDialog({ onClose, onDone }: SavingProps) {
 }
 
 function MadeDialog({ made, onClose }: { made: Created; onClose(): void }) {
-  const test = <ButtonLink to={`/ingest/webhooks/${made.id}`}>Test its mapping</ButtonLink>;
+  const test = <ButtonLink to={`/ingest/webhooks/${made.id}`}>Test mapping</ButtonLink>;
   return (
-    <Dialog title={`${made.name} can deliver now`} onClose={onClose} footer={test} done="Done">
+    <Dialog title={`${made.name} added`} onClose={onClose} footer={test} done="Done">
       <div className="stack">
-        <Secret label="Address" value={made.url} note="Where the sender delivers to." />
+        <Secret label="Address" value={made.url} note="The sender posts its deliveries here." />
         <Secret
           label="Signing secret"
           value={made.signing_secret}
-          note="Shown only now. The sender signs with it; what is not signed is refused."
+          note="Shown only once. The sender signs with it; unsigned deliveries are refused."
         />
       </div>
     </Dialog>

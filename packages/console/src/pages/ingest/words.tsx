@@ -1,4 +1,5 @@
 import type { Connector } from "../../../../client/index.ts";
+import { capitalised } from "../../data/text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
 const TONE: Record<Connector["state"], Tone> = {
@@ -12,7 +13,7 @@ const TONE: Record<Connector["state"], Tone> = {
 export function ConnectorState({ connector }: { connector: Connector }) {
   return (
     <Badge tone={TONE[connector.state]} dot>
-      {connector.state}
+      {capitalised(connector.state)}
     </Badge>
   );
 }

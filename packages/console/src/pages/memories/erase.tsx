@@ -24,7 +24,7 @@ const ABOVE = [
 const BY = [
   { value: "subject", label: "By subject" },
   { value: "agent", label: "By agent" },
-  { value: "ids", label: "By id" },
+  { value: "ids", label: "By ID" },
 ] as const;
 type By = (typeof BY)[number]["value"];
 
@@ -34,7 +34,7 @@ export function Erase() {
     <Page
       title="Erase permanently"
       above={ABOVE}
-      lead="For data-protection requests: erases memories and everything stored about them, regardless of their readers. This cannot be undone."
+      lead="For data-protection requests: erases memories and everything stored about them, regardless of scope. This cannot be undone."
     >
       <Steps />
     </Page>
@@ -51,7 +51,7 @@ function Steps() {
   if (done) return <Receipt result={done} again={() => setDone(undefined)} />;
   return (
     <div className="stack">
-      <Card title="1. What">
+      <Card title="1. Selection">
         <What
           onChange={() => setPlan(undefined)}
           onPlanned={(wanted, counted) => {
@@ -64,13 +64,13 @@ function Steps() {
         <Card title="2. Data to erase">
           <div className="stack" role="status">
             {total === 0 ? (
-              <p className="muted">Nothing that is kept fits this. There is nothing to erase.</p>
+              <p className="muted">No stored data matches. There is nothing to erase.</p>
             ) : (
               <>
                 <Counts erased={plan.erased} />
                 <div className="row">
                   <Button kind="danger" onClick={() => setSure(true)}>
-                    Erase {count > 0 ? plural(count, "memory", "memories") : "it"} for good
+                    Erase {count > 0 ? plural(count, "memory", "memories") : "data"} permanently
                   </Button>
                   <span className="muted small">Nothing is erased yet.</span>
                 </div>
@@ -126,19 +126,19 @@ function What({ onChange, onPlanned }: WhatProps) {
   return (
     <Form
       task={look}
-      submit="See what would be erased"
+      submit="Preview erasure"
       disabled={!wanted[by]}
-      note="Nothing is erased by that."
+      note="The preview erases nothing."
     >
       <div>
-        <Segments label="Chosen by" {...field("by")} options={BY} />
+        <Segments label="Select by" {...field("by")} options={BY} />
       </div>
       {by === "subject" && (
         <TextField
           label="Subject"
           {...field("subject")}
           placeholder="customer-4711"
-          hint="Memories whose metadata names it as subject or that came of an event about it, and documents about it."
+          hint="Memories whose metadata names this subject, memories from events about it, and documents about it."
         />
       )}
       {by === "agent" && (
@@ -146,11 +146,11 @@ function What({ onChange, onPlanned }: WhatProps) {
           label="Agent"
           {...field("agent")}
           find={findAgents}
-          hint="All that this agent owns, also what only it may read."
+          hint="Everything that this agent owns, including what only it can read."
         />
       )}
       {by === "ids" && (
-        <CodeArea label="Ids of memories" {...field("ids")} hint="One a line, at most 1,000." />
+        <CodeArea label="Memory IDs" {...field("ids")} hint="One per line, at most 1,000." />
       )}
     </Form>
   );
@@ -175,7 +175,9 @@ function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
   return (
     <FormDialog
       title={
-        count > 0 ? `Erase ${plural(count, "memory", "memories")} permanently?` : "Erase it permanently?"
+        count > 0
+          ? `Erase ${plural(count, "memory", "memories")} permanently?`
+          : "Erase this data permanently?"
       }
       submit="Erase permanently"
       danger
@@ -184,10 +186,10 @@ function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
       onClose={onClose}
     >
       <p className="muted">
-        They go at once, with their relationships, citations and everything derived from them. Nobody can
-        restore them. You get a signed receipt.
+        The data is erased at once, with relationships, citations and everything derived from it. This cannot
+        be undone. You get a signed receipt.
       </p>
-      <TextField label={`Type “${WORD}” to go on`} value={word} onChange={setWord} />
+      <TextField label={`Type “${WORD}” to confirm`} value={word} onChange={setWord} />
     </FormDialog>
   );
 }

@@ -11,7 +11,7 @@ import { Secret } from "../../ui/text.tsx";
 export function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
   const counts = Object.entries(erased).flatMap(([kind, count]) => (count ? [{ kind, count }] : []));
   const shown = counts.map(({ kind, count }) => [capitalised(kind), bold(count)]);
-  return <Facts of={counts.length > 0 ? Object.fromEntries(shown) : { Rows: "none" }} />;
+  return <Facts of={counts.length > 0 ? Object.fromEntries(shown) : { Rows: "None" }} />;
 }
 
 const bold = (count: number) => <strong className="num">{number(count)}</strong>;
@@ -20,20 +20,20 @@ const bold = (count: number) => <strong className="num">{number(count)}</strong>
 export function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {
   const { erased_at, erased, receipt } = result;
   return (
-    <Card title="Erased" actions={<Button onClick={again}>Erase something else</Button>}>
+    <Card title="Erased" actions={<Button onClick={again}>Erase more data</Button>}>
       <div className="stack" role="status">
-        {erased_at && <p>Done {fullTime(erased_at)}. It stands in the audit log, too.</p>}
+        {erased_at && <p>Erased {fullTime(erased_at)}. The audit log records it.</p>}
         <Counts erased={erased} />
         {receipt && (
           <>
             <Secret
               label="Receipt"
               value={receipt}
-              note="A JWT, signed with the service's key. The requester can verify it with the keys at /.well-known/jwks.json."
+              note="A JWT signed by the service. Verify it with the keys at /.well-known/jwks.json."
             />
             <div className="row">
               <Button icon={Download} onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}>
-                Save the receipt
+                Download receipt
               </Button>
             </div>
           </>

@@ -38,7 +38,7 @@ export function Filters() {
   const change = (name: string, value: string) => setAddress({ [name]: value });
   return (
     <div className="memory-search">
-      <SearchLine label="Search memories" placeholder="Ask a question or name what you look for" />
+      <SearchLine label="Search memories" placeholder="Search by question, words or meaning" />
       <div className="filter-line">
         <SelectField
           label="Type"
@@ -65,7 +65,7 @@ export function Filters() {
           onDone={(value) => change("tags", value)}
         />
         <CheckField
-          label="Replaced ones too"
+          label="Include superseded"
           checked={filters.superseded}
           onChange={(on) => change("superseded", on ? "1" : "")}
         />

@@ -2,6 +2,7 @@ import { SearchX, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -32,7 +33,7 @@ export function Found({ filters }: { filters: MemoryFilters }) {
           <div className="stack">
             {answer.degraded && (
               <p className="notice warn">
-                <TriangleAlert aria-hidden size={16} /> Searched in part only:{" "}
+                <TriangleAlert aria-hidden size={16} /> Partial results:{" "}
                 {answer.degraded_reasons.join("; ")}
               </p>
             )}
@@ -78,7 +79,7 @@ function Results({ results }: { results: Result[] }) {
           <>
             <ScopeBadge scope={memory.scope} />
             {superseded && <StatusBadge memory={memory} />}
-            <span>{memory.type}</span>
+            <span>{capitalised(memory.type)}</span>
             <Time at={memory.created_at} />
             <Tags tags={memory.tags} />
           </>
@@ -90,9 +91,8 @@ function Results({ results }: { results: Result[] }) {
 
 function NoMatch() {
   return (
-    <Empty icon={SearchX} title="Nothing fits well enough">
-      No memory that you may read comes near this question. Other words, fewer filters, or the explanation
-      beside may help.
+    <Empty icon={SearchX} title="No matching memories">
+      Try other words or fewer filters, or look up a missing memory in the explanation.
     </Empty>
   );
 }
@@ -108,15 +108,15 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
   const titles = new Map(answer.results.map(({ memory }) => [memory.id, memory.title]));
   return (
     <div className="stack explanation">
-      <Card title="How it was found">
+      <Card title="Search stages">
         <Funnel plan={plan} />
       </Card>
       {plan.results.length > 0 && (
-        <Card title="What made up the scores">
+        <Card title="Scores">
           <Scores plan={plan} titles={titles} />
         </Card>
       )}
-      <Card title="Why is one missing?">
+      <Card title="Missing memory">
         <Missing plan={plan} expect={expect} onExpect={onExpect} />
       </Card>
     </div>
@@ -134,10 +134,10 @@ function Missing({ plan, expect, onExpect }: Omit<ExplainedProps, "answer">) {
       }}
     >
       <TextField
-        label="Memory id"
+        label="Memory ID"
         value={id}
         onChange={setId}
-        placeholder="The memory that you expected here"
+        placeholder="ID of the memory that you expected"
       />
       <div className="row">
         <Button type="submit" small>
@@ -145,7 +145,7 @@ function Missing({ plan, expect, onExpect }: Omit<ExplainedProps, "answer">) {
         </Button>
         {plan.expect && (
           <p role="status">
-            <strong>{plan.expect.found ? "Found." : `Lost at “${plan.expect.stage}”.`}</strong>{" "}
+            <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
             {plan.expect.reason}
           </p>
         )}

@@ -5,10 +5,10 @@ type Plan = NonNullable<MemoriesSearchResult["plan"]>;
 
 /** The effect of each stage of a search. */
 const STAGES: Record<string, { title: string; keeps: string }> = {
-  match: { title: "Matched", keeps: "share a word or a meaning with the query" },
-  candidates: { title: "Weighed", keeps: "near enough to be ranked against each other" },
-  floor: { title: "Above the floor", keeps: "scored high enough to be an answer" },
-  limit: { title: "Given", keeps: "within the number asked for" },
+  match: { title: "Matched", keeps: "share words or meaning with the query" },
+  candidates: { title: "Ranked", keeps: "close enough to be ranked" },
+  floor: { title: "Above threshold", keeps: "scored high enough" },
+  limit: { title: "Returned", keeps: "within the requested limit" },
 };
 
 /** A search as a funnel: from all that the caller may see to the results, with the candidates of each leg. */
@@ -19,7 +19,7 @@ export function Funnel({ plan }: { plan: Plan }) {
     <div className="funnel">
       <ol className="funnel-stages">
         <li className="funnel-stage">
-          <Words title="Visible" keeps="memories that you may read and the filters let through" />
+          <Words title="Visible" keeps="memories that you can read and that pass the filters" />
           <Neck from={seen} to={seen} most={most} />
           <span className="funnel-count num">{number(seen)}</span>
         </li>

@@ -21,7 +21,7 @@ export function Health() {
     <Page
       title="Memory health"
       above={ABOVE}
-      lead="What would make searches better, counted over the memories that you may read."
+      lead="Issues that affect search, counted over the memories that you can read."
       actions={
         may("memories.erase") && (
           <ButtonLink to="/memories/erase" icon={Eraser}>
@@ -34,7 +34,7 @@ export function Health() {
         {(counts) => (
           <>
             <Counts counts={counts} />
-            <Card title="When they were last read">
+            <Card title="Last read">
               <Ages counts={counts} />
             </Card>
           </>
@@ -52,28 +52,28 @@ function Counts({ counts }: { counts: MemoryHealth }) {
         name="Near duplicates"
         value={number(duplicate_count)}
         tone={duplicate_count > 0 ? "warn" : undefined}
-        note={duplicate_count > 0 ? <Link to="/memories/merges">Decide which stay</Link> : "none to decide"}
+        note={duplicate_count > 0 ? <Link to="/memories/merges">Review merges</Link> : "None"}
       />
       <Tile
         name="Stale"
         value={number(stale_count)}
         tone={stale_count > 0 ? "warn" : undefined}
-        note="held good as of 90 days ago or more"
+        note="freshness date over 90 days ago"
       />
-      <Tile name="Tied to nothing" value={number(orphan_count)} note="without a relationship" />
+      <Tile name="Unrelated" value={number(orphan_count)} note="without a relationship" />
       <Tile
-        name="Found by words only"
+        name="Without embedding"
         value={embed_gap_count === null ? "–" : number(embed_gap_count)}
         note={gapNote(embed_gap_count)}
       />
-      <Tile name="Reflections" value={number(reflection_count)} note="drawn from other memories" />
+      <Tile name="Reflections" value={number(reflection_count)} note="derived from other memories" />
     </div>
   );
 }
 
 function gapNote(embed_gap_count: number | null): string {
-  if (embed_gap_count === null) return "search does not answer now";
-  return embed_gap_count > 0 ? "their meaning is yet to be computed" : "all have their meaning";
+  if (embed_gap_count === null) return "search is not responding";
+  return embed_gap_count > 0 ? "found by words only until embedded" : "all are embedded";
 }
 
 const AGES: Record<string, string> = {
@@ -90,11 +90,11 @@ function Ages({ counts: { decay_distribution } }: { counts: MemoryHealth }) {
   if (total === 0)
     return (
       <p className="muted">
-        There is no memory in force that you may read. <Link to="/memories">Remember something</Link> first.
+        No active memories that you can read. <Link to="/memories">Create a memory</Link> first.
       </p>
     );
   return (
-    <dl className="ages" aria-label={plural(total, "memory in force", "memories in force")}>
+    <dl className="ages" aria-label={plural(total, "active memory", "active memories")}>
       {rows.map(([bucket, count]) => (
         <div key={bucket}>
           <dt>{AGES[bucket] ?? bucket}</dt>

@@ -2,6 +2,7 @@ import { Brain, Plus, SearchX } from "lucide-react";
 import { Link } from "react-router";
 import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -25,7 +26,7 @@ const COLUMNS: Column<Memory>[] = [
       </div>
     ),
   },
-  { name: "Type", cell: (memory) => memory.type, wideOnly: true },
+  { name: "Type", cell: (memory) => capitalised(memory.type), wideOnly: true },
   {
     name: "Scope",
     cell: (memory) => (
@@ -37,7 +38,7 @@ const COLUMNS: Column<Memory>[] = [
   },
   { name: "Tags", cell: (memory) => <Tags tags={memory.tags} />, wideOnly: true },
   { name: "Confidence", cell: (memory) => percent(memory.confidence), end: true, wideOnly: true },
-  { name: "Made", cell: (memory) => <Time at={memory.created_at} />, end: true },
+  { name: "Created", cell: (memory) => <Time at={memory.created_at} />, end: true },
 ];
 
 /** Memories that match the filters, newest first. */
@@ -66,8 +67,8 @@ export function Listed({ filters, remember }: { filters: MemoryFilters; remember
 
 function NothingFits() {
   return (
-    <Empty icon={SearchX} title="No memory fits these filters">
-      Take one away, or search by meaning with the field above.
+    <Empty icon={SearchX} title="No matching memories">
+      Remove a filter, or search by meaning above.
     </Empty>
   );
 }
@@ -76,15 +77,15 @@ function Nothing({ remember }: { remember(): void }) {
   return (
     <Empty
       icon={Brain}
-      title="Nothing is remembered yet"
+      title="No memories yet"
       action={
         <Button kind="primary" icon={Plus} onClick={remember}>
-          Remember something
+          Create memory
         </Button>
       }
     >
-      Agents remember with <code>POST /v1/memories</code>, or <code>sensorium remember</code>. What they keep
-      to themselves (scope <code>agent</code>) is shown to them and their owner only.
+      Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>. Only the
+      agent and its owner see memories of scope <code>agent</code>.
     </Empty>
   );
 }

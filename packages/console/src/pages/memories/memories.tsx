@@ -17,7 +17,7 @@ export function Memories() {
   return (
     <Page
       title="Memories"
-      lead="What agents and people remember, as far as you may read it."
+      lead="Memories of agents and people that you can read."
       actions={
         <>
           <ButtonLink to="/memories/merges" icon={GitMerge}>
@@ -27,7 +27,7 @@ export function Memories() {
             Health
           </ButtonLink>
           <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-            Remember
+            Create memory
           </Button>
         </>
       }

@@ -24,17 +24,17 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
   const forget = useTask(async () => {
     const wanted = await confirm({
       title: `Forget “${memory.title}”?`,
-      text: "No search finds it from now on. For 30 days it can be restored; then it is purged.",
+      text: "Searches no longer find it. You can restore it for 30 days; then it is deleted permanently.",
       action: "Forget",
     });
     if (!wanted) return;
     await api.memories.forget({ id: memory.id });
-    toast({ title: "Forgotten. It can be restored within 30 days." });
+    toast({ title: "Forgotten. You can restore it within 30 days." });
     await reload();
   });
   const restore = useTask(async () => {
     await api.memories.restore({ id: memory.id });
-    toast({ title: "Restored: it is found again." });
+    toast({ title: "Restored. Searches find it again." });
     await reload();
   });
   if (memory.status === "forgotten") {
@@ -55,12 +55,12 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
       <Menu
         trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
         choices={[
-          { label: "Relate to another…", onSelect: () => setOpen("relate") },
+          { label: "Add relationship…", onSelect: () => setOpen("relate") },
           ...(own && memory.scope !== "institutional"
-            ? [{ label: "Let more read it…", onSelect: () => setOpen("promote") }]
+            ? [{ label: "Promote…", onSelect: () => setOpen("promote") }]
             : []),
           ...(own && memory.status === "active"
-            ? [{ label: "Replace by another…", onSelect: () => setOpen("supersede") }]
+            ? [{ label: "Supersede…", onSelect: () => setOpen("supersede") }]
             : []),
           ...(own ? [{ label: "Forget…", onSelect: () => forget.run(), danger: true }] : []),
         ]}

@@ -41,7 +41,7 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
       <TextField label="Title" {...field("title")} required maxLength={500} />
       <TextArea label="Content" {...field("content")} required maxLength={32_768} rows={8} />
       <div className="grid-2">
-        <TextField label="Confidence" {...share} {...field("confidence")} hint="0 to 1: how sure it is." />
+        <TextField label="Confidence" {...share} {...field("confidence")} hint="0 to 1: how certain it is." />
         <TextField
           label="Importance"
           {...share}
@@ -67,25 +67,25 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
       ...(scope === "team" && team && { team_id: team.id }),
     });
     toast({
-      title: scope === "team" ? "The team can read it now." : "Everyone in the organisation can read it now.",
+      title: scope === "team" ? "The team can now read it." : "Everyone in the organisation can now read it.",
     });
     onClose();
     await onDone();
   });
   const options = [
-    ...(memory.scope === "agent" ? [{ value: "team", label: "The team of the agent that owns it" }] : []),
+    ...(memory.scope === "agent" ? [{ value: "team", label: "The owning agent's team" }] : []),
     { value: "institutional", label: "Everyone in the organisation" },
   ];
   return (
-    <FormDialog title="Let more read it" submit="Promote" onClose={onClose} task={save}>
+    <FormDialog title="Promote memory" submit="Promote" onClose={onClose} task={save}>
       <SelectField
-        label="Who may read it"
+        label="Readers"
         {...field("scope")}
         options={options}
-        hint="It only ever widens: this cannot be taken back."
+        hint="Access can only be widened. This cannot be undone."
       />
       {scope === "team" && may("teams.list") && (
-        <Combo label="Team" {...field("team")} find={findTeams} none="The team of the agent that owns it" />
+        <Combo label="Team" {...field("team")} find={findTeams} none="The owning agent's team" />
       )}
     </FormDialog>
   );
@@ -107,26 +107,26 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
       strength: Number(strength),
     });
     madeHere.add(made.id);
-    toast({ title: "Related." });
+    toast({ title: "Relationship added." });
     onClose();
     await onDone();
   });
   return (
     <FormDialog
-      title="Relate to another memory"
-      submit="Relate"
+      title="New relationship"
+      submit="Add relationship"
       disabled={!target}
       onClose={onClose}
       task={save}
       error={save.error ?? types.error}
     >
       <SelectField
-        label={`“${memory.title}” …`}
+        label="Relationship type"
         {...field("type")}
         options={known.map(({ name }) => ({ value: name, label: name.replaceAll("_", " ") }))}
         hint={known.find(({ name }) => name === type)?.description}
       />
-      <Combo label="… which memory" {...field("target")} find={others(memory)} />
+      <Combo label="Target memory" {...field("target")} find={others(memory)} />
       <TextField label="Strength" type="number" min={0} max={1} step={0.05} {...field("strength")} />
     </FormDialog>
   );
@@ -136,22 +136,23 @@ export function SupersedeDialog({ memory, onClose, onDone }: Props) {
   const [by, setBy] = useState<Choice | null>(null);
   const save = useFormTask(async () => {
     await api.memories.supersede({ id: memory.id, superseded_by_id: by?.id ?? "" });
-    toast({ title: "Replaced: searches give the newer one." });
+    toast({ title: "Superseded. Searches return the newer memory." });
     onClose();
     await onDone();
   });
   return (
     <FormDialog
-      title="Replace by another memory"
-      submit="Replace"
+      title="Supersede memory"
+      submit="Supersede"
       disabled={!by}
       onClose={onClose}
       task={save}
     >
       <p className="muted">
-        “{memory.title}” stays readable and is no longer found, unless replaced ones are asked for.
+        “{memory.title}” stays readable, but searches return it only if superseded memories are included.
+        This cannot be undone.
       </p>
-      <Combo label="The memory that stands in its place" value={by} onChange={setBy} find={others(memory)} />
+      <Combo label="Superseded by" value={by} onChange={setBy} find={others(memory)} />
     </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import type { Memory, RelationshipsGraphResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
+import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
@@ -37,7 +38,7 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   return (
     <div className="stack">
       <div className="row">
-        <nav className="trail grow" aria-label="Way through the graph">
+        <nav className="trail grow" aria-label="Path through the graph">
           {trail.map((memory, at) => (
             <button
               // biome-ignore lint/suspicious/noArrayIndexKey: one can walk through a memory twice
@@ -51,7 +52,7 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
             </button>
           ))}
         </nav>
-        <Segments label="How far" value={depth} onChange={(value) => setDepth(value)} options={DEPTHS} />
+        <Segments label="Depth" value={depth} onChange={(value) => setDepth(value)} options={DEPTHS} />
       </div>
       <Load of={graph} lines={8}>
         {(data) =>
@@ -73,9 +74,9 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
 
 function Alone() {
   return (
-    <Empty icon={Waypoints} title="It is related to nothing yet">
-      “Relate to another” in the menu above, or <code>POST /v1/memories/{"{id}"}/relationships</code>, ties it
-      to what supports it, contradicts it or follows from it.
+    <Empty icon={Waypoints} title="No relationships yet">
+      Add one with “Add relationship” in the menu above, or with{" "}
+      <code>POST /v1/memories/{"{id}"}/relationships</code>.
     </Empty>
   );
 }
@@ -104,7 +105,9 @@ function Walk({
         {...picture}
       />
       {graph.truncated && (
-        <p className="muted small">There is more than fits: walk on to see it, or look fewer hops far.</p>
+        <p className="muted small">
+          The graph is truncated: centre it on another memory, or reduce the depth.
+        </p>
       )}
       {memory && (
         <Card
@@ -113,7 +116,7 @@ function Walk({
             <>
               {memory.id !== centre && (
                 <Button small icon={Crosshair} onClick={() => go(memory)}>
-                  Walk here
+                  Centre here
                 </Button>
               )}
               <ButtonLink small to={`/memories/${memory.id}`}>
@@ -125,7 +128,7 @@ function Walk({
           <div className="stack tight">
             <Markdown>{memory.content}</Markdown>
             <p className="row muted small">
-              <ScopeBadge scope={memory.scope} /> {memory.type}
+              <ScopeBadge scope={memory.scope} /> {capitalised(memory.type)}
             </p>
           </div>
           <Ties graph={graph} memory={memory} choose={setChosen} reload={reload} />
@@ -156,12 +159,12 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
     const [from, to] = [titleOf(edge.source_memory_id), titleOf(edge.target_memory_id)];
     const sure = await confirm({
       title: "Delete this relationship?",
-      text: `“${from}” ${wordsOf(edge)} “${to}” is not known any more. Both memories stay as they are.`,
-      action: "Delete the relationship",
+      text: `The relationship “${from}” ${wordsOf(edge)} “${to}” is deleted. Both memories are kept. You can add it again.`,
+      action: "Delete relationship",
     });
     if (!sure) return;
     await api.relationships.delete({ id: memory.id, rel_id: edge.id });
-    toast({ title: "The relationship is deleted." });
+    toast({ title: "Relationship deleted." });
     await reload();
   });
   const isOwn = useIsOwn();
@@ -175,7 +178,7 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
   );
   return (
     <>
-      <h3 className="ties-title">{plural(ties.length, "relationship")} here</h3>
+      <h3 className="ties-title">{plural(ties.length, "relationship")}</h3>
       <ul className="ties">
         {ties.map((edge) => {
           const away = edge.source_memory_id === memory.id;

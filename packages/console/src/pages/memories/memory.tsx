@@ -7,6 +7,7 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
+import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
@@ -48,7 +49,7 @@ function Parts({ memory }: { memory: MemoryWithUsage }) {
       tabs={[
         { key: "content", label: "Content", content: <Content memory={memory} /> },
         { key: "relationships", label: "Relationships", content: <MemoryGraph start={memory} /> },
-        { key: "origin", label: "Where it comes from", content: <Origin memory={memory} /> },
+        { key: "origin", label: "Origin", content: <Origin memory={memory} /> },
       ]}
     />
   );
@@ -65,7 +66,7 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
         <Facts
           of={{
             Scope: <ScopeBadge scope={memory.scope} />,
-            Type: memory.type,
+            Type: capitalised(memory.type),
             Confidence: percent(memory.confidence),
             Importance: percent(memory.importance),
             Trust: percent(usage.trust),
@@ -75,14 +76,14 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
             Team: memory.team_id && <Who id={memory.team_id} />,
             Project: memory.project_id,
             Tags: memory.tags.length > 0 && <Tags tags={memory.tags} />,
-            Made: <Time at={memory.created_at} />,
-            Changed: <Time at={memory.updated_at} />,
-            "Holds as of": memory.freshness_date && <Time at={memory.freshness_date} />,
+            Created: <Time at={memory.created_at} />,
+            Updated: <Time at={memory.updated_at} />,
+            "Fresh as of": memory.freshness_date && <Time at={memory.freshness_date} />,
             Expires: memory.expires_at && <Time at={memory.expires_at} />,
-            "Replaced by": memory.superseded_by && (
-              <Link to={`/memories/${memory.superseded_by}`}>the newer one</Link>
+            "Superseded by": memory.superseded_by && (
+              <Link to={`/memories/${memory.superseded_by}`}>View newer memory</Link>
             ),
-            Id: <Id>{memory.id}</Id>,
+            ID: <Id>{memory.id}</Id>,
           }}
         />
       </Card>
@@ -122,12 +123,12 @@ function Origin({ memory }: { memory: MemoryWithUsage }) {
 
 function Source({ memory, lineage }: { memory: MemoryWithUsage; lineage: Lineage }) {
   const { merge_lineage, supersedes_target } = lineage;
-  const mergedBy = Map.groupBy(merge_lineage, ({ origin }) => `Merged into it (${origin})`);
+  const mergedBy = Map.groupBy(merge_lineage, ({ origin }) => `Merged from (${origin})`);
   const facts = {
     Source: [memory.source_type, memory.source_id].filter(Boolean).join(" · "),
-    Address: memory.source_url && <OutsideLink to={memory.source_url} />,
+    URL: memory.source_url && <OutsideLink to={memory.source_url} />,
     Event: memory.source_event_id,
-    Replaces: supersedes_target && <MemoryLink id={supersedes_target} />,
+    Supersedes: supersedes_target && <MemoryLink id={supersedes_target} />,
     ...Object.fromEntries(
       [...mergedBy].map(([name, merges]) => [
         name,
@@ -152,9 +153,9 @@ const MemoryLink = ({ id }: { id: string }) => (
 function Citations({ citations }: Pick<Lineage, "citations">) {
   if (citations.length === 0)
     return (
-      <Empty icon={Quote} title="It rests on no document">
-        A memory made from a document's chunk (<code>source_type: document_chunk</code>) shows the passage
-        here.
+      <Empty icon={Quote} title="No citations">
+        A memory created from a document chunk (<code>source_type: document_chunk</code>) shows the
+        cited passage here.
       </Empty>
     );
   return citations.map(({ document_id, document_name, snippet, page, freshness }) => (
@@ -165,7 +166,9 @@ function Citations({ citations }: Pick<Lineage, "citations">) {
       <blockquote className="citation">{snippet}</blockquote>
       <p className="muted small">
         {page && `Page ${page} · `}
-        {freshness.stale ? "The document was replaced or deleted since." : "The document is as it was."}
+        {freshness.stale
+          ? "The document has since been superseded or deleted."
+          : "The document is unchanged."}
       </p>
     </Card>
   ));

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Memory, MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -47,7 +48,7 @@ export function Merge() {
         { to: "/memories", label: "Memories" },
         { to: "/memories/merges", label: "Merge proposals" },
       ]}
-      state={status && <Badge tone={MERGE_TONE[status]}>{status}</Badge>}
+      state={status && <Badge tone={MERGE_TONE[status]}>{capitalised(status)}</Badge>}
     >
       <Load of={pair} lines={8}>
         {(data) => <Compare {...data} />}
@@ -64,7 +65,7 @@ function Compare({ proposal, a, b }: Pair) {
     <div className="stack">
       <p className="muted">
         Proposed <Time at={proposal.proposed_at} /> by <Proposer proposal={proposal} />
-        {proposal.similarity !== null && `: their texts are ${percent(proposal.similarity)} alike`}.
+        {proposal.similarity !== null && `: ${percent(proposal.similarity)} similar`}.
         {proposal.resolution_note && ` “${proposal.resolution_note}”`}
       </p>
       <div className="sides">
@@ -79,7 +80,7 @@ function Compare({ proposal, a, b }: Pair) {
         ))}
       </div>
       {a && b && (
-        <Card title="What differs">
+        <Card title="Differences">
           <Diff before={a.content} after={b.content} />
         </Card>
       )}
@@ -87,7 +88,7 @@ function Compare({ proposal, a, b }: Pair) {
         (mayDecide ? (
           <Decide proposal={proposal} survivor={[a, b].find((memory) => memory?.id === survivor)} />
         ) : (
-          <p className="muted">An admin of the organisation decides.</p>
+          <p className="muted">An admin of your organisation decides.</p>
         ))}
     </div>
   );
@@ -109,7 +110,7 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
   if (!memory)
     return (
       <section className="card merge-side card-body muted">
-        This memory was purged, or you may not read it.
+        This memory was deleted permanently, or you cannot read it.
       </section>
     );
   return (
@@ -117,7 +118,7 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
       {chosen !== undefined && (
         <label className="merge-choice">
           <input type="radio" name="survivor" checked={chosen} onChange={() => choose(memory.id)} />
-          {chosen ? "This one stays" : "Keep this one"}
+          {chosen ? "Keeping this one" : "Keep this one"}
         </label>
       )}
       <div className="card-body stack tight">
@@ -126,10 +127,10 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
         </h2>
         <Markdown>{memory.content}</Markdown>
         <div className="result-facts">
-          {stays && <Badge tone="good">stays</Badge>}
+          {stays && <Badge tone="good">Kept</Badge>}
           <ScopeBadge scope={memory.scope} />
-          <span>{memory.type}</span>
-          <span>confidence {percent(memory.confidence)}</span>
+          <span>{capitalised(memory.type)}</span>
+          <span>Confidence {percent(memory.confidence)}</span>
           <Time at={memory.created_at} />
           <Tags tags={memory.tags} />
         </div>
@@ -151,28 +152,28 @@ function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Mem
     if (!survivor) return;
     const merged = content !== null && content !== survivor.content ? { merged_content: content } : {};
     await api.merges.resolve({ ...body, surviving_memory_id: survivor.id, ...merged });
-    done(`Merged: “${survivor.title}” stays.`);
+    done(`Merged. “${survivor.title}” is kept.`);
   });
   const reject = useTask(async () => {
     await api.merges.reject(body);
-    done("Left as they are. The pair is not proposed again.");
+    done("Rejected. This pair is not proposed again.");
   });
   return (
-    <Card title="Decide">
+    <Card title="Decision">
       <div className="stack">
         <TextArea
           key={survivor?.id}
-          label="Content of the one that stays"
+          label="Content of the kept memory"
           rows={5}
           value={content ?? survivor?.content ?? ""}
           onChange={setContent}
-          hint="Change it where the other one says more."
+          hint="Add what only the other memory says."
         />
         <TextField
           label="Note"
           value={note}
           onChange={setNote}
-          placeholder="Why (optional)"
+          placeholder="Optional"
           maxLength={2000}
         />
         <div className="row">
@@ -180,9 +181,11 @@ function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Mem
             Merge
           </Button>
           <Button busy={reject.busy} onClick={() => reject.run()}>
-            Leave as they are
+            Reject
           </Button>
-          <span className="muted small">Merging retires the other memory; it stays in the lineage.</span>
+          <span className="muted small">
+            Merging retires the other memory; it stays in the lineage. This cannot be undone.
+          </span>
         </div>
       </div>
     </Card>

@@ -30,13 +30,21 @@ const COLUMNS: Column<Row>[] = [
       </Link>
     ),
   },
-  { name: "Alike", cell: ({ similarity }) => (similarity === null ? "–" : percent(similarity)), end: true },
+  {
+    name: "Similarity",
+    cell: ({ similarity }) => (similarity === null ? "–" : percent(similarity)),
+    end: true,
+  },
   {
     name: "Proposed by",
     cell: (row) => <Proposer proposal={row} />,
     wideOnly: true,
   },
-  { name: "Status", cell: ({ status }) => <Badge tone={MERGE_TONE[status]}>{status}</Badge>, wideOnly: true },
+  {
+    name: "Status",
+    cell: ({ status }) => <Badge tone={MERGE_TONE[status]}>{capitalised(status)}</Badge>,
+    wideOnly: true,
+  },
   { name: "Proposed", cell: ({ proposed_at }) => <Time at={proposed_at} />, end: true },
 ];
 
@@ -65,7 +73,7 @@ export function Merges() {
     <Page
       title="Merge proposals"
       above={[{ to: "/memories", label: "Memories" }]}
-      lead="Memories that may say the same. The service proposes those that are nearly alike; agents and people propose others."
+      lead="Possible duplicates, proposed by the service, agents and people."
     >
       <div className="list-bar">
         <Segments
@@ -83,7 +91,7 @@ export function Merges() {
         empty={
           <Empty icon={GitMerge} title={`No ${status} proposals`}>
             {status === "open" &&
-              "Nothing waits for a decision. Near duplicates turn up here by themselves, soon after they are remembered."}
+              "Near duplicates appear here soon after they are created."}
           </Empty>
         }
       />

@@ -1,6 +1,6 @@
 import { useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
-import { listed } from "../../data/text.ts";
+import { capitalised, listed } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
@@ -20,11 +20,11 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
   const save = useFormTask(async () => {
     const list = listed(tags);
     const made = await api.memories.create({ title, content, type, scope: "institutional", tags: list });
-    toast({ title: "Remembered: every agent can find it now." });
+    toast({ title: "Memory created. Every agent can find it now." });
     navigate(`/memories/${made.id}`);
   });
   return (
-    <FormDialog title="Remember something" submit="Remember" onClose={onClose} task={save}>
+    <FormDialog title="New memory" submit="Create memory" onClose={onClose} task={save}>
       <TextField label="Title" {...field("title")} required maxLength={500} />
       <TextArea
         label="Content"
@@ -32,12 +32,12 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
         required
         maxLength={32_768}
         rows={6}
-        hint="Markdown. All agents of the organisation will be able to find and read it."
+        hint="Markdown. All agents of the organisation can find and read it."
       />
       <SelectField
         label="Type"
         {...field("type")}
-        options={TYPES.map((each) => ({ value: each, label: each }))}
+        options={TYPES.map((each) => ({ value: each, label: capitalised(each) }))}
       />
       <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
     </FormDialog>

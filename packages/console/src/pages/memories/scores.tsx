@@ -29,7 +29,7 @@ export function Scores({ plan, titles }: Props) {
   const shown = all ? plan.results : plan.results.slice(0, Math.max(SHOWN_FIRST, titles.size));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="table-scroll" aria-label="Scores of the candidates" tabIndex={0}>
+    <section className="table-scroll" aria-label="Candidate scores" tabIndex={0}>
       <table className="scores">
         <thead>
           <tr>
@@ -48,7 +48,7 @@ export function Scores({ plan, titles }: Props) {
               <tr key={result.memory_id} className={title === undefined ? "not-given" : ""}>
                 <th scope="row" className="score-name">
                   <Link to={`/memories/${result.memory_id}`}>
-                    {title ?? `Not given · ${result.memory_id.slice(-8)}`}
+                    {title ?? `Not returned · ${result.memory_id.slice(-8)}`}
                   </Link>
                 </th>
                 {PARTS.map(([part]) => (
@@ -63,7 +63,7 @@ export function Scores({ plan, titles }: Props) {
       </table>
       {shown.length < plan.results.length && (
         <Button small kind="quiet" onClick={() => setAll(true)}>
-          Show all {plan.results.length} that were weighed
+          Show all {plan.results.length} candidates
         </Button>
       )}
     </section>

@@ -1,4 +1,5 @@
 import type { Memory } from "../../../../client/index.ts";
+import { capitalised } from "../../data/text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
 export const TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
@@ -13,13 +14,13 @@ const STATUS_TONE: Record<Memory["status"], Tone> = {
 
 /** Only an unusual status gets a badge in a list. */
 export function StatusBadge({ memory }: { memory: Memory }) {
-  return <Badge tone={STATUS_TONE[memory.status]}>{memory.status}</Badge>;
+  return <Badge tone={STATUS_TONE[memory.status]}>{capitalised(memory.status)}</Badge>;
 }
 
 const SCOPE_TONE: Record<Memory["scope"], Tone> = { agent: "neutral", team: "info", institutional: "accent" };
 
 export function ScopeBadge({ scope }: { scope: Memory["scope"] }) {
-  return <Badge tone={SCOPE_TONE[scope]}>{scope}</Badge>;
+  return <Badge tone={SCOPE_TONE[scope]}>{capitalised(scope)}</Badge>;
 }
 
 export function Tags({ tags }: { tags: string[] }) {
@@ -35,10 +36,10 @@ export function Tags({ tags }: { tags: string[] }) {
   );
 }
 
-export const percent = (share: number) => `${Math.round(share * 100)} %`;
+export const percent = (share: number) => `${Math.round(share * 100)}%`;
 
 /** Options of a select, starting with all. */
 export const anyOf = (all: string, values: readonly string[]) => [
   { value: "", label: all },
-  ...values.map((value) => ({ value, label: value })),
+  ...values.map((value) => ({ value, label: capitalised(value) })),
 ];

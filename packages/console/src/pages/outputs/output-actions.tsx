@@ -41,12 +41,12 @@ export function More({ output, reload }: Props) {
   const remove = useTask(async () => {
     const wanted = await confirm({
       title: `Delete “${output.title}”?`,
-      text: "All of its versions are erased, and no search finds it any more.",
+      text: "All versions are erased, and searches no longer find it. This cannot be undone.",
       action: "Delete",
     });
     if (!wanted) return;
     await api.outputs.delete({ output_id: output.id });
-    toast({ title: "Deleted." });
+    toast({ title: "Output deleted." });
     navigate("/outputs");
   });
   return (
@@ -78,7 +78,7 @@ async function exported(output_id: string, format: Format): Promise<string | Blo
     return (await api.outputs.export({ output_id, format })) as string | Blob;
   } catch (error) {
     if (!isApiError(error, "not_found") || format === "md" || format === "html") throw error;
-    throw new Error("The operator has not switched this export on (OUTPUT_EXPORT).");
+    throw new Error("This export is disabled. Ask the operator to set OUTPUT_EXPORT=true.");
   }
 }
 
@@ -91,16 +91,16 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
     onClose();
   });
   const mailOff = isApiError(send.error, "not_found")
-    ? new Error("The operator has not switched e-mail on (OUTBOUND_EMAIL).")
+    ? new Error("E-mail is disabled. Ask the operator to set OUTBOUND_EMAIL=true.")
     : send.error;
   return (
     <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send} error={mailOff}>
       <TextField label="To" type="email" {...field("to")} required />
       <TextField label="Subject" {...field("subject")} required maxLength={300} />
       <SelectField
-        label="Attached"
+        label="Attachment"
         {...field("format")}
-        options={[{ value: "", label: "Nothing: the text stands in the mail" }, ...FORMATS]}
+        options={[{ value: "", label: "None: the text is in the e-mail" }, ...FORMATS]}
       />
     </FormDialog>
   );
@@ -121,7 +121,7 @@ function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
   });
   return (
     <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
-      <TextField label="Project" {...field("project")} hint="A project's key. Empty: unfiled." />
+      <TextField label="Project" {...field("project")} hint="A project's key. Empty: no project." />
       <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
     </FormDialog>
   );

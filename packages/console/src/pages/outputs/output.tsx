@@ -32,12 +32,12 @@ export function OutputPage() {
     <Page
       title={output?.title ?? "Output"}
       above={[{ to: "/outputs", label: "Outputs" }]}
-      state={output && <Badge>version {output.current_version_num}</Badge>}
+      state={output && <Badge>Version {output.current_version_num}</Badge>}
       actions={
         output && (
           <>
             <Button icon={Pencil} onClick={() => setEditing(true)}>
-              New version
+              Create version
             </Button>
             <More output={output} reload={loaded.reload} />
           </>
@@ -74,7 +74,7 @@ function Rendered({ output }: { output: Output }) {
       <Card>
         <Markdown title={output.title}>{text.slice(0, MAX_RENDERED)}</Markdown>
         {text.length > MAX_RENDERED && (
-          <p className="notice">Only the beginning is shown: export it to read all of it.</p>
+          <p className="notice">Only the beginning is shown. Export the output to read all of it.</p>
         )}
       </Card>
       <About output={output} />
@@ -85,7 +85,7 @@ function Rendered({ output }: { output: Output }) {
 function Source({ output }: { output: Output }) {
   const text = output.body ?? "";
   return (
-    <Card title="Markdown" actions={<Copy text={text} label="Copy the text" />} flush>
+    <Card title="Markdown" actions={<Copy text={text} label="Copy text" />} flush>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
       <section className="output-source" tabIndex={0} aria-label="Markdown">
         <pre>{text.slice(0, MAX_RENDERED)}</pre>
@@ -101,20 +101,20 @@ function About({ output }: { output: Output }) {
       <Facts
         of={{
           Scope: <ScopeBadge scope={output.scope} />,
-          By: by && <Who id={by} />,
+          Author: by && <Who id={by} />,
           Project: output.project_id,
           Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
           Run: output.process_run_id && (
-            <Link to={`/runs/${output.process_run_id}`}>the run it came from</Link>
+            <Link to={`/runs/${output.process_run_id}`}>View run</Link>
           ),
-          "Replaced by": output.superseded_by && (
-            <Link to={`/outputs/${output.superseded_by}`}>the newer one</Link>
+          "Superseded by": output.superseded_by && (
+            <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
           ),
-          "Made from": linksTo(output.derived_from_ids),
-          "Refers to": linksTo(output.references_ids),
-          "Takes the place of": linksTo(output.supersedes_ids),
+          "Derived from": linksTo(output.derived_from_ids),
+          References: linksTo(output.references_ids),
+          Supersedes: linksTo(output.supersedes_ids),
           Size: bytes(output.byte_size),
-          Changed: <Time at={output.updated_at} />,
+          Updated: <Time at={output.updated_at} />,
           Slug: <Id>{output.slug}</Id>,
           "SHA-256": <Id>{output.content_hash}</Id>,
         }}

@@ -30,7 +30,7 @@ const COLUMNS: Column<Output>[] = [
   { name: "Tags", cell: ({ tags }) => <Tags tags={tags} />, wideOnly: true },
   { name: "Version", cell: ({ current_version_num }) => current_version_num, end: true, wideOnly: true },
   { name: "Size", cell: ({ byte_size }) => bytes(byte_size), end: true, wideOnly: true },
-  { name: "Changed", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
+  { name: "Updated", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
 ];
 
 /** Documents that agents and people produced, with their versions. */
@@ -41,17 +41,17 @@ export function Outputs() {
   const pages = useList(api.outputs.list, {}, "outputs");
   const save = (
     <Button kind="primary" icon={Plus} onClick={() => setSaving(true)}>
-      Save an output
+      Create output
     </Button>
   );
   return (
     <Page
       title="Outputs"
-      lead="What agents and people brought forth: Markdown, kept byte for byte, with every version."
+      lead="Markdown documents by agents and people, with every version."
       actions={save}
     >
       <div className="stack">
-        <SearchLine label="Search outputs" placeholder="Find an output by words or meaning" />
+        <SearchLine label="Search outputs" placeholder="Search by words or meaning" />
         {q ? (
           <Results q={q} />
         ) : (
@@ -61,9 +61,9 @@ export function Outputs() {
             columns={COLUMNS}
             linkOf={({ id }) => `/outputs/${id}`}
             empty={
-              <Empty icon={FileOutput} title="Nothing is saved yet" action={save}>
-                Agents save reports, notes and plans with <code>POST /v1/outputs</code>; each save under the
-                same slug is a new version.
+              <Empty icon={FileOutput} title="No outputs yet" action={save}>
+                Agents save reports, notes and plans with <code>POST /v1/outputs</code>; saving under the
+                same slug creates a new version.
               </Empty>
             }
           />
@@ -89,14 +89,14 @@ function Results({ q }: { q: string }) {
         facts: (
           <>
             <ScopeBadge scope={output.scope} />
-            <span>version {output.current_version_num}</span>
+            <span>Version {output.current_version_num}</span>
             <Time at={output.updated_at} />
           </>
         ),
       })}
       empty={
-        <Empty icon={SearchX} title="No output fits well enough">
-          Try other words, or leave the search empty to see all of them.
+        <Empty icon={SearchX} title="No matching outputs">
+          Try other words, or clear the search to see all outputs.
         </Empty>
       }
     />

@@ -43,8 +43,8 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
   return (
     <FormDialog
       wide
-      title={output ? "Save a new version" : "Save an output"}
-      submit={output ? "Save the version" : "Save"}
+      title={output ? "New version" : "New output"}
+      submit={output ? "Save version" : "Create output"}
       disabled={output?.body === body}
       onClose={onClose}
       task={save}
@@ -53,7 +53,7 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
         label="Title"
         {...field("title")}
         maxLength={300}
-        hint={output ? undefined : "Default: its first heading."}
+        hint={output ? undefined : "Default: the first heading."}
       />
       <TextArea
         label="Text"
@@ -63,11 +63,11 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
         required
         hint={
           output
-            ? "Markdown. Earlier versions stay as they are."
-            : "Markdown. Everyone in the organisation will be able to read it."
+            ? "Markdown. Earlier versions are unchanged."
+            : "Markdown. Everyone in the organisation can read it."
         }
       />
-      {output && <TextField label="What changes" {...field("note")} maxLength={2000} />}
+      {output && <TextField label="Change note" {...field("note")} maxLength={2000} />}
     </FormDialog>
   );
 }
@@ -77,7 +77,7 @@ async function isStillLatest({ id, current_version_num }: Output): Promise<boole
   const { versions } = await api.outputs.listVersions({ output_id: id });
   const [latest] = versions;
   if (!latest || latest.version_num === current_version_num) return true;
-  const by = knownName(latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "somebody";
-  const text = `Since you opened this form ${by} has saved version ${latest.version_num}. Yours comes after it, without what it changed.`;
+  const by = knownName(latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "Someone";
+  const text = `${by} has saved version ${latest.version_num} since you opened this form. Yours becomes the next version, without those changes.`;
   return mayOverwrite({ text, look: `/outputs/${id}?tab=versions` });
 }

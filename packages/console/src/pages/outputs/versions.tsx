@@ -23,7 +23,7 @@ export function Versions({ output }: { output: Output }) {
           {versions.length > 1 ? (
             <Compare output={output} versions={versions} />
           ) : (
-            <p className="muted">A second version can be compared with this one.</p>
+            <p className="muted">Save a second version to compare.</p>
           )}
         </div>
       )}

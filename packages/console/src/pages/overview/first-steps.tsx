@@ -20,11 +20,11 @@ interface Way {
 
 const STEPS: Record<Step, Way> = {
   connect_agent: { text: "Connect an agent", to: "/agents", needs: "agents.create" },
-  declare_interest: { text: "Declare an interest", to: "/agents", needs: "agents.list" },
+  declare_interest: { text: "Add an interest", to: "/agents", needs: "agents.list" },
   publish_event: { text: "Publish an event", to: "/events?publish=1" },
-  acknowledge_delivery: { text: "Let an agent acknowledge it", to: "/events" },
-  create_memory: { text: "Remember something", to: "/memories" },
-  search_memory: { text: "Search what is remembered", to: "/memories" },
+  acknowledge_delivery: { text: "Acknowledge a delivery", to: "/events" },
+  create_memory: { text: "Create a memory", to: "/memories" },
+  search_memory: { text: "Search memories", to: "/memories" },
   save_handoff: { text: "Save a handoff", to: "/docs#/handoffs/handoffs.save" },
   complete_run: { text: "Complete a run", to: "/runs" },
 };
@@ -41,7 +41,7 @@ export function FirstSteps() {
       title={`First steps: ${data.completed_steps} of ${data.total_steps}`}
       actions={
         <Button small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()}>
-          Put away
+          Dismiss
         </Button>
       }
     >
@@ -64,6 +64,6 @@ export function FirstSteps() {
 /** The reference is outside the console, and some steps are for admins. */
 function WayTo({ text, to, needs }: Way) {
   const { may } = useSession();
-  if (needs && !may(needs)) return <span title="For the admins of your organisation">{text}</span>;
+  if (needs && !may(needs)) return <span title="Only admins can do this">{text}</span>;
   return to.startsWith("/docs") ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>;
 }

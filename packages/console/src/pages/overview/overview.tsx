@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import type { RecentEvent, Stats } from "../../../../client/index.ts";
 import { compact, duration } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
+import { capitalised } from "../../data/text.ts";
 import { ErrorBoundary } from "../../shell/error-boundary.tsx";
 import { lazily } from "../../shell/lazily.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -26,7 +27,7 @@ export function Overview() {
   return (
     <Page
       title="Overview"
-      lead={`How the events of ${tenant.name} flow now.`}
+      lead={`Live event flow of ${tenant.name}.`}
       state={<Connection live={live} />}
     >
       <FirstSteps />
@@ -62,16 +63,16 @@ function Flow({ stats }: { stats: Stats }) {
   return (
     <>
       <div className="tiles">
-        <Tile name="Published" value={rate(series.published)} note="over 30 s" />
-        <Tile name="Delivered" value={rate(series.delivered)} note="over 30 s" />
-        <Tile name="Acknowledged" value={rate(series.acknowledged)} note="over 30 s" />
+        <Tile name="Published" value={rate(series.published)} note="last 30 s" />
+        <Tile name="Delivered" value={rate(series.delivered)} note="last 30 s" />
+        <Tile name="Acknowledged" value={rate(series.acknowledged)} note="last 30 s" />
         {deliveries && <Backlog deliveries={deliveries} />}
         {deliveries && (
           <Tile
             name="Dead letters"
             value={compact(deliveries.dead)}
             tone={deliveries.dead > 0 ? "bad" : undefined}
-            note={deliveries.dead > 0 ? <Link to="/dead-letters">Inspect and replay</Link> : "none"}
+            note={deliveries.dead > 0 ? <Link to="/dead-letters">Inspect and replay</Link> : "None"}
           />
         )}
       </div>
@@ -92,7 +93,7 @@ function Flow({ stats }: { stats: Stats }) {
 
 function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> }) {
   const { pending, oldest_age_seconds, in_flight } = deliveries;
-  const age = oldest_age_seconds === null ? "no lag" : `oldest ${duration(oldest_age_seconds)}`;
+  const age = oldest_age_seconds === null ? "No backlog" : `Oldest ${duration(oldest_age_seconds)}`;
   return (
     <Tile
       name="Pending"
@@ -107,7 +108,7 @@ function Throughput({ stats }: { stats: Stats }) {
   const total = stats.series.published.reduce((sum, count) => sum + count, 0);
   return (
     <Chart
-      label={`Events a second over the last 15 minutes; ${total} published in all`}
+      label={`Events per second over the last 15 minutes; ${total} published`}
       times={times}
       lines={lines}
     />
@@ -156,7 +157,7 @@ function Recent({ events, mayLook }: { events: RecentEvent[]; mayLook: boolean }
             )
           }
         >
-          {mayLook && "Publish one here, attach a webhook under Ingest, or let an agent publish."}
+          {mayLook && "Publish an event here, from an agent, or through a webhook under Ingest."}
         </Empty>
       ) : (
         <ul className="recent">
@@ -196,9 +197,9 @@ function Health({ health: { status, checks } }: { health: Stats["health"] }) {
       <ul className="checks-list">
         {Object.entries(checks).map(([name, answer]) => (
           <li key={name}>
-            <span>{name.replaceAll("_", " ")}</span>
+            <span>{capitalised(name)}</span>
             {answer === "ok" ? (
-              <Badge tone="good">ok</Badge>
+              <Badge tone="good">OK</Badge>
             ) : (
               <span className="small health-remark">{answer}</span>
             )}

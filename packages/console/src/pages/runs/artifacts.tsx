@@ -13,12 +13,12 @@ const COLUMNS: Column<RunArtifact>[] = [
   {
     name: "Artifact",
     cell: ({ pointer }) => (
-      <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "unnamed"}</strong>
+      <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "Unnamed"}</strong>
     ),
   },
   { name: "Kind", cell: ({ kind }) => kind },
   {
-    name: "Where",
+    name: "Location",
     cell: ({ pointer }) => [pointer.provider, pointer.uri].filter(Boolean).join(" · ") || "–",
     wideOnly: true,
   },
@@ -26,7 +26,7 @@ const COLUMNS: Column<RunArtifact>[] = [
   {
     name: "SHA-256",
     cell: ({ content_hash }) =>
-      content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "not kept",
+      content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "Not stored",
     wideOnly: true,
   },
   { name: "Registered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
@@ -43,7 +43,7 @@ export function Artifacts({ run }: { run: RunWithAttempts }) {
       columns={COLUMNS}
       empty={
         <Empty icon={Paperclip} title="No evidence yet">
-          Add a file when you complete a step. Agents register theirs with{" "}
+          Attach a file when you complete a step. Agents register artifacts with{" "}
           <code>POST /v1/runs/{"{id}"}/artifacts</code>.
         </Empty>
       }

@@ -23,7 +23,7 @@ export function Assignees({ steps, assigned, onChange }: Props) {
   const find = useFindAssignee();
   return (
     <details className="more-fields">
-      <summary>Who does which step</summary>
+      <summary>Assignees</summary>
       <div className="stack tight">
         {steps.map(({ step_key, title }) => (
           <Combo

@@ -63,8 +63,8 @@ export function BeginDialog({ onClose, given }: BeginProps) {
   });
   return (
     <FormDialog
-      title="Begin a run"
-      submit="Begin"
+      title="New run"
+      submit="Create run"
       onClose={onClose}
       task={begin}
       error={begin.error ?? templates.error ?? chosen.error}
@@ -75,18 +75,18 @@ export function BeginDialog({ onClose, given }: BeginProps) {
         required={!goalOfTemplate}
         placeholder={goalOfTemplate || "Ship the release notes"}
       />
-      <SelectField label="Steps" {...field("template")} options={optionsOf(templates.data ?? [], given)} />
+      <SelectField label="Template" {...field("template")} options={optionsOf(templates.data ?? [], given)} />
       {!template && (
         <TextArea
-          label="One step a line"
+          label="Steps"
           {...field("lines")}
           rows={5}
           placeholder={"Write the draft\nReview it\nPublish"}
-          hint="Each waits for the one before it. A template can have steps side by side."
+          hint="One per line. Each depends on the one before it. For parallel steps, use a template."
         />
       )}
       {steps.length > 0 && <Assignees steps={steps} assigned={assigned} onChange={setAssigned} />}
-      <TextArea label="Success criteria" {...field("criteria")} rows={2} hint="One a line. Optional." />
+      <TextArea label="Success criteria" {...field("criteria")} rows={2} hint="One per line. Optional." />
       <Combo label="Project" {...field("project")} find={findProjects} none="No project" />
     </FormDialog>
   );

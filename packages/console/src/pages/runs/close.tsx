@@ -11,7 +11,7 @@ import { toast } from "../../ui/toast.tsx";
 
 const OUTCOMES = [
   { value: "achieved", label: "Achieved" },
-  { value: "partially_achieved", label: "Partly achieved" },
+  { value: "partially_achieved", label: "Partially achieved" },
   { value: "abandoned", label: "Abandoned" },
 ] as const;
 
@@ -24,7 +24,7 @@ export function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Prom
         icon={Flag}
         onClick={() => setOpen(true)}
       >
-        Close the run
+        Close run
       </Button>
       {open && <CloseDialog run={run} onClose={() => setOpen(false)} onDone={reload} />}
     </>
@@ -39,18 +39,18 @@ function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttem
   const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
   const close = useFormTask(async () => {
     await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
-    toast({ title: "The run is closed. Its retrospective is there now." });
+    toast({ title: "Run closed. Its retrospective is available." });
     onClose();
     await onDone();
   });
   return (
-    <FormDialog title="Close the run?" submit="Close the run" onClose={onClose} task={close}>
+    <FormDialog title="Close this run?" submit="Close run" onClose={onClose} task={close}>
       <p className="muted">
-        Nothing can be done in a closed run, and it cannot be opened again.
+        A closed run cannot be changed or reopened.
         {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}
       </p>
       <SelectField label="Outcome" {...field("outcome")} options={OUTCOMES} />
-      <TextArea label="Note" {...field("note")} hint="What came of it. Optional." />
+      <TextArea label="Note" {...field("note")} hint="The result. Optional." />
     </FormDialog>
   );
 }

@@ -37,21 +37,21 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
     const said = { ...which, ...(what.trim() && { what_makes_this_done: what.trim() }) };
     // If all are met, one request completes the step atomically.
     const isDone = await attest(said, whole ? [undefined] : met, evidence);
-    toast({ title: isDone ? "Every step is done." : whole ? `Completed: ${step.title}` : "Attested." });
+    toast({ title: isDone ? "All steps are done." : whole ? `Completed: ${step.title}` : "Attested." });
     onClose();
     await reload();
   });
   return (
     <FormDialog
       title={`Complete “${step.title}”`}
-      submit={whole ? "Complete the step" : "Attest these"}
+      submit={whole ? "Complete step" : "Attest selected"}
       disabled={(open.length > 0 && met.length === 0) || isTooLarge(file)}
       onClose={onClose}
       task={complete}
     >
       {open.length > 0 && (
         <fieldset className="criteria-choice">
-          <legend>Which of these are met?</legend>
+          <legend>Criteria met</legend>
           {open.map(({ key, description }) => (
             <CheckField
               key={key}
@@ -65,10 +65,10 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
         </fieldset>
       )}
       <TextArea
-        label="What makes this done"
+        label="What was done"
         {...field("what")}
         rows={3}
-        hint="For readers of the retrospective."
+        hint="Shown in the retrospective."
       />
       <Evidence {...field("file")} />
     </FormDialog>
@@ -102,8 +102,8 @@ function Evidence({ value: file, onChange }: { value: File | null; onChange(file
       />
       <p className={isTooLarge(file) ? "field-error" : "field-hint"}>
         {file && isTooLarge(file)
-          ? `The file has ${bytes(file.size)}; `
-          : "A file that is kept as it is now; "}
+          ? `The file is too large (${bytes(file.size)}): `
+          : "Stored as a copy: "}
         at most {bytes(MAX_EVIDENCE)}.
       </p>
     </div>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { HandoffOffer, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -48,7 +49,7 @@ export function Offers({ run, step, reload }: Props) {
           {offer.status === "open" && run.status !== "closed" ? (
             <Decide run={run} step={step} offer={offer} reload={reload} />
           ) : (
-            <Badge tone={TONE[offer.status]}>{offer.status}</Badge>
+            <Badge tone={TONE[offer.status]}>{capitalised(offer.status)}</Badge>
           )}
         </div>
       ))}
@@ -69,7 +70,7 @@ function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
   const which = { run_id: run.id, offer_id: offer.id };
   const accept = useTask(async () => {
     await api.runs.acceptOffer(which);
-    toast({ title: "Accepted: the step is completed." });
+    toast({ title: "Accepted. The step is completed." });
     await reload();
   });
   const decline = useTask(async () => {
@@ -83,7 +84,7 @@ function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
         Decline
       </Button>
       {isOthers ? (
-        <span className="muted small">To be accepted by whom the next step is assigned to.</span>
+        <span className="muted small">Waiting for the next assignee</span>
       ) : (
         <Button small kind="primary" busy={accept.busy} onClick={() => accept.run()}>
           Accept
@@ -101,7 +102,7 @@ function Make({ run, step, reload }: Props) {
       step_key: step.step_key,
       ...(note.trim() && { note: note.trim() }),
     });
-    toast({ title: "Offered. The step completes when somebody accepts it." });
+    toast({ title: "Offered. The step is completed when someone accepts." });
     await reload();
   });
   return (
@@ -113,10 +114,10 @@ function Make({ run, step, reload }: Props) {
       }}
     >
       <div className="grow">
-        <TextField label="Note for the successor" value={note} onChange={setNote} />
+        <TextField label="Note for the next assignee" value={note} onChange={setNote} />
       </div>
       <Button type="submit" busy={offer.busy}>
-        Offer the result
+        Offer handoff
       </Button>
     </form>
   );

@@ -19,8 +19,8 @@ export function History({ run }: Props) {
     <Load of={history}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty icon={HistoryIcon} title="No step is completed yet">
-            Each completion is listed here: who did it, when, and what it brought forth.
+          <Empty icon={HistoryIcon} title="No completed steps yet">
+            Completed steps appear here with their actor, time and artifacts.
           </Empty>
         ) : (
           <ol className="framed history" aria-label="Completed steps">
@@ -32,9 +32,9 @@ export function History({ run }: Props) {
                   <p className="muted small">
                     <Who id={item.actor_id} />
                     {item.role && ` as ${item.role}`}
-                    {item.handoff_offer_id && ", by a handoff"}
+                    {item.handoff_offer_id && ", by handoff"}
                     {item.artifacts.length > 0 &&
-                      ` · ${item.artifacts.map(({ display_name }) => display_name ?? "an artifact").join(", ")}`}
+                      ` · ${item.artifacts.map(({ display_name }) => display_name ?? "unnamed artifact").join(", ")}`}
                   </p>
                 </div>
                 <span className="muted small">
@@ -65,11 +65,11 @@ export function Retrospective({ run }: Props) {
             { name: "Step", cell: (item) => <strong>{item.title}</strong> },
             { name: "Status", cell: (item) => STEP_STATUS[item.status].says },
             {
-              name: "What made it done",
-              cell: (item) => item.what_makes_this_done ?? <span className="faint">nothing was said</span>,
+              name: "What was done",
+              cell: (item) => item.what_makes_this_done ?? <span className="faint">Not stated</span>,
             },
-            { name: "From ready to done", cell: (item) => time(item.elapsed_seconds), end: true },
-            { name: "Worked on", cell: (item) => time(item.active_seconds), end: true },
+            { name: "Ready to done", cell: (item) => time(item.elapsed_seconds), end: true },
+            { name: "Active time", cell: (item) => time(item.active_seconds), end: true },
           ]}
         />
       )}

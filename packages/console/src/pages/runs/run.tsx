@@ -88,8 +88,8 @@ function Work({ run, position, reload }: Props) {
   const step = named(search.get("step")) ?? named(held) ?? named(first);
   if (run.steps.length === 0) {
     return (
-      <Empty icon={ArrowRight} title="It has no steps">
-        Only its goal and its outcome are kept: close it when the goal is reached.
+      <Empty icon={ArrowRight} title="No steps">
+        This run records only a goal and an outcome. Close it when the goal is reached.
       </Empty>
     );
   }
@@ -131,7 +131,7 @@ function Next({ run, position, choose }: Omit<Props, "reload"> & { choose(key: s
         </button>
       )}
       {run.status === "completed" && (
-        <span className="muted">Every step is done. Close the run to record its outcome.</span>
+        <span className="muted">All steps are done. Close the run to record its outcome.</span>
       )}
       {stale_steps.map((step) => (
         <button
@@ -155,8 +155,8 @@ function About({ run }: { run: RunWithAttempts }) {
     <Card>
       <Facts
         of={{
-          "Begun by": run.initiated_by.display_name,
-          Begun: <Time at={run.created_at} />,
+          "Created by": run.initiated_by.display_name,
+          Created: <Time at={run.created_at} />,
           Project: run.project_id,
           "Success criteria": run.success_criteria.length > 0 && (
             <ul className="plain-list">
@@ -178,7 +178,7 @@ function About({ run }: { run: RunWithAttempts }) {
               {run.close_note && ` · ${run.close_note}`}
             </>
           ),
-          Id: <Id>{run.id}</Id>,
+          ID: <Id>{run.id}</Id>,
         }}
       />
     </Card>

@@ -25,15 +25,15 @@ const COLUMNS: Column<Run>[] = [
     name: "Goal",
     cell: (run) => (
       <Titled to={`/runs/${run.id}`} title={run.goal}>
-        begun by {run.initiated_by.display_name}
+        created by {run.initiated_by.display_name}
         {run.project_id && ` · ${run.project_id}`}
       </Titled>
     ),
   },
   { name: "Status", cell: (run) => <RunStatus run={run} /> },
   { name: "Steps", cell: (run) => <Steps steps={run.steps} />, wideOnly: true },
-  { name: "Changed", cell: (run) => <Time at={run.updated_at} />, end: true, wideOnly: true },
-  { name: "Begun", cell: (run) => <Time at={run.created_at} />, end: true },
+  { name: "Updated", cell: (run) => <Time at={run.updated_at} />, end: true, wideOnly: true },
+  { name: "Created", cell: (run) => <Time at={run.created_at} />, end: true },
 ];
 
 /** Work towards goals, step by step. */
@@ -56,13 +56,13 @@ export function Runs() {
   useOnChange("run", null, true, useReload(pages));
   const begin = (
     <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
-      Begin a run
+      Create run
     </Button>
   );
   return (
     <Page
       title="Runs"
-      lead="Work towards a goal, step by step, by agents and people together."
+      lead="Goals that agents and people work on together, step by step."
       actions={begin}
     >
       <div className="list-bar">
@@ -88,9 +88,9 @@ export function Runs() {
 function NoRuns({ status, begin }: { status: (typeof STATUSES)[number]; begin: ReactNode }) {
   if (status !== "all") return <Empty icon={Workflow} title={`No ${status} runs`} />;
   return (
-    <Empty icon={Workflow} title="Nothing has been begun yet" action={begin}>
-      A run is a goal with steps that wait for each other. Begin one from a{" "}
-      <Link to="/templates">template</Link> or with custom steps; agents take it on with{" "}
+    <Empty icon={Workflow} title="No runs yet" action={begin}>
+      A run is a goal with dependent steps. Create one from a{" "}
+      <Link to="/templates">template</Link> or with custom steps. Agents find their next step with{" "}
       <code>GET /v1/runs/{"{id}"}/position</code>.
     </Empty>
   );

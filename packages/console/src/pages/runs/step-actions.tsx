@@ -86,14 +86,14 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
     const assigned_user_id = person?.id ?? null;
     await api.runs.assignStep({ run_id: run.id, step_key: step.step_key, assigned_user_id });
     toast({
-      title: person ? `${step.title}: assigned to ${person.label}.` : `${step.title}: open to anyone.`,
+      title: person ? `${step.title}: assigned to ${person.label}.` : `${step.title}: unassigned.`,
     });
     onClose();
     await reload();
   });
   return (
     <FormDialog
-      title={`Who does “${step.title}”?`}
+      title={`Assign “${step.title}”`}
       submit="Assign"
       disabled={(person?.id ?? null) === before}
       onClose={onClose}
@@ -110,16 +110,18 @@ function SkipDialog({ run, step, onClose, reload }: DialogProps) {
     .map(({ title }) => title);
   const skip = async (reason: string) => {
     const { run_completed } = await api.runs.skipStep({ run_id: run.id, step_key: step.step_key, reason });
-    toast({ title: run_completed ? "Skipped: every step is done now." : `Skipped: ${step.title}` });
+    toast({ title: run_completed ? "Skipped. All steps are done." : `Skipped: ${step.title}` });
     await reload();
   };
   const text =
-    waiting.length > 0 ? `${waiting.join(", ")} will not wait for it any more.` : "Nothing waits for it.";
+    waiting.length > 0
+      ? `These steps no longer wait for it: ${waiting.join(", ")}. You can reopen it later.`
+      : "No step depends on it. You can reopen it later.";
   return (
     <ReasonDialog
       title={`Skip “${step.title}”?`}
       text={text}
-      submit="Skip the step"
+      submit="Skip step"
       act={skip}
       onClose={onClose}
     />
@@ -140,8 +142,8 @@ function ReopenDialog({ run, step, onClose, reload }: DialogProps) {
   return (
     <ReasonDialog
       title={`Reopen “${step.title}”?`}
-      text="Steps after it that are only ready are blocked again; those further on stay as they are."
-      submit="Reopen the step"
+      text="Dependent steps that are ready are blocked again. Steps that are further along are unchanged."
+      submit="Reopen step"
       act={reopen}
       onClose={onClose}
     />
@@ -166,12 +168,12 @@ function ReasonDialog({ title, text, submit, act, onClose }: ReasonProps) {
     <FormDialog title={title} submit={submit} disabled={!reason.trim()} onClose={onClose} task={task}>
       <p className="muted">{text}</p>
       <TextArea
-        label="Why"
+        label="Reason"
         value={reason}
         onChange={setReason}
         required
         rows={3}
-        hint="It stands in the run's history."
+        hint="Recorded in the run's history."
       />
     </FormDialog>
   );

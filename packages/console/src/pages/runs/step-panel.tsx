@@ -45,7 +45,7 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
         <div className="stack">
           {at?.waiting_on.length ? (
             <p className="muted">
-              Waits for{" "}
+              Waiting for{" "}
               {at.waiting_on.map((key) => (
                 <button key={key} type="button" className="link-button" onClick={() => choose(key)}>
                   {run.steps.find((each) => each.step_key === key)?.title ?? key}
@@ -56,7 +56,7 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
           {step.instructions ? (
             <Markdown>{step.instructions}</Markdown>
           ) : (
-            <p className="muted">No instructions were given.</p>
+            <p className="muted">No instructions.</p>
           )}
           {step.completion_criteria.length > 0 && <Criteria step={step} />}
           <Offers run={run} step={step} reload={reload} />
@@ -71,7 +71,7 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
 function Criteria({ step }: { step: Step }) {
   return (
     <section>
-      <h3>What makes it done</h3>
+      <h3>Completion criteria</h3>
       <ul className="criteria">
         {step.completion_criteria.map(({ key, description }) => {
           const met = step.attested_criteria.includes(key);
@@ -99,7 +99,7 @@ function Attempts({ step }: { step: Step }) {
               <Who id={attempt.actor_id} />
             </strong>{" "}
             <span className="muted">
-              began <Time at={attempt.started_at} />
+              Started <Time at={attempt.started_at} />
               {attempt.ended_at && (
                 <>
                   , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
@@ -128,10 +128,10 @@ function About({ step }: { step: Step }) {
         Role: step.role,
         "Assigned to": step.assigned_user_id && <Who id={step.assigned_user_id} />,
         Specialist: step.specialist_name,
-        "Done by": step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff",
-        "Brings forth": step.expected_artifact_kinds.join(", "),
+        "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
+        "Expected artifacts": step.expected_artifact_kinds.join(", "),
         Reference: pointer && (pointer.display_name ?? pointer.uri ?? pointer.native_id),
-        "About it": step.reference_note,
+        "Reference note": step.reference_note,
       }}
     />
   );

@@ -1,18 +1,19 @@
 import type { Run, RunStep } from "../../../../client/index.ts";
+import { capitalised } from "../../data/text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
 const RUN_TONE: Record<Run["status"], Tone> = { active: "info", completed: "good", closed: "neutral" };
 const OUTCOME: Record<NonNullable<Run["outcome"]>, { tone: Tone; says: string }> = {
-  achieved: { tone: "good", says: "achieved" },
-  partially_achieved: { tone: "warn", says: "partly achieved" },
-  abandoned: { tone: "bad", says: "abandoned" },
+  achieved: { tone: "good", says: "Achieved" },
+  partially_achieved: { tone: "warn", says: "Partially achieved" },
+  abandoned: { tone: "bad", says: "Abandoned" },
 };
 
 export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
   const outcome = run.outcome && OUTCOME[run.outcome];
   return (
     <span className="row">
-      <Badge tone={RUN_TONE[run.status]}>{run.status}</Badge>
+      <Badge tone={RUN_TONE[run.status]}>{capitalised(run.status)}</Badge>
       {outcome && <Badge tone={outcome.tone}>{outcome.says}</Badge>}
     </span>
   );
@@ -21,7 +22,7 @@ export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
 /** The number of completed steps, with a progress bar. */
 export function Steps({ steps }: { steps: RunStep[] }) {
   const done = steps.filter(({ status }) => status === "completed" || status === "skipped").length;
-  if (steps.length === 0) return <span className="faint">none</span>;
+  if (steps.length === 0) return <span className="faint">None</span>;
   return (
     <span className="run-steps">
       <progress value={done} max={steps.length} aria-label={`${done} of ${steps.length} steps done`} />

@@ -1,4 +1,5 @@
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -17,13 +18,13 @@ export function Account() {
           of={{
             Name: user.display_name,
             "E-mail": user.email,
-            Role: user.role,
+            Role: capitalised(user.role),
             Organisation: tenant.name,
-            Id: <Id>{user.id}</Id>,
+            ID: <Id>{user.id}</Id>,
           }}
         />
       </Card>
-      <Card title="Change your password">
+      <Card title="Password">
         <PasswordForm />
       </Card>
     </div>
@@ -46,9 +47,9 @@ function PasswordForm() {
   return (
     <Form
       task={save}
-      submit="Change the password"
+      submit="Change password"
       disabled={differs}
-      note="You are signed out everywhere, and sign in with the new one."
+      note="You are signed out everywhere and sign in with the new password."
       className="password-form"
     >
       <TextField
@@ -66,15 +67,15 @@ function PasswordForm() {
         maxLength={256}
         {...field("next")}
         required
-        hint={`At least ${MIN_LENGTH} characters; a sentence is good.`}
+        hint={`At least ${MIN_LENGTH} characters. A passphrase works well.`}
       />
       <TextField
-        label="Repeat the new password"
+        label="Repeat new password"
         type="password"
         autoComplete="new-password"
         {...field("again")}
         required
-        error={differs ? "It is another one." : undefined}
+        error={differs ? "The passwords do not match." : undefined}
       />
     </Form>
   );

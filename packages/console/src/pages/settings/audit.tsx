@@ -22,16 +22,16 @@ export function Audit() {
   useEffect(() => setText(action), [action]);
   const pages = useList(api.audit.list, action ? { action } : {});
   const columns: Column<AuditEntry>[] = [
-    { name: "What", cell: (entry) => <EntryButton entry={entry} open={setShown} /> },
-    { name: "Who", cell: (entry) => (entry.actor_id ? <Who id={entry.actor_id} /> : entry.actor_kind) },
+    { name: "Action", cell: (entry) => <EntryButton entry={entry} open={setShown} /> },
+    { name: "Actor", cell: (entry) => (entry.actor_id ? <Who id={entry.actor_id} /> : entry.actor_kind) },
     {
-      name: "On",
+      name: "Resource",
       cell: ({ resource_type, resource_id }) =>
         resource_type ? <span className="truncate on">{`${resource_type} ${resource_id ?? ""}`}</span> : "–",
       wideOnly: true,
     },
-    { name: "From", cell: ({ ip }) => ip ?? "–", wideOnly: true },
-    { name: "When", cell: ({ at }) => <Time at={at} />, end: true },
+    { name: "IP address", cell: ({ ip }) => ip ?? "–", wideOnly: true },
+    { name: "Time", cell: ({ at }) => <Time at={at} />, end: true },
   ];
   return (
     <div className="stack">
@@ -50,8 +50,8 @@ export function Audit() {
         label="Audit log"
         columns={columns}
         empty={
-          <Empty icon={ScrollText} title={action ? `Nothing of “${action}”` : "Nothing to account for yet"}>
-            What admins change, what is deleted or erased, and what only people may decide is recorded here.
+          <Empty icon={ScrollText} title={action ? `No entries for “${action}”` : "No entries yet"}>
+            Changes by admins, deletions, erasures and decisions reserved for people are recorded here.
           </Empty>
         }
       />
@@ -74,18 +74,18 @@ function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void })
       <div className="stack">
         <Facts
           of={{
-            Who: (
+            Actor: (
               <>
                 {entry.actor_id ? <Who id={entry.actor_id} /> : "–"} ({entry.actor_kind})
               </>
             ),
-            When: fullTime(entry.at),
-            On: entry.resource_type && (
+            Time: fullTime(entry.at),
+            Resource: entry.resource_type && (
               <>
                 {entry.resource_type} {entry.resource_id}
               </>
             ),
-            From: entry.ip,
+            "IP address": entry.ip,
             Request: entry.request_id && <Id>{entry.request_id}</Id>,
           }}
         />

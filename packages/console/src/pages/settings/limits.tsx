@@ -39,19 +39,19 @@ export function Limits() {
             <div className="stack tight">
               <Facts
                 of={{
-                  "Lease of a delivery": duration(rules.delivery.visibility_timeout_seconds),
-                  "Most delivery attempts": rules.delivery.retry_budget,
+                  "Delivery lease": duration(rules.delivery.visibility_timeout_seconds),
+                  "Maximum delivery attempts": rules.delivery.retry_budget,
                 }}
               />
-              <p className="field-hint">An agent can have its own, under its settings.</p>
+              <p className="field-hint">An agent's settings can override these.</p>
             </div>
           </Card>
-          <Card title="How long things are kept">
+          <Card title="Retention">
             <Kept rules={rules} />
           </Card>
           <p className="muted small">
-            These hold for the whole installation. The operator sets them by environment variables; how much
-            may be stored can differ by organisation.
+            These limits apply to the whole installation. The operator sets them with environment variables;
+            the storage quota can differ by organisation.
           </p>
         </div>
       )}
@@ -59,9 +59,9 @@ export function Limits() {
   );
 }
 
-const NO_LIMIT = <span className="muted">no limit</span>;
+const NO_LIMIT = <span className="muted">No limit</span>;
 const perMinute = (limit: number | null): ReactNode =>
-  limit === null ? NO_LIMIT : `${number(limit)} a minute`;
+  limit === null ? NO_LIMIT : `${number(limit)} per minute`;
 
 function Stored({ used_bytes, quota_bytes }: Rules["storage"]) {
   const used = bytes(used_bytes);
@@ -81,7 +81,7 @@ function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
       {rate && (
         <div className="stack tight">
           <p>
-            <strong className="num">{number(rate.remaining)}</strong> of your {number(rate.limit)} are left in
+            <strong className="num">{number(rate.remaining)}</strong> of {number(rate.limit)} requests left in
             this minute.
           </p>
           <meter
@@ -97,14 +97,14 @@ function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
       )}
       <Facts
         of={{
-          "Each agent and each person": perMinute(caller),
-          "All of the organisation": perMinute(tenant),
+          "Per agent or person": perMinute(caller),
+          "Per organisation": perMinute(tenant),
           "Signed webhooks": perMinute(webhooks),
           "E-mails":
             rules.emails_per_hour === null ? (
-              <span className="muted">not switched on</span>
+              <span className="muted">Disabled</span>
             ) : (
-              `${number(rules.emails_per_hour)} an hour`
+              `${number(rules.emails_per_hour)} per hour`
             ),
         }}
       />
@@ -118,9 +118,9 @@ function Kept({ rules: { kept_days } }: { rules: Rules }) {
     <Facts
       of={{
         Events: days(kept_days.events),
-        "Ids, against duplicates": days(kept_days.event_ids),
+        "Event IDs (deduplication)": days(kept_days.event_ids),
         "Acknowledged deliveries": days(kept_days.acknowledged_deliveries),
-        "Forgotten memories": <>{days(kept_days.forgotten_memories)}, to be restored</>,
+        "Forgotten memories": <>{days(kept_days.forgotten_memories)}, restorable</>,
         "Audit log": days(kept_days.audit),
       }}
     />

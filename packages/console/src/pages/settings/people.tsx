@@ -2,6 +2,7 @@ import { MoreHorizontal, UserPlus } from "lucide-react";
 import { useState } from "react";
 import type { User } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
@@ -21,8 +22,8 @@ import { Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const ROLES = [
-  { value: "member", label: "Member: all but what admins do" },
-  { value: "admin", label: "Admin: agents, keys, people, and what only people may decide" },
+  { value: "member", label: "Member: everything except administration" },
+  { value: "admin", label: "Admin: also agents, keys, people and decisions reserved for people" },
 ];
 
 interface Password {
@@ -49,13 +50,13 @@ export function People() {
     },
     {
       name: "Role",
-      cell: ({ role }) => <Badge tone={role === "admin" ? "accent" : "neutral"}>{role}</Badge>,
+      cell: ({ role }) => <Badge tone={role === "admin" ? "accent" : "neutral"}>{capitalised(role)}</Badge>,
     },
     {
       name: "Status",
-      cell: ({ status }) => <Badge tone={status === "active" ? "good" : "bad"}>{status}</Badge>,
+      cell: ({ status }) => <Badge tone={status === "active" ? "good" : "bad"}>{capitalised(status)}</Badge>,
     },
-    { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true, wideOnly: true },
+    { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true, wideOnly: true },
     {
       name: "",
       cell: (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />,
@@ -65,16 +66,16 @@ export function People() {
   return (
     <div className="stack">
       <div className="list-bar">
-        <ListSearch label="Find a person" />
+        <ListSearch label="Search people" />
         <Button kind="primary" icon={UserPlus} onClick={() => setInviting(true)}>
-          Invite a person
+          Invite person
         </Button>
       </div>
       <List
         pages={pages}
         label="People"
         columns={columns}
-        empty={<Empty icon={UserPlus} title={`Nobody has “${q}” in name or e-mail`} />}
+        empty={<Empty icon={UserPlus} title={`No people match “${q}”`} />}
       />
       {inviting && (
         <InviteDialog onClose={() => setInviting(false)} onInvited={pages.reload} onPassword={setShown} />
@@ -103,7 +104,7 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
     await onInvited();
   });
   return (
-    <FormDialog title="Invite a person" submit="Invite" onClose={onClose} task={invite}>
+    <FormDialog title="Invite person" submit="Invite" onClose={onClose} task={invite}>
       <TextField label="E-mail" type="email" {...field("email")} required />
       <TextField label="Name" {...field("name")} />
       <SelectField label="Role" {...field("role")} options={ROLES} />
@@ -117,7 +118,7 @@ function PasswordDialog({ email, password, onClose }: Password & { onClose(): vo
       <Secret
         label="Password"
         value={password}
-        note="Shown only now. Give it to the person, who changes it under Settings, Your account."
+        note="Shown only once. Give it to the person, who can change it under Settings, Your account."
       />
     </Dialog>
   );
@@ -142,33 +143,33 @@ function Actions({
   const disable = async () => {
     const wanted = await confirm({
       title: `Disable ${name}?`,
-      text: "They are signed out everywhere within 5 seconds and cannot sign in until they are enabled again.",
+      text: "They are signed out everywhere within 5 seconds and cannot sign in until you enable them again.",
       action: "Disable",
     });
     if (wanted) await change.run({ status: "disabled" }, `${name} is disabled.`);
   };
   const reset = useTask(async () => {
     const wanted = await confirm({
-      title: `Give ${name} a new password?`,
-      text: "The one before stops working, and they are signed out everywhere within 5 seconds.",
-      action: "Make a new password",
+      title: `Reset the password of ${name}?`,
+      text: "The old password stops working, and they are signed out everywhere within 5 seconds. This cannot be undone.",
+      action: "Reset password",
     });
     if (!wanted) return;
     const { password } = await api.users.update({ user_id, reset_password: true });
     if (password) onPassword({ email, password });
   });
-  if (user_id === self.id) return <span className="muted small">you</span>;
+  if (user_id === self.id) return <span className="muted small">You</span>;
   const other = role === "admin" ? "member" : "admin";
   const said = `${name} is ${other === "admin" ? "an admin" : "a member"} now.`;
   return (
     <Menu
-      trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} />}
+      trigger={<IconButton icon={MoreHorizontal} label={`Actions for ${name}`} />}
       choices={[
         {
-          label: other === "admin" ? "Make an admin" : "Make a member",
+          label: other === "admin" ? "Change role to admin" : "Change role to member",
           onSelect: () => change.run({ role: other }, said),
         },
-        { label: "New password…", onSelect: () => reset.run() },
+        { label: "Reset password…", onSelect: () => reset.run() },
         status === "active"
           ? { label: "Disable…", onSelect: disable, danger: true }
           : {

@@ -2,6 +2,7 @@ import { FolderKanban } from "lucide-react";
 import { useState } from "react";
 import type { Project } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
@@ -27,13 +28,13 @@ export function Projects() {
       pages={pages}
       label="Projects"
       columns={(edit) => (may("projects.update") ? [...COLUMNS, editColumn(edit)] : COLUMNS)}
-      add={may("projects.create") && "Make a project"}
+      add={may("projects.create") && "Create project"}
       empty={{
         icon: FolderKanban,
         title: "No projects yet",
         text: (
           <>
-            A project’s key is what memories, runs and outputs are filed under, as <code>project_id</code>.
+            Memories, runs and outputs refer to a project by its key, as <code>project_id</code>.
           </>
         ),
       }}
@@ -47,7 +48,7 @@ export function Projects() {
 const COLUMNS: Column<Project>[] = [
   { name: "Key", cell: ({ key }) => <code>{key}</code> },
   { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
-  { name: "Status", cell: ({ status }) => <Badge tone={TONE[status]}>{status}</Badge> },
+  { name: "Status", cell: ({ status }) => <Badge tone={TONE[status]}>{capitalised(status)}</Badge> },
   { name: "Target", cell: ({ target_date }) => dayOf(target_date) ?? "–", end: true, wideOnly: true },
 ];
 
@@ -69,7 +70,7 @@ const shown = (project: Project): Project => ({ ...project, target_date: dayOf(p
 /** The API only offers a list. */
 async function find(id: string): Promise<Project> {
   for await (const each of api.projects.list.all({ limit: 200 })) if (each.id === id) return each;
-  throw new Error("There is no such project (any more).");
+  throw new Error("Project not found. It may have been deleted.");
 }
 
 /** Returns the saved project; null if others changed the same fields and the person keeps theirs. */
@@ -92,14 +93,14 @@ function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Pr
     if (before) {
       if (!(await saveProject(before, parts))) return;
     } else await api.projects.create({ key: key.trim(), ...parts });
-    toast({ title: before ? "Saved." : `${key.trim()} is there.` });
+    toast({ title: before ? "Saved." : `${key.trim()} created.` });
     onClose();
     await onDone();
   });
   return (
     <FormDialog
-      title={project ? project.name : "Make a project"}
-      submit={project ? "Save" : "Make the project"}
+      title={project ? project.name : "New project"}
+      submit={project ? "Save" : "Create project"}
       onClose={onClose}
       task={save}
     >
@@ -110,19 +111,19 @@ function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Pr
           required
           pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,99}"
           placeholder="apollo"
-          hint="Letters, digits, . _ and -. It never changes."
+          hint="Letters, digits, . _ and -. Cannot be changed later."
         />
       )}
       <TextField
         label="Name"
         {...field("name")}
         maxLength={200}
-        hint={project ? undefined : "Default: its key."}
+        hint={project ? undefined : "Default: the key."}
       />
       <SelectField
         label="Status"
         {...field("status")}
-        options={STATUSES.map((value) => ({ value, label: value }))}
+        options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
       />
       <TextField label="Target date" type="date" {...field("target")} />
     </FormDialog>

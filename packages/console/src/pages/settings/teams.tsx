@@ -17,8 +17,8 @@ const COLUMNS: Column<Team>[] = [
     cell: ({ description }) => <span className="muted">{description ?? "–"}</span>,
     wideOnly: true,
   },
-  { name: "Id", cell: ({ id }) => <Id>{id}</Id>, wideOnly: true },
-  { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  { name: "ID", cell: ({ id }) => <Id>{id}</Id>, wideOnly: true },
+  { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true },
 ];
 
 /** Agents of a team read each other's memories of scope `team`. */
@@ -29,11 +29,11 @@ export function Teams() {
       pages={pages}
       label="Teams"
       columns={COLUMNS}
-      add="Make a team"
+      add="Create team"
       empty={{
         icon: Users,
         title: "No teams yet",
-        text: "Agents of a team share memories and documents that others do not see. An agent’s team is set on its own page.",
+        text: "Agents of a team share memories and documents that others cannot see. Set an agent’s team in its settings.",
       }}
       dialog={(_, onClose) => <AddDialog onClose={onClose} onDone={pages.reload} />}
     />
@@ -51,7 +51,7 @@ function AddDialog({ onClose, onDone }: SavingProps) {
     await onDone();
   });
   return (
-    <FormDialog title="Make a team" submit="Make the team" onClose={onClose} task={add}>
+    <FormDialog title="New team" submit="Create team" onClose={onClose} task={add}>
       <TextField label="Name" {...field("name")} required maxLength={200} />
       <TextField label="Description" {...field("description")} />
     </FormDialog>

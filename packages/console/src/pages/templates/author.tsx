@@ -31,7 +31,7 @@ import "./templates.css";
 /** A new template. */
 export function AuthorTemplate() {
   return (
-    <Page title="Author a template" above={[{ to: "/templates", label: "Templates" }]}>
+    <Page title="New template" above={[{ to: "/templates", label: "Templates" }]}>
       <Author />
     </Page>
   );
@@ -49,7 +49,7 @@ export function EditTemplate() {
     <Page
       title="New version"
       above={above}
-      lead="Earlier versions, and the runs begun from them, stay as they are."
+      lead="Earlier versions and their runs are unchanged."
     >
       <Load of={loaded} lines={8}>
         {(template) => <Author key={template.slug} of={template} />}
@@ -66,8 +66,8 @@ async function isStillLatest(slug: string, before: ProcessTemplate | undefined):
   });
   if (!now || now.version_num === before?.version_num) return true;
   const text = before
-    ? `Since you opened this page somebody has saved version ${now.version_num}. Yours comes after it, without what it changed.`
-    : `There is a template with this slug: ${now.name}. Yours becomes its version ${now.version_num + 1}.`;
+    ? `Someone has saved version ${now.version_num} since you opened this page. Yours becomes the next version, without those changes.`
+    : `A template with this slug exists: ${now.name}. Yours becomes its version ${now.version_num + 1}.`;
   return mayOverwrite({ text, look: `/templates/${slug}` });
 }
 
@@ -83,13 +83,13 @@ function Author({ of }: { of?: ProcessTemplate }) {
     if (!(await isStillLatest(draft.slug, before))) return;
     const made = await api.templates.author(templateOf(draft));
     saved.current = draft;
-    toast({ title: `${made.name}, version ${made.version_num}, is there.` });
+    toast({ title: `Saved ${made.name} as version ${made.version_num}.` });
     navigate(`/templates/${made.slug}`);
   });
   return (
     <Form
       task={save}
-      submit={before ? "Save as a new version" : "Save the template"}
+      submit={before ? "Save version" : "Create template"}
       others={<Button onClick={() => navigate(-1)}>Cancel</Button>}
     >
       <Card>
@@ -99,7 +99,7 @@ function Author({ of }: { of?: ProcessTemplate }) {
           <TextField
             label="Goal"
             {...field("goal")}
-            hint="What runs of it are for. Nothing in it is substituted."
+            hint="The default goal of its runs, used as written."
           />
         </div>
       </Card>
@@ -133,7 +133,9 @@ function Names({ draft, change, fixedSlug }: NamesProps) {
         readOnly={fixedSlug}
         pattern="[a-z0-9]+(-[a-z0-9]+)*"
         title="Lower-case letters, digits and single hyphens"
-        hint={fixedSlug ? "It names the template, and stays." : "A slug that is there gets the next version."}
+        hint={
+          fixedSlug ? "Identifies the template. Cannot be changed." : "An existing slug gets a new version."
+        }
         onChange={(slug) => {
           setOwnSlug(true);
           change({ slug });
@@ -163,7 +165,7 @@ function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftS
         <div className="row">
           <h2 className="grow">Steps</h2>
           <Button small icon={Plus} onClick={add}>
-            {step ? `Add a step after “${step.title || step.step_key}”` : "Add a step"}
+            {step ? `Add step after “${step.title || step.step_key}”` : "Add step"}
           </Button>
         </div>
         <StepGraph

@@ -15,7 +15,7 @@ interface Props {
 }
 
 const MODES = [
-  { value: "attestation", label: "The assignee attests that it is done" },
+  { value: "attestation", label: "The assignee attests completion" },
   { value: "handoff_accepted", label: "The next assignee accepts the handoff" },
 ];
 
@@ -56,19 +56,19 @@ export function StepForm({ step, steps, onChange, onRemove }: Props) {
             onChange={rename}
             required
             pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-            error={taken ? "Another step has this key." : undefined}
+            error={taken ? "Another step uses this key." : undefined}
           />
           <TextField label="Role" {...field("role")} placeholder="writer" />
         </div>
         <TextArea label="Instructions" {...field("instructions")} rows={4} hint="Markdown." />
         {others.length > 0 && <WaitsFor step={step} steps={steps} others={others} onChange={change} />}
-        <SelectField label="It is done when" {...field("completion_mode")} options={MODES} />
+        <SelectField label="Completed when" {...field("completion_mode")} options={MODES} />
         <TextArea
-          label="What makes it done"
+          label="Completion criteria"
           {...field("criteria")}
           rows={3}
           placeholder="reviewed: A second pair of eyes has read it."
-          hint="One criterion a line; each is attested on its own."
+          hint="One per line. Each is attested separately."
         />
         <MoreFields field={field} />
       </div>
@@ -88,14 +88,14 @@ function WaitsFor({ step: { step_key, depends_on }, steps, others, onChange }: W
     onChange({ depends_on: on ? [...depends_on, key] : depends_on.filter((each) => each !== key) });
   return (
     <fieldset className="criteria-choice">
-      <legend>Waits for</legend>
+      <legend>Depends on</legend>
       {others.map((other) => {
         const circle = waitsFor(steps, other.step_key, step_key);
         return (
           <CheckField
             key={other.id}
             label={other.title || other.step_key}
-            hint={circle ? "waits for this one" : undefined}
+            hint={circle ? "Depends on this step" : undefined}
             checked={depends_on.includes(other.step_key)}
             disabled={circle}
             onChange={(on) => depend(other.step_key, on)}
@@ -109,14 +109,14 @@ function WaitsFor({ step: { step_key, depends_on }, steps, others, onChange }: W
 function MoreFields({ field }: { field: FieldOf<DraftStep> }) {
   return (
     <details className="more-fields">
-      <summary>Specialist, due time and what it brings forth</summary>
+      <summary>Specialist, due date and artifacts</summary>
       <div className="stack">
         <div className="grid-2">
           <TextField
             label="Specialist"
             {...field("specialist")}
             placeholder="release-writer"
-            hint="Its brief goes with the step."
+            hint="The step includes the specialist's brief."
           />
           <TextField
             label="Due in hours"
@@ -124,14 +124,14 @@ function MoreFields({ field }: { field: FieldOf<DraftStep> }) {
             min={0.01}
             step="any"
             {...field("due")}
-            hint="After it became ready; then it is stale."
+            hint="Counted from when the step is ready; after that it is stale."
           />
         </div>
         <TextField
-          label="Brings forth"
+          label="Expected artifacts"
           {...field("brings")}
           placeholder="pull_request, file"
-          hint="Kinds of artifacts, separated by commas."
+          hint="Kinds, separated by commas."
         />
       </div>
     </details>

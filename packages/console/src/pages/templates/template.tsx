@@ -40,7 +40,7 @@ export function Template() {
       state={
         data && (
           <Badge tone={data.shown.version_num === data.latest ? "good" : "neutral"}>
-            version {data.shown.version_num}
+            Version {data.shown.version_num}
           </Badge>
         )
       }
@@ -49,10 +49,10 @@ export function Template() {
         data && (
           <>
             <ButtonLink to={`/templates/${slug}/edit`} icon={Pencil}>
-              New version
+              Create version
             </ButtonLink>
             <Button kind="primary" icon={Play} onClick={() => setBeginning(true)}>
-              Begin a run
+              Create run
             </Button>
           </>
         )
@@ -108,14 +108,14 @@ function Picture({ template }: { template: ProcessTemplate }) {
               <p className="muted">No instructions.</p>
             )}
             <Facts
-              wide="What makes it done"
+              wide="Completion criteria"
               of={{
                 Key: <code>{step.step_key}</code>,
                 Role: step.role,
                 Specialist: step.specialist_name,
-                After: step.depends_on.join(", "),
-                "Done by": step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff",
-                "What makes it done": step.completion_criteria.length > 0 && (
+                "Depends on": step.depends_on.join(", "),
+                "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
+                "Completion criteria": step.completion_criteria.length > 0 && (
                   <ul className="plain-list">
                     {step.completion_criteria.map(({ key, description }) => (
                       <li key={key}>{description || key}</li>

@@ -30,13 +30,13 @@ export function Templates() {
   const loaded = useLoad((signal) => api.templates.list({}, { signal }), [], "templates");
   const author = (
     <ButtonLink to="/templates/new" kind="primary" icon={Plus}>
-      Author a template
+      Create template
     </ButtonLink>
   );
   return (
     <Page
       title="Templates"
-      lead="Processes that runs are begun from. A new version leaves the earlier ones, and the runs begun from them, as they are."
+      lead="Reusable processes for runs. A new version leaves earlier versions and their runs unchanged."
       actions={author}
     >
       <Load of={loaded} lines={5}>
@@ -50,7 +50,7 @@ export function Templates() {
             />
           ) : (
             <Empty icon={Shapes} title="No templates yet" action={author}>
-              A template says which steps a process has, what each waits for, and what makes it done.
+              Create a template to reuse the steps of a process.
             </Empty>
           )
         }
