@@ -39,24 +39,27 @@ const integer = (fallback: number, means: string, min: number, max: number) =>
 const DAY = 365 * 100;
 
 export const SETTINGS = {
-  HOST: text("127.0.0.1", "Address the HTTP server binds.") as Setting<string>,
+  HOST: text(
+    "127.0.0.1",
+    "Address that the HTTP server binds. The default accepts connections from this machine only.",
+  ) as Setting<string>,
   PORT: integer(
     3000,
-    "Port of the HTTP server (on a node without `gateway`: `/healthz`, `/readyz` and `/metrics` only); 0 picks a free one.",
+    "Port of the HTTP server; 0 picks a free one. A node without `gateway` serves only `/healthz`, `/readyz` and `/metrics`.",
     0,
     65535,
   ),
   DATA_DIR: text(
     "./data",
-    "Folder of the embedded store, its blobs, keys and `credentials.json`.",
+    "Folder for the embedded store, its blobs, keys and `credentials.json`.",
   ) as Setting<string>,
   PUBLIC_URL: url(
     WEB,
-    "Origin that callers use, if it is not the address the server binds (behind a proxy).",
+    "Origin that callers use, if a proxy is in front. Default: the address that the server binds.",
   ),
   SERVICES: list(
     [],
-    "Run only these services on this node, comma-separated, or, with `-` before each (`-gateway`), all but these; empty runs all.",
+    "Services to run on this node, comma-separated; with `-` before each (`-gateway`), the services not to run. Default: all.",
   ),
   LOG_LEVEL: text("info", "Minimum severity to log.", {
     oneOf: ["trace", "debug", "info", "warn", "error", "fatal"],
@@ -65,23 +68,23 @@ export const SETTINGS = {
   MONGO_URL: servers(
     /^mongodb(\+srv)?:\/\/[^\s/?]+([/?]\S*)?$/,
     "mongodb://HOST:PORT,…/DATABASE?… or mongodb+srv://…",
-    "MongoDB 7+ or Atlas as the record, instead of the embedded store; database `sensorium` unless it names one.",
+    "MongoDB 7+ or Atlas, to use instead of the embedded store; database `sensorium` unless the address names one. Default: the embedded store.",
   ),
   SEARCH: text(
     "local",
-    "The search index: `local`, one on every node that runs `search`; `atlas`, one for all nodes in the Atlas Search of `MONGO_URL` (docs/atlas.md).",
+    "Search index. `local`: one on every node that runs `search`. `atlas`: one for all nodes, in the Atlas Search of `MONGO_URL` (docs/atlas.md).",
     { oneOf: ["local", "atlas"] },
   ) as Setting<string>,
   NATS_URL: servers(
     /^(nats|tls):\/\/[^\s,]+(,(nats|tls):\/\/[^\s,]+)*$/,
     "nats://HOST:PORT, several with commas between",
-    "NATS that connects the nodes (its server with `max_payload: 12MB`; `nats://USER:PASSWORD@HOST:PORT` if it needs " +
-      "credentials), which share one `MONGO_URL`; without it all services run in this process.",
+    "NATS server that connects the nodes of one `MONGO_URL`, configured with `max_payload: 12MB`. With credentials: " +
+      "`nats://USER:PASSWORD@HOST:PORT`. Default: none; all services run in this process.",
   ),
   REDIS_URL: {
     ...url(
       ["redis://", "rediss://"],
-      "Redis that counts rate limits for all nodes together; without it, or while it is lost, each node counts alone.",
+      "Redis server that counts rate limits across nodes. Without it, or while it is unavailable, each node counts its own requests.",
     ),
     secret: true,
   },
@@ -89,19 +92,19 @@ export const SETTINGS = {
     kind: "key",
     default: null,
     means:
-      "32 bytes in base64 that encrypt stored secrets; without it DATA_DIR stores one. MONGO_URL requires it.",
+      "Key that encrypts stored secrets: 32 bytes in base64. Required with `MONGO_URL`. Default: a key generated and stored in `DATA_DIR`.",
     secret: true,
   } as Setting<string | null>,
   OPERATOR_TOKEN: text(
     null,
-    "Bearer token of the operator's routes (`/tenants`); without it they answer 404.",
+    "Bearer token for the operator's routes (`/tenants`). Without it they return 404.",
     {
       secret: true,
     },
   ),
   METRICS_TOKEN: text(
     null,
-    "Bearer token for `/metrics`; without it only loopback may read it, under a loopback `Host`.",
+    "Bearer token for `/metrics`. Without it, only requests from loopback with a loopback `Host` can read it.",
     {
       secret: true,
     },
@@ -111,163 +114,171 @@ export const SETTINGS = {
     kind: "proxies",
     default: [],
     means:
-      "Proxies whose `X-Forwarded-For` counts, comma-separated: their addresses, which must overwrite the header. Ranges " +
-      "(`10.0.0.0/8`), `loopback`, `linklocal` and `uniquelocal` trust every address in them.",
+      "Addresses of proxies whose `X-Forwarded-For` is trusted, comma-separated; they must overwrite the header. Ranges " +
+      "(`10.0.0.0/8`), `loopback`, `linklocal` and `uniquelocal` trust every address in them. Default: none.",
   } as Setting<readonly string[]>,
-  RATE_LIMIT_PER_MINUTE: integer(100, "Requests per 60 s per agent or user; 0 is off.", 0, 1e9),
-  TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0 is off.", 0, 1e9),
+  RATE_LIMIT_PER_MINUTE: integer(100, "Requests per 60 s per agent or user; 0: no limit.", 0, 1e9),
+  TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0: no limit.", 0, 1e9),
   DEVICE_CLAIMS_PER_HOUR: integer(
     30,
-    "Attempts at device codes (claims and lookups) per hour and address (IPv6: per /64), regardless of `RATE_LIMIT_PER_MINUTE`.",
+    "Claims and lookups of device codes per hour per address (IPv6: per /64), regardless of `RATE_LIMIT_PER_MINUTE`.",
     1,
     1e9,
   ),
   LOGIN_ATTEMPTS_PER_MINUTE: integer(
     20,
-    "Failed logins and token exchanges per 60 s per address (IPv6: per /64); from a browser that the account has signed " +
-      "in from before, per browser; 0 is off.",
+    "Failed logins and token exchanges per 60 s per address (IPv6: per /64), or per browser if the account has signed in " +
+      "from it before; 0: no limit.",
     0,
     1e9,
   ),
   PUBLIC_FAILURES_PER_MINUTE: integer(
     60,
-    "Failed requests without a token (logins, token exchanges, device codes; malformed ones too) per 60 s per address " +
-      "(IPv6: per /64); 0 is off.",
+    "Failed requests without a token (logins, token exchanges, device codes, malformed requests) per 60 s per address " +
+      "(IPv6: per /64); 0: no limit.",
     0,
     1e9,
   ),
   WEBHOOK_REFUSALS_PER_MINUTE: integer(
     60,
-    "Webhooks per 60 s refused for their signature per address (IPv6: per /64) and URL, ten times that per address; 0 is off.",
+    "Webhooks with a wrong signature per 60 s per address (IPv6: per /64) and URL, and ten times as many per address; 0: no limit.",
     0,
     1e9,
   ),
-  WEBHOOKS_PER_MINUTE: integer(6000, "Signed webhooks per 60 s per tenant; 0 is off.", 0, 1e9),
-  REQUEST_TIMEOUT_SECONDS: integer(30, "A call between services that takes longer fails.", 1, 600),
+  WEBHOOKS_PER_MINUTE: integer(6000, "Signed webhooks per 60 s per tenant; 0: no limit.", 0, 1e9),
+  REQUEST_TIMEOUT_SECONDS: integer(30, "Timeout of a call between services, in seconds.", 1, 600),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
-    "Concurrent writes on a node; further ones get 503. Above half of this, a tenant with a quarter of them, or a caller with an eighth, gets 429.",
+    "Concurrent writes on a node; further writes get 503. Above half of the limit, a tenant with a quarter of it or a caller with an eighth gets 429.",
     1,
     1e6,
   ),
-  MAX_INTERESTS_PER_AGENT: integer(1000, "Most interests of an agent.", 1, 1e6),
-  MAX_INTERESTS_PER_TENANT: integer(200_000, "Most interests and feeds of a tenant together.", 1, 1e7),
+  MAX_INTERESTS_PER_AGENT: integer(1000, "Maximum number of interests of an agent.", 1, 1e6),
+  MAX_INTERESTS_PER_TENANT: integer(200_000, "Maximum number of interests and feeds of a tenant.", 1, 1e7),
   // At least the size of the service's own events, or these could never be published.
-  EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 8192, 4_194_304),
-  DOCUMENT_MAX_BYTES: integer(52_428_800, "Largest uploaded document in bytes.", 1024, 104_857_600),
-  DOCUMENT_PARSE_SECONDS: integer(30, "A document that takes longer to read fails.", 1, 600),
+  EVENT_MAX_BYTES: integer(1_048_576, "Maximum size of an event, in bytes.", 8192, 4_194_304),
+  DOCUMENT_MAX_BYTES: integer(
+    52_428_800,
+    "Maximum size of an uploaded document, in bytes.",
+    1024,
+    104_857_600,
+  ),
+  DOCUMENT_PARSE_SECONDS: integer(30, "Timeout for parsing a document, in seconds.", 1, 600),
 
-  OUTPUT_BODY_MAX: integer(0, "Largest body of a saved output in bytes; 0 is no limit.", 0, 1e15),
+  OUTPUT_BODY_MAX: integer(0, "Maximum size of a saved output's text, in bytes; 0: no limit.", 0, 1e15),
   OUTPUT_EXPORT: flag(
     false,
-    "Let people export outputs as PDF and DOCX; Markdown and HTML are always available.",
+    "Whether people can export outputs as PDF and DOCX. Markdown and HTML are always available.",
   ),
   EXPORT_FONTS: list(
     [],
-    "Font files for PDF exports in scripts that the built-in fonts lack, such as Chinese; a font of a collection as `file.ttc#Name`.",
+    "Font files for PDF exports, comma-separated, for scripts that the built-in fonts lack, such as Chinese. A font of a collection: `file.ttc#Name`.",
   ),
-  OUTBOUND_EMAIL: flag(false, "Let people send outputs by e-mail, through `SMTP_URL`."),
+  OUTBOUND_EMAIL: flag(false, "Whether people can send outputs by e-mail, through `SMTP_URL`."),
   OUTBOUND_EMAILS_PER_HOUR: integer(60, "E-mails per hour per tenant.", 1, 1e6),
   SMTP_URL: {
     ...url(
       ["smtp://", "smtps://"],
-      "Server for outgoing mail, `smtp://` or `smtps://`, with user and password if it needs them.",
+      "Server for outgoing e-mail, `smtp://` or `smtps://`, with user and password if required. Without it, sending gets 503.",
     ),
     secret: true,
   },
-  SMTP_FROM: text(null, "Sender of outgoing mail: `Name <name@example.com>` or the address alone."),
+  SMTP_FROM: text(null, "Sender of outgoing e-mail: `Name <name@example.com>` or the address alone."),
 
   VISIBILITY_TIMEOUT_SECONDS: integer(
     30,
-    "How long a receiver has to acknowledge; agents may set their own.",
+    "Seconds to acknowledge a delivery before it is redelivered. Agents can set their own.",
     1,
     43200,
   ),
   RETRY_BUDGET: integer(
     5,
-    "Delivery attempts before a delivery is dead-lettered; agents may set their own.",
+    "Delivery attempts before a delivery is dead-lettered. Agents can set their own.",
     1,
     100,
   ),
-  DEDUPE_DAYS: integer(30, "Minimum time for which the id of an event is remembered.", 1, DAY),
+  DEDUPE_DAYS: integer(30, "Days for which event ids are kept, at least, to detect duplicates.", 1, DAY),
   EVENT_RETENTION_DAYS: integer(
     30,
-    "How long events are kept, and received messages that could not be mapped to one; never less than `DEDUPE_DAYS`.",
+    "Days for which events, and received messages that could not be mapped to one, are kept. At least `DEDUPE_DAYS`.",
     1,
     DAY,
   ),
-  ACKNOWLEDGED_RETENTION_DAYS: integer(7, "How long acknowledged deliveries are kept.", 1, DAY),
+  ACKNOWLEDGED_RETENTION_DAYS: integer(7, "Days for which acknowledged deliveries are kept.", 1, DAY),
   MEMORY_REVERSIBILITY_DAYS: integer(
     30,
-    "How long a forgotten memory can be restored; then, or as long after it expired, it is deleted permanently.",
+    "Days for which a forgotten memory can be restored. After that, or as long after it expired, it is deleted permanently.",
     1,
     DAY,
   ),
   BUNDLE_RETENTION_DAYS: integer(
     90,
-    "How long bundles are kept; one that a handoff or an attempt at a step refers to stays as long as the reference.",
+    "Days for which bundles are kept. A bundle that a handoff or an attempt on a step refers to is kept as long as the reference.",
     1,
     DAY,
   ),
   SESSION_RETENTION_DAYS: integer(
     90,
-    "How long a device with a revoked key stays listed after it was last seen.",
+    "Days for which a device with a revoked key is listed after it was last seen.",
     1,
     DAY,
   ),
   BACKUP_RETENTION_DAYS: integer(
     0,
-    "How long you keep backups: receipts of erasures state until when one may hold erased data. 0: they state that it is unknown.",
+    "Days for which you keep backups. Receipts of erasures state until when a backup may contain erased data; with 0, that it is unknown.",
     0,
     DAY,
   ),
   ERASURE_REWRITE_MB: integer(
     64,
-    "An erasure rewrites the embedded store and the search index, each unless it is larger than this, and delays writes meanwhile; in a larger one it overwrites deleted rows in place.",
+    "Maximum size in megabytes up to which an erasure rewrites the embedded store or the search index, which delays writes. In a larger one it overwrites deleted rows in place.",
     0,
     1e6,
   ),
-  AUDIT_DAYS: integer(365, "How long the audit log is kept.", 1, DAY),
+  AUDIT_DAYS: integer(365, "Days for which the audit log is kept.", 1, DAY),
   TENANT_STORAGE_MB: integer(
     10_000,
-    "Storage quota of a tenant in megabytes (10^6 bytes), unless the operator set a separate one; 0 for no quota.",
+    "Storage quota of a tenant in megabytes (10^6 bytes), unless the operator set its own; 0: no quota.",
     0,
     1e9,
   ),
   MIN_FREE_DISK_MB: integer(
     100,
-    "Writes are refused when DATA_DIR's disk has less free space, and uploads when they would leave less than twice as much; 0 never refuses.",
+    "Free disk space in megabytes below which writes are refused; uploads are refused if they would leave less than twice as much. 0: never.",
     0,
     1e9,
   ),
   DNS_SERVERS: list(
     [],
-    "Name servers that resolve push endpoints and brokers, as `ADDRESS` or `ADDRESS:PORT`; default: the system's.",
+    "Name servers that resolve push endpoints and brokers, comma-separated, as `ADDRESS` or `ADDRESS:PORT`. Default: the system's.",
   ),
   PUSH_ALLOW_PRIVATE: flag(
     false,
-    "Let push endpoints resolve to loopback, link-local and private addresses.",
+    "Whether push endpoints can resolve to loopback, link-local and private addresses.",
   ),
 
   CONNECTOR_ALLOW_PRIVATE: flag(
     false,
-    "Let connectors reach brokers on loopback, link-local and private addresses.",
+    "Whether connectors can reach brokers on loopback, link-local and private addresses.",
   ),
 
   EMBEDDER: text(
     null,
-    "Embedder for search: `bundled` (English, nothing to install), `url`, or `none` (search by text alone). Default: " +
+    "Embedder for search: `bundled` (English, nothing to install), `url`, or `none` (search by words only). Default: " +
       "`url` if `EMBEDDER_URL` is set, else `bundled`.",
     { oneOf: ["bundled", "url", "none"] },
   ),
   EMBEDDER_URL: url(
     WEB,
-    "OpenAI-compatible embedding service: its `/v1`, or the full address of its `embeddings`.",
+    "OpenAI-compatible embedding service: its `/v1` URL, or the full URL of its `embeddings` endpoint.",
   ),
   EMBEDDER_MODEL: text("text-embedding-3-small", "Model requested from `EMBEDDER_URL`.") as Setting<string>,
   EMBEDDER_API_KEY: text(null, "Bearer token for `EMBEDDER_URL`.", { secret: true }),
 
-  OTEL_EXPORTER_OTLP_ENDPOINT: url(WEB, "OTLP endpoint (HTTP) for traces; without it there are none."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(
+    WEB,
+    "OTLP endpoint (HTTP) to which traces are sent. Default: none, tracing is off.",
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof SETTINGS;

@@ -6,7 +6,7 @@ const MAX_CURSOR = 5000;
 
 /** What a sorted list takes to go on. */
 export const Cursor = Type.Optional(
-  Type.String({ maxLength: MAX_CURSOR, description: "`next_cursor` of an earlier answer." }),
+  Type.String({ maxLength: MAX_CURSOR, description: "`next_cursor` of the previous page." }),
 );
 
 type Value = Date | string | number;

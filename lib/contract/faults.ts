@@ -8,69 +8,99 @@ export const FAULTS = {
   validation_failed: {
     status: 400,
     retryable: false,
-    means: "The body or the query does not match its schema.",
+    means:
+      "The body or query does not match its schema. Correct the field in `details.field` as `details.expected` says.",
   },
   validation_error: {
     status: 400,
     retryable: false,
-    means: "A value is well-formed but not allowed.",
+    means: "A value is well-formed but not allowed. Correct the field in `details.field`.",
   },
-  invalid_event: { status: 400, retryable: false, means: "The event is not a CloudEvents 1.0 envelope." },
+  invalid_event: {
+    status: 400,
+    retryable: false,
+    means: "The event is not a valid CloudEvents 1.0 envelope. Correct the attribute in `details.field`.",
+  },
   authentication_failed: {
     status: 401,
     retryable: false,
-    means: "The credential is missing, malformed, expired or revoked.",
+    means: "The credential is missing, malformed, expired or revoked. Get a new token.",
   },
-  insufficient_scope: { status: 403, retryable: false, means: "The credential lacks the required scope." },
-  forbidden: { status: 403, retryable: false, means: "The caller is known but may not do this here." },
+  insufficient_scope: {
+    status: 403,
+    retryable: false,
+    means: "The credential lacks the scope in `details.required_scope`. Use one that has it.",
+  },
+  forbidden: {
+    status: 403,
+    retryable: false,
+    means: "The caller is not allowed to do this. Use another credential.",
+  },
   not_found: {
     status: 404,
     retryable: false,
-    means: "The resource does not exist, or the caller may not see it.",
+    means: "The resource does not exist, or the caller is not allowed to read it. Check its id.",
   },
-  method_not_allowed: { status: 405, retryable: false, means: "The path does not support this method." },
-  conflict: { status: 409, retryable: false, means: "The request conflicts with the current state." },
-  step_not_ready: { status: 409, retryable: false, means: "A dependency of the step is not done." },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    means: "The path does not support this method. Use one in `details.allow`.",
+  },
+  conflict: {
+    status: 409,
+    retryable: false,
+    means:
+      "The request conflicts with the current state. Read the resource, then decide whether to send a new request.",
+  },
+  step_not_ready: {
+    status: 409,
+    retryable: false,
+    means: "A dependency of the step is not finished. Complete or skip it first.",
+  },
   step_not_completable: {
     status: 409,
     retryable: false,
-    means: "The step completes only when a handoff offer is accepted.",
+    means: "The step completes only when a handoff offer is accepted. Offer a handoff.",
   },
   step_not_skippable: {
     status: 409,
     retryable: false,
-    means: "Only ready, running or blocked steps can be skipped.",
+    means: "The step is already completed or skipped. Only blocked, ready or running steps can be skipped.",
   },
   step_not_reopenable: {
     status: 409,
     retryable: false,
-    means: "Only completed or skipped steps can be reopened.",
+    means: "The step is not finished. Only completed or skipped steps can be reopened.",
   },
   payload_too_large: {
     status: 413,
     retryable: false,
-    means: "The body is over the limit of this operation.",
+    means: "The body exceeds the limit in `details.max_size`, in bytes. Send less.",
   },
   unsupported_media_type: {
     status: 415,
     retryable: false,
-    means: "The operation does not read this content type.",
+    means: "The operation does not support this content type. Use one in `details.expected`.",
   },
   business_rule_violation: {
     status: 422,
     retryable: false,
-    means: "The request breaks a rule of the domain.",
+    means: "The request breaks the rule in `details.rule`; the message explains it.",
   },
-  rate_limited: { status: 429, retryable: true, means: "Too many requests; wait as Retry-After says." },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    means: "Too many requests. Retry after the seconds in `Retry-After`.",
+  },
   internal_error: {
     status: 500,
     retryable: true,
-    means: "An unexpected failure; safe to retry with the same key.",
+    means: "An unexpected failure. Retry with the same `Idempotency-Key`.",
   },
   service_unavailable: {
     status: 503,
     retryable: true,
-    means: "Overload or maintenance; wait as Retry-After says.",
+    means: "The service is overloaded or in maintenance. Retry after the seconds in `Retry-After`.",
   },
 } as const;
 
@@ -78,20 +108,24 @@ export type FaultCode = keyof typeof FAULTS;
 
 /** Values of `details.rule` of a `business_rule_violation`. */
 export const RULES = {
-  connector_limit: "The organisation has reached its limit of connectors.",
-  export_fails: "The text cannot be exported in this format.",
-  export_too_long: "The text is too long for this format, or for an e-mail.",
-  interest_conflict: "The agent already has this interest.",
-  interest_limit: "The agent or the organisation has reached its limit of interests and feeds.",
-  no_event_to_replay: "The dead letter contains no event to publish.",
-  own_account: "Nobody can disable or demote themselves.",
-  recipient_refused: "The mail server refuses the recipient.",
-  run_limit: "The run has reached its limit of changes, notes, offers or artifacts.",
+  connector_limit: "The organisation has reached its limit of connectors. Delete one first.",
+  export_fails: "The text cannot be exported in this format. Choose another.",
+  export_too_long: "The text is too long for this format or for an e-mail. Export it as Markdown or HTML.",
+  interest_conflict: "The agent already has this interest. Update the existing one.",
+  interest_limit:
+    "The agent or the organisation has reached its limit of interests and feeds. Delete some first.",
+  no_event_to_replay: "The dead letter contains no event to publish. Discard it.",
+  own_account: "Nobody can disable or demote themselves. Ask another admin.",
+  recipient_refused: "The mail server refuses the recipient. Check the address.",
+  run_limit:
+    "The run has reached its limit of changes, notes, offers or artifacts. Close it, and continue in a new run.",
   scope_only_widens:
-    "A memory's scope only widens, and a successor is at least as visible as the memory it supersedes.",
-  still_not_mapped: "The mapping does not fit the dead letter, or no longer exists.",
-  storage_quota: "The organisation has reached its storage quota, or would exceed it.",
-  webhook_limit: "The organisation has reached its limit of webhooks.",
+    "The scope of a memory can only be widened, and a successor must be at least as visible as the memory that it supersedes.",
+  still_not_mapped:
+    "The mapping does not fit the dead letter, or no longer exists. Correct the mapping, then replay.",
+  storage_quota:
+    "The request would exceed the organisation's storage quota. Delete data, or ask the operator for a higher quota.",
+  webhook_limit: "The organisation has reached its limit of webhooks. Delete one first.",
 } as const;
 
 export type Rule = keyof typeof RULES;
@@ -164,5 +198,5 @@ export function mismatch(
 
 /** Returns the fault of a cursor that no answer contained. */
 export function invalidCursor(cursor: string): Fault {
-  return mismatch("cursor", cursor.slice(0, 200), "the next_cursor of an earlier answer");
+  return mismatch("cursor", cursor.slice(0, 200), "the next_cursor of the previous page");
 }

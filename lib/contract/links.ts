@@ -5,6 +5,7 @@ export const WebLink = Type.String({
   format: "uri",
   pattern: "^[Hh][Tt][Tt][Pp][Ss]?://",
   maxLength: 2000,
+  description: "Web page, http or https.",
   examples: ["https://example.com/tickets/7"],
 });
 

@@ -5,23 +5,46 @@ import { Type } from "./type.ts";
 /** ISO 8601 in UTC with milliseconds (api.md "Everywhere"). */
 export const Timestamp = Type.String({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] });
 
+/** The kind of resource that each prefix identifies, for descriptions. */
+const NOUNS: Record<Prefix, string> = {
+  ag: "agent",
+  tn: "tenant",
+  team: "team",
+  evt: "event",
+  dlv: "delivery",
+  key: "API key",
+  rel: "relationship",
+  ses: "device session",
+  clm: "claim",
+  req: "request",
+  sid: "sign-in",
+  usr: "user",
+  ch: "channel",
+  int: "interest",
+  feed: "feed",
+  whk: "webhook",
+  con: "connector",
+  jti: "token",
+  aud: "audit entry",
+};
+
 /** A prefixed identifier. A malformed one is `400 validation_error` with the field (api.md "Identifiers"). */
-export function Id(prefix: Prefix, description?: string) {
+export function Id(prefix: Prefix, description = `Id of the ${NOUNS[prefix]}.`) {
   return Type.String({
     pattern: idPattern(prefix),
     examples: [`${prefix}_4fXq1mCz8Jw0bT7kLr2N`],
     "x-identifier": true,
-    ...(description && { description }),
+    description,
   });
 }
 
 /** A UUID; `kind` names the resource in errors (`memory`). A malformed one is `400 validation_error` with the field. */
-export function Uuid(kind: string, description?: string) {
+export function Uuid(kind: string, description = `Id of the ${kind.replaceAll("_", " ")}.`) {
   return Type.String({
     format: "uuid",
     examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
     "x-identifier": kind,
-    ...(description && { description }),
+    description,
   });
 }
 
@@ -31,19 +54,19 @@ export function Whole(options: Parameters<typeof Type.Integer>[0] = {}) {
 }
 
 /** The offset of a page in a list. */
-export const Offset = Type.Optional(Whole({ default: 0, description: "How many to skip." }));
+export const Offset = Type.Optional(Whole({ default: 0, description: "Results to skip." }));
 
 /** The paging of plain lists: `limit` 1..200, default 50; `offset` from 0 (spec: Limits). */
 export const page = {
   offset: Offset,
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "How many to return at most." }),
+    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "Maximum number of results." }),
   ),
 };
 
 /** Filters a list by a substring. @param where the searched fields, for the description */
 export function partOf(where: string) {
-  return Type.Optional(Type.String({ maxLength: 200, description: `Part of ${where}, in any case.` }));
+  return Type.Optional(Type.String({ maxLength: 200, description: `Part of ${where}; case is ignored.` }));
 }
 
 /** A non-empty name, shown to people. */
@@ -51,6 +74,7 @@ export const Name = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: "\\S",
+  description: "Display name.",
   examples: ["Billing watcher"],
 });
 
@@ -58,15 +82,19 @@ export const Name = Type.String({
 export const SECRET = { format: "password", writeOnly: true } as const;
 
 /** A description in words. */
-export const Description = Type.String({ maxLength: 2000, examples: ["Watches invoices that are overdue."] });
+export const Description = Type.String({
+  maxLength: 2000,
+  description: "Free text, for display.",
+  examples: ["Watches invoices that are overdue."],
+});
 
 /** A tenant's storage use and quota. */
 export const Storage = Type.Object(
   {
     used_bytes: Type.Integer({
-      description: "Counted as it grows and measured every hour: deleted data counts until then.",
+      description: "Storage used, in bytes. Deleted data counts until the next hourly measurement.",
     }),
-    quota_bytes: nullable(Type.Integer({ description: "Null: no quota." })),
+    quota_bytes: nullable(Type.Integer({ description: "Storage quota, in bytes; null: no quota." })),
   },
   { title: "Storage" },
 );

@@ -8,7 +8,7 @@ export const TypeGlob = Type.String({
   minLength: 1,
   maxLength: 255,
   description:
-    "Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; " +
+    "Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; " +
     `${GLOB_BOUNDS}.`,
   examples: ["com.github.issues.*"],
 });
@@ -18,8 +18,8 @@ export const FilterExpression = Type.String({
   minLength: 1,
   maxLength: 1000,
   description:
-    "CEL predicate over `data`, `event` (the envelope) and the top-level keys of `data`; " +
-    "an evaluation error means that the event does not match.",
+    "CEL predicate over `data`, `event` (the envelope) and the top-level keys of `data`. " +
+    "If its evaluation fails, the event does not match.",
   examples: ["data.issue.number > 10"],
 });
 

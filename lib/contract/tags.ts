@@ -3,7 +3,7 @@ import { Type } from "./type.ts";
 /** Tags as callers send them: in any spelling, deduplicated after folding. */
 export const TagsInput = Type.Array(Type.String({ maxLength: 100, pattern: "[^\\s_-]" }), {
   maxItems: 50,
-  description: "Folded: lower case, NFC, white space, `_` and `-` to one `-`.",
+  description: "Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`.",
   examples: [["billing", "q3-review"]],
 });
 

@@ -14,10 +14,23 @@ function hasNull({ required = [], properties = {}, ...rest }: JsonSchema): boole
   return /"null"/.test(JSON.stringify([rest, optional]));
 }
 
+/** Returns the names of fields that neither they nor their alternatives describe, with those within them. */
+function undescribed({ properties = {}, items, anyOf = [] }: JsonSchema): string[] {
+  const own = Object.entries(properties).filter(([, field]) => !isDescribed(field));
+  const within = [...Object.values(properties), ...anyOf, ...(items ? [items] : [])];
+  return [...own.map(([name]) => name), ...within.flatMap(undescribed)];
+}
+
+function isDescribed({ description, anyOf = [] }: JsonSchema): boolean {
+  return Boolean(description) || anyOf.some(isDescribed);
+}
+
 describe("the tools", () => {
   test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("%s", (name, op, tool) => {
     expect(name).toMatch(/^[a-z]+_[a-z_]+$/);
     expect(tool.description?.length).toBeGreaterThan(10);
+    expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
+    expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
     const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
     ajv.compile(tool.inputSchema);
     if (op.method !== "PATCH") expect(hasNull(tool.inputSchema as JsonSchema)).toBe(false);
@@ -31,7 +44,7 @@ describe("the tools", () => {
 
   test("are no more than an agent can read", () => {
     const shown = all.map(({ tool: { outputSchema: _, ...rest } }) => rest);
-    expect(JSON.stringify(shown).length).toBeLessThan(80_000);
+    expect(JSON.stringify(shown).length).toBeLessThan(90_000);
   });
 });
 

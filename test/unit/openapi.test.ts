@@ -28,6 +28,17 @@ const described: [string, string, Json][] = Object.entries(document.paths).flatM
   ),
 );
 
+function targetOf(node: Json): Json {
+  if (!node.$ref) return node;
+  const keys = (node.$ref as string).slice(2).split("/");
+  return targetOf(keys.reduce((at: Json, key) => at[key], document));
+}
+
+/** Whether a schema, the one that it refers to, or one of its alternatives has a description. */
+function isDescribed(node: Json): boolean {
+  return Boolean(targetOf(node).description ?? node.description) || (node.anyOf ?? []).some(isDescribed);
+}
+
 describe("docs/openapi.json", () => {
   test("is what the contracts say (else: npm run openapi)", () => {
     const file = readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8");
@@ -63,6 +74,26 @@ describe("the document", () => {
         .map((each: Json) => each.name);
       expect([method, path, declared.sort()]).toEqual([method, path, wanted.sort()]);
     }
+  });
+
+  test("describes every parameter and every field of a body", () => {
+    const missing: string[] = [];
+    const visit = (given: Json, at: string) => {
+      const node = targetOf(given);
+      for (const each of [...(node.anyOf ?? []), ...(node.items ? [node.items] : [])]) visit(each, at);
+      for (const [name, field] of Object.entries<Json>(node.properties ?? {})) {
+        if (!isDescribed(field)) missing.push(`${at} ${name}`);
+        visit(field, `${at} ${name}`);
+      }
+    };
+    for (const [method, path, op] of described) {
+      for (const each of (op.parameters ?? []).map(targetOf)) {
+        if (!isDescribed(each) && !isDescribed(each.schema)) missing.push(`${method} ${path} ${each.name}`);
+      }
+      for (const { schema } of Object.values<Json>(op.requestBody?.content ?? {}))
+        visit(schema, `${method} ${path}`);
+    }
+    expect(missing).toEqual([]);
   });
 
   test("bounds every whole number that callers give", () => {

@@ -54,8 +54,8 @@ export const readStats = operation({
   route: "GET /stats",
   summary: "Read the organisation's event traffic",
   description:
-    "Counts of the last 15 minutes, over all running nodes. `deliveries`, `storage` and `recent` are for admins; other " +
-    "callers get null and an empty list.",
+    "Counts of the last 15 minutes over all running nodes. `deliveries`, `storage` and `recent` are for admins; " +
+    "other callers get null and an empty list.",
   access: { by: "user" },
   results: { 200: Stats },
 });
@@ -65,9 +65,9 @@ export const watch = operation({
   route: "GET /live",
   summary: "Stream the event traffic as server-sent events",
   description:
-    "`event: stats` has the data of `GET /stats`, at once and then every 2 seconds. `event: changed` has " +
-    "`{resource, ids}` and follows changes of runs, documents, devices and connectors; `ids` lists runs only and is " +
-    "empty when many changed. When a node dies, some changes may not be reported.",
+    "Sends `event: stats` with the data of `GET /stats`, at once and then every 2 seconds, and `event: changed` " +
+    "with `{resource, ids}` after runs, documents, devices or connectors changed. `ids` lists runs only and is " +
+    "empty if many changed. If a node crashes, some changes may not be reported.",
   access: { by: "user" },
   results: { 200: Type.String() },
   produces: ["text/event-stream"],

@@ -93,12 +93,14 @@ export function isOffered(op: Operation, caller: Caller): boolean {
 /** `memories.search` → `memories_search`: many clients accept no dot in a tool's name. */
 function describe(op: Operation): Tool {
   const { summary, mcp } = op;
-  const description = (typeof mcp === "object" ? mcp.description : undefined) ?? op.description;
+  // Omit the summary, which is the title: clients send both to the model.
+  const description =
+    (typeof mcp === "object" ? mcp.description : undefined) ?? op.description ?? `${summary}.`;
   const output = outputSchema(op);
   return {
     name: op.action.replace(".", "_"),
     title: summary,
-    description: description ? `${summary}. ${description}` : `${summary}.`,
+    description,
     inputSchema: inputSchema(op),
     ...(output && { outputSchema: output }),
     annotations: hints(op),

@@ -33,12 +33,17 @@ export interface AgentState {
 const path = { agent_id: Id("ag") };
 const admin = { by: "any", scope: "admin" } as const;
 
-const Status = oneOf(AGENT_STATUSES, { examples: ["inactive"] });
+const Status = oneOf(AGENT_STATUSES, {
+  description: "`inactive`: its tokens are refused and it receives no new events.",
+  examples: ["inactive"],
+});
+const DELIVERY_MODE =
+  "How the agent receives events: `poll` requests them, `push` has them sent to `delivery_endpoint`, `sse` streams them.";
 const Endpoint = Type.String({
   format: "uri",
   pattern: "^https?://",
   maxLength: 2000,
-  description: "Where `push` delivers to: http or https.",
+  description: "URL to which `push` delivers, http or https.",
   examples: ["https://agent.example.com/events"],
 });
 
@@ -47,18 +52,19 @@ const settings = {
   delivery_endpoint: nullable(Endpoint),
   push_format: oneOf(PUSH_FORMATS, {
     description:
-      "CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the " +
-      "attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is " +
-      "pushed in structured mode.",
+      "CloudEvents mode of pushes. `structured` (default): the body is the whole event. `binary`: the body is its data, " +
+      "and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB, or " +
+      "enriched) is always pushed in structured mode.",
     examples: ["structured"],
   }),
-  team_id: nullable(Id("team")),
-  owner_user_id: nullable(Id("usr", "The person who owns the agent.")),
+  team_id: nullable(Id("team", "The agent's team; null: none.")),
+  owner_user_id: nullable(Id("usr", "The person who owns the agent; null: nobody.")),
   visibility_timeout_seconds: nullable(
     Type.Integer({
       minimum: 1,
       maximum: 43_200,
-      description: "Time limit to acknowledge a delivery; null: the installation's default.",
+      description:
+        "Seconds to acknowledge a delivery before it is redelivered; null: the installation's default.",
       examples: [60],
     }),
   ),
@@ -66,7 +72,7 @@ const settings = {
     Type.Integer({
       minimum: 1,
       maximum: 100,
-      description: "Delivery attempts before dead-lettering; null: the installation's default.",
+      description: "Delivery attempts before a delivery is dead-lettered; null: the installation's default.",
       examples: [8],
     }),
   ),
@@ -81,7 +87,8 @@ export const Agent = Type.Object(
     delivery_mode: oneOf(DELIVERY_MODES),
     ...settings,
     push_stopped: Type.Boolean({
-      description: "The endpoint answered 410 Gone; setting an endpoint resumes pushes.",
+      description:
+        "Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to resume them.",
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -90,7 +97,7 @@ export const Agent = Type.Object(
 );
 
 const SigningSecret = Type.String({
-  description: "Signs pushes (Standard Webhooks). Shown only once.",
+  description: "Secret that signs pushes (Standard Webhooks). Shown only once.",
   examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 });
 
@@ -98,11 +105,13 @@ export const createAgent = operation({
   action: "agents.create",
   route: "POST /agents",
   summary: "Create an agent",
-  description: "The owner is the signed-in person, unless `owner_user_id` names another.",
+  description:
+    "The owner is the signed-in person, unless `owner_user_id` names another. The signing secret is returned " +
+    "only here.",
   access: admin,
   body: {
     name: Name,
-    delivery_mode: oneOf(DELIVERY_MODES, { examples: ["poll"] }),
+    delivery_mode: oneOf(DELIVERY_MODES, { description: DELIVERY_MODE, examples: ["poll"] }),
     ...optional(settings),
   },
   results: { 201: Type.Object({ ...Agent.properties, signing_secret: SigningSecret }) },
@@ -117,7 +126,7 @@ export const listAgents = operation({
   access: admin,
   query: {
     ...page,
-    status: Type.Optional(oneOf(AGENT_STATUSES)),
+    status: Type.Optional(oneOf(AGENT_STATUSES, { description: "Only agents with this status." })),
     search: partOf("the name or the description"),
   },
   results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
@@ -136,7 +145,9 @@ export const getAgent = operation({
   action: "agents.get",
   route: "GET /agents/{agent_id}",
   summary: "Read an agent",
-  description: "An agent may read itself and a person the agents it owns; others need the scope `admin`.",
+  description:
+    "Returns the settings and status of an agent. Agents can read themselves and people the agents they own; " +
+    "others need the scope `admin`.",
   access: { by: "any" },
   path,
   results: { 200: Agent },
@@ -148,13 +159,14 @@ export const updateAgent = operation({
   action: "agents.update",
   route: "PATCH /agents/{agent_id}",
   summary: "Update an agent",
-  description: "An endpoint that resolves to a loopback, link-local or private address is refused.",
+  description:
+    "Omitted fields do not change. An endpoint that resolves to a loopback, link-local or private address is refused.",
   access: admin,
   overQuota: true,
   path,
   body: {
     name: Type.Optional(Name),
-    delivery_mode: Type.Optional(oneOf(DELIVERY_MODES, { examples: ["push"] })),
+    delivery_mode: Type.Optional(oneOf(DELIVERY_MODES, { description: DELIVERY_MODE, examples: ["push"] })),
     ...optional(settings),
   },
   results: { 200: Agent },
@@ -166,8 +178,8 @@ export const setAgentStatus = operation({
   route: "PATCH /agents/{agent_id}/status",
   summary: "Deactivate or activate an agent",
   description:
-    "An inactive agent's tokens are refused within 5 seconds and stay refused after reactivation: exchange its keys for " +
-    "new ones. Inactive agents match no events; their pending deliveries stay.",
+    "The tokens of an inactive agent are refused within 5 seconds and stay refused after it is activated again: " +
+    "exchange its keys for new ones. Inactive agents match no events; their pending deliveries are kept.",
   access: admin,
   overQuota: true,
   path,
@@ -180,7 +192,8 @@ export const rotateSigningSecret = operation({
   action: "agents.rotate_signing_secret",
   route: "POST /agents/{agent_id}/signing-secret",
   summary: "Rotate an agent's signing secret",
-  description: "For 24 hours, pushes are signed with the previous secret too.",
+  description:
+    "Returns the new secret, only here. For 24 hours, pushes are signed with the previous secret too.",
   access: admin,
   overQuota: true,
   path,

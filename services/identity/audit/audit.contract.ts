@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 export const ACTORS = ["agent", "user", "operator", "service"] as const;
@@ -16,7 +16,7 @@ const AuditEntry = Type.Object(
     resource_type: nullable(Type.String({ examples: ["memory"] })),
     resource_id: nullable(Type.String()),
     outcome: oneOf(OUTCOMES, {
-      description: "`begun`: in progress, or interrupted and possibly completed.",
+      description: "`begun`: still running, or interrupted with an unknown outcome.",
     }),
     error: nullable(Type.String({ description: "The error code of the refusal." })),
     request_id: nullable(Type.String()),
@@ -38,20 +38,32 @@ export const listAudit = operation({
   heavy: true,
   summary: "List audited actions, newest first",
   description:
-    "Audited are actions reserved for admins or people, deletions, irreversible actions, changes of runs, templates and " +
-    "outputs, and sign-ins and sign-outs. A failed sign-in (`auth.login`, `refused`) is recorded for each account of its " +
-    "e-mail address, once a minute per network; without the address if several tenants exist and the request named none. " +
-    "Entries are kept for `AUDIT_DAYS`.",
+    "The log contains actions reserved for admins or people, deletions, irreversible actions, changes of runs, " +
+    "templates and outputs, and sign-ins and sign-outs. A failed sign-in (`auth.login`, `refused`) is recorded " +
+    "for each account with that e-mail address, once a minute per network; it omits the address if several " +
+    "tenants exist and the request named none. Entries are kept for `AUDIT_DAYS`.",
   access: { by: "any", scope: "admin" },
   query: {
-    action: Type.Optional(Type.String({ maxLength: 100, examples: ["memories.erase"] })),
-    actor_id: Type.Optional(Type.String({ maxLength: 100 })),
-    resource_type: Type.Optional(Type.String({ maxLength: 100, examples: ["memory"] })),
-    resource_id: Type.Optional(Type.String({ maxLength: 200 })),
-    outcome: Type.Optional(oneOf(OUTCOMES)),
-    since: Type.Optional(Type.String({ format: "date-time", description: "The earliest `at`." })),
-    until: Type.Optional(Type.String({ format: "date-time", description: "The end of `at`, exclusive." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    action: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: "Only this action: an operation's id.",
+        examples: ["memories.erase"],
+      }),
+    ),
+    actor_id: Type.Optional(
+      Type.String({ maxLength: 100, description: "Only actions of this agent or user." }),
+    ),
+    resource_type: Type.Optional(
+      Type.String({ maxLength: 100, description: "Only this kind of resource.", examples: ["memory"] }),
+    ),
+    resource_id: Type.Optional(Type.String({ maxLength: 200, description: "Only this resource." })),
+    outcome: Type.Optional(oneOf(OUTCOMES, { description: "Only this outcome." })),
+    since: Type.Optional(
+      Type.String({ format: "date-time", description: "Only entries at this time or later." }),
+    ),
+    until: Type.Optional(Type.String({ format: "date-time", description: "Only entries before this time." })),
+    limit: page.limit,
     cursor: Type.Optional(
       Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
     ),

@@ -19,6 +19,7 @@ const Password = Type.String({
   ...SECRET,
   minLength: 1,
   maxLength: 256,
+  description: "The current password.",
   examples: ["correct horse battery staple"],
 });
 
@@ -35,6 +36,7 @@ const SignedIn = Type.Object({
 const ApiKey = Type.String({
   ...SECRET,
   pattern: API_KEY_PATTERN,
+  description: "The agent's API key.",
   examples: [`ak_live_${"0".repeat(32)}`],
 });
 
@@ -43,18 +45,16 @@ export const exchangeKey = operation({
   route: "POST /auth/token",
   summary: "Exchange an API key for an access token",
   description:
-    "The key in the body is the credential. The token expires after an hour, or with its key. Failures are limited per " +
-    "address.\n\n" +
-    "As a form it is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of HTTP " +
-    "Basic; `client_id` may be anything. Such requests are refused as OAuth has it, with `error` and " +
-    "`error_description`.",
+    "The API key is the credential. The token expires after an hour, or with its key. Failures are limited per " +
+    "address.\n\nAs a form, this is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the " +
+    "password of HTTP Basic. Errors then have OAuth's form, with `error` and `error_description`.",
   access: { by: "public", guarded: true },
   body: {
     api_key: ApiKey,
   },
   form: {
-    grant_type: Type.Literal("client_credentials"),
-    client_id: Type.Optional(Type.String({ examples: ["my-agent"] })),
+    grant_type: Type.Literal("client_credentials", { description: "The OAuth 2.0 grant." }),
+    client_id: Type.Optional(Type.String({ description: "Any value; ignored.", examples: ["my-agent"] })),
     client_secret: Type.Optional(ApiKey),
     scope: Type.Optional(Type.String({ description: "Ignored: a token has the scopes of its key." })),
   },
@@ -79,13 +79,24 @@ export const login = operation({
   route: "POST /auth/login",
   summary: "Sign in as a person",
   description:
-    "The password tells the accounts of an e-mail address apart; `tenant_slug` is needed only if it fits several. " +
-    "Failures are limited per address.",
+    "Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants. Failures are limited " +
+    "per address.",
   access: { by: "public", guarded: true },
   body: {
-    email: Type.String({ minLength: 1, maxLength: 254, examples: ["ada@example.com"] }),
+    email: Type.String({
+      minLength: 1,
+      maxLength: 254,
+      description: "E-mail address of the account.",
+      examples: ["ada@example.com"],
+    }),
     password: Password,
-    tenant_slug: Type.Optional(Type.String({ maxLength: 63, examples: ["acme"] })),
+    tenant_slug: Type.Optional(
+      Type.String({
+        maxLength: 63,
+        description: "Slug of the tenant, if the credentials fit several.",
+        examples: ["acme"],
+      }),
+    ),
   },
   results: { 200: SignedIn },
   errors: ["authentication_failed", "rate_limited"],
@@ -94,7 +105,10 @@ export const login = operation({
 export const whoAmI = operation({
   action: "auth.me",
   route: "GET /auth/me",
-  summary: "Read the caller of the token",
+  summary: "Read the current caller",
+  description:
+    "Use this to check a credential. Returns the calling agent or person, the tenant, the scopes and the token's " +
+    "expiry.",
   access: { by: "any" },
   results: {
     200: Type.Object({
@@ -114,8 +128,8 @@ export const logout = operation({
   route: "POST /auth/logout",
   summary: "Sign out, or revoke an agent's token",
   description:
-    "For people, all tokens of this sign-in are refused within 5 seconds, renewed ones included. For agents, only this " +
-    "token ends; its key stays valid. An API key sent as the bearer token is revoked.",
+    "For people, all tokens of this sign-in are refused within 5 seconds, renewed ones included. For agents, " +
+    "only this token is revoked and its key stays valid; an API key sent as the bearer token is revoked itself.",
   access: { by: "any" },
   overQuota: true,
   results: { 204: null },
@@ -126,7 +140,7 @@ export const changePassword = operation({
   action: "auth.password",
   route: "POST /auth/password",
   summary: "Change the caller's password",
-  description: "All tokens of the person are revoked; the response contains a new one.",
+  description: "Revokes all tokens of the person and returns a new one.",
   access: { by: "user" },
   overQuota: true,
   body: { current_password: Password, new_password: NewPassword },
@@ -175,7 +189,7 @@ export const startSession = operation({
   route: "POST /auth/session",
   summary: "Sign in a browser",
   description:
-    "The token is set as an httpOnly cookie for this origin only; requests with it that change state need " +
+    "Sets the token as an httpOnly cookie for this origin only. Requests with the cookie that change state need " +
     "`X-CSRF-Token`. Rate limits are those of `POST /auth/login`.",
   access: { by: "public", guarded: true },
   body: credentials,
@@ -195,7 +209,7 @@ export const renewSession = operation({
   action: "auth.renew_session",
   route: "POST /auth/session/renew",
   summary: "Renew a session",
-  description: "Extends it by an hour, up to 12 hours after sign-in.",
+  description: "Extends the session by an hour, up to 12 hours after sign-in.",
   access: { by: "user" },
   overQuota: true,
   audit: false,
@@ -207,7 +221,7 @@ export const endSession = operation({
   action: "auth.end_session",
   route: "DELETE /auth/session",
   summary: "Sign a browser out",
-  description: "All tokens of the session are refused within 5 seconds, and the cookie is removed.",
+  description: "Removes the cookie. All tokens of the session are refused within 5 seconds.",
   access: { by: "user" },
   audit: false,
   results: { 204: null },

@@ -8,26 +8,33 @@ const path = { agent_id: Id("ag") };
 
 const UserCode = Type.String({
   pattern: USER_CODE_PATTERN,
-  description: "The code to type: four characters, a hyphen, four characters.",
+  description: "Device code: four characters, a hyphen, four characters.",
   examples: ["BCDF-2345"],
 });
 
 const Scopes = Type.Array(oneOf(SCOPES), {
   minItems: 1,
   uniqueItems: true,
-  description:
-    "Scopes of the device's key: at most those of the caller. Default: all of these except `admin`.",
+  description: "Scopes of the device's key, at most the caller's. Default: the caller's except `admin`.",
 });
 
 /** A device's description of itself, shown to the person who confirms it; never a proof. */
 export const ClientInfo = Type.Object(
   {
-    name: Name,
-    version: Type.String({ maxLength: 100, examples: ["1.4.0"] }),
-    signature: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
-    host: Type.String({ maxLength: 255, examples: ["ada-laptop"] }),
+    name: { ...Name, description: "Name of the client program." },
+    version: Type.String({ maxLength: 100, description: "Its version.", examples: ["1.4.0"] }),
+    signature: Type.Optional(
+      nullable(
+        Type.String({ maxLength: 1000, description: "Signature of the client; stored, not verified." }),
+      ),
+    ),
+    host: Type.String({ maxLength: 255, description: "Name of the device.", examples: ["ada-laptop"] }),
   },
-  { title: "ClientInfo", additionalProperties: false },
+  {
+    title: "ClientInfo",
+    additionalProperties: false,
+    description: "The device as it describes itself, shown to the person who confirms it. Not verified.",
+  },
 );
 
 const code = { user_code: UserCode, expires_at: Timestamp, server_now: Timestamp };
@@ -62,8 +69,8 @@ export const issueCode = operation({
   route: "POST /agents/{agent_id}/device-code",
   summary: "Issue a code that connects a device to an agent",
   description:
-    "For the agent itself, its owner, or with the scope `admin`. The code is valid for 10 minutes; a newer code for the " +
-    "same agent replaces a pending one.",
+    "For the agent itself, its owner, or callers with the scope `admin`. The code is valid for 10 minutes; a " +
+    "newer code for the same agent replaces a pending one.",
   access: { by: "any" },
   overQuota: true,
   path,
@@ -83,20 +90,21 @@ export const deviceStatus = operation({
   action: "devices.status",
   route: "GET /agents/{agent_id}/device-code",
   summary: "Read the status of an agent's newest device code",
-  description: "For the agent itself, its owner, or with the scope `admin`. Never shows an API key.",
+  description:
+    "For the agent itself, its owner, or callers with the scope `admin`. Never returns an API key.",
   access: { by: "any" },
   path,
   results: { 200: Status },
   errors: ["insufficient_scope", "not_found"],
 });
 
-const CLAIM_BUDGET = "All claims and lookups of an address share a limit of `DEVICE_CLAIMS_PER_HOUR`.";
+const CLAIM_BUDGET = "Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.";
 
 export const claimCode = operation({
   action: "devices.claim",
   route: "POST /device-codes:claim",
   summary: "Claim a code from the device",
-  description: `The code is the credential. Wrong, used, denied and expired codes return the same 404. ${CLAIM_BUDGET}`,
+  description: `The code is the credential. Unknown, used, denied and expired codes all return 404. ${CLAIM_BUDGET}`,
   access: { by: "public", guarded: true },
   body: { user_code: UserCode, client_info: ClientInfo },
   results: { 200: Type.Object({ claim_id: Id("clm") }) },
@@ -112,7 +120,7 @@ export const confirmClaim = operation({
   access: { by: "user" },
   overQuota: true,
   path,
-  body: { claim_id: Id("clm"), action: oneOf(["approve", "reject"]) },
+  body: { claim_id: Id("clm"), action: oneOf(["approve", "reject"], { description: "The decision." }) },
   results: { 200: Type.Object({ state: oneOf(["approved", "denied"]), confirmed_at: Timestamp }) },
   errors: ["forbidden", "insufficient_scope", "not_found", "conflict"],
 });
@@ -122,8 +130,8 @@ export const completeClaim = operation({
   route: "POST /device-codes:complete",
   summary: "Fetch the API key of an approved claim, once",
   description:
-    "The claim is the credential. Returns 409 `conflict` before approval, and the same 404 after denial, expiry or a " +
-    "first fetch. The key is shown only here.",
+    "The claim id is the credential. Returns 409 `conflict` before approval, and 404 after denial, expiry or the " +
+    "first fetch. The key is returned only here.",
   access: { by: "public", guarded: true },
   body: { claim_id: Type.String({ ...Id("clm"), ...SECRET }) },
   results: {
@@ -144,8 +152,8 @@ export const lookUpCode = operation({
   route: "GET /device-codes/{code}",
   summary: "Read the agent of a device code",
   description:
-    "Denied, expired and unknown codes return 404. With a token the scopes are shown too, and anybody but the agent " +
-    `itself, its owner and admins gets the same 404. ${CLAIM_BUDGET}`,
+    "Denied, expired and unknown codes return 404. With a token the answer includes the scopes, and callers other than " +
+    `the agent itself, its owner and admins get 404. ${CLAIM_BUDGET}`,
   access: { by: "public", identified: true, guarded: true },
   path: { code: UserCode },
   results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },

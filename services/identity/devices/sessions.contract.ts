@@ -21,11 +21,15 @@ export const listSessions = operation({
   route: "GET /agents/{agent_id}/sessions",
   summary: "List an agent's connected devices, most recent first",
   description:
-    "For the agent itself, its owner, or with the scope `admin`. Devices whose key is revoked are removed " +
-    "`SESSION_RETENTION_DAYS` after they were last seen.",
+    "For the agent itself, its owner, or callers with the scope `admin`. Devices with a revoked key are listed " +
+    "until `SESSION_RETENTION_DAYS` after they were last seen.",
   access: { by: "any" },
   path,
-  query: { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })) },
+  query: {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "Maximum number of results." }),
+    ),
+  },
   results: { 200: Type.Object({ sessions: Type.Array(Session) }) },
   errors: ["insufficient_scope", "not_found"],
 });
@@ -34,7 +38,7 @@ export const deleteSession = operation({
   action: "sessions.delete",
   route: "DELETE /agents/{agent_id}/sessions/{session_id}",
   summary: "Disconnect a device",
-  description: "Revokes its key: its tokens are refused within 5 seconds.",
+  description: "Revokes the device's key. Its tokens are refused within 5 seconds.",
   access: { by: "any", scope: "admin" },
   path: { ...path, session_id: Id("ses") },
   results: { 204: null },
@@ -45,7 +49,7 @@ export const heartbeat = operation({
   action: "sessions.heartbeat",
   route: "POST /sessions/{session_id}/heartbeat",
   summary: "Report that a device is alive",
-  description: "With a token of the session's key; at most once a minute.",
+  description: "Call this with a token of the session's key, at most once a minute.",
   access: { by: "agent", otherwise: "forbidden" },
   overQuota: true,
   path: { session_id: Id("ses") },

@@ -19,7 +19,7 @@ const agent = { agent_id: Id("ag") };
 const Scopes = Type.Array(oneOf(SCOPES), {
   minItems: 1,
   uniqueItems: true,
-  description: "Scopes of the key; `admin` implies all others in its tenant.",
+  description: "Scopes of the key. `admin` includes all others.",
   examples: [["send", "receive"]],
 });
 
@@ -36,11 +36,16 @@ export const createKey = operation({
   action: "keys.create",
   route: "POST /agents/{agent_id}/keys",
   summary: "Create an API key for an agent",
-  description: "The key is shown only here.",
+  description: "The key is returned only here.",
   access: admin,
   overQuota: true,
   path: agent,
-  body: { scopes: Scopes, expires_at: Type.Optional(nullable(Timestamp)) },
+  body: {
+    scopes: Scopes,
+    expires_at: Type.Optional(
+      nullable({ ...Timestamp, description: "Time at which the key expires. Null or omitted: never." }),
+    ),
+  },
   results: {
     201: Type.Object({
       ...ListedKey.properties,
@@ -67,7 +72,7 @@ export const revokeKey = operation({
   action: "keys.revoke",
   route: "DELETE /agents/{agent_id}/keys/{key_id}",
   summary: "Revoke an API key",
-  description: "Tokens created with it are refused within 5 seconds.",
+  description: "Tokens that were created with the key are refused within 5 seconds.",
   access: admin,
   path: { ...agent, key_id: Id("key") },
   results: { 204: null },

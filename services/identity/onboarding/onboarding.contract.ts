@@ -46,7 +46,9 @@ export const getOnboarding = operation({
   action: "onboarding.get",
   route: "GET /onboarding",
   summary: "Read the next steps to try",
-  description: "A step is done once anybody in the organisation has done it, and stays done.",
+  description:
+    "Use this to see what to set up next. Returns each step's status and a suggested prompt. A step is done once " +
+    "anybody in the organisation has done it, and stays done.",
   access: { by: "any" },
   results: { 200: Guidance },
   mcp: true,
@@ -56,7 +58,8 @@ export const dismissOnboarding = operation({
   action: "onboarding.dismiss",
   route: "POST /onboarding/dismiss",
   summary: "Dismiss the guidance",
-  description: "For the person, or the owner of the agent. Repeating it changes nothing.",
+  description:
+    "Hides the guidance for the person, or for the owner of the agent. Repeating it changes nothing.",
   access: { by: "any" },
   overQuota: true,
   results: { 200: Guidance },

@@ -10,18 +10,18 @@ const key = {
   pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
   examples: ["apollo"],
   description:
-    "Letters, digits, `.`, `_` and `-`; not a UUID. Other operations take it as `project_id`. Immutable.",
+    "Key of the project, passed to other operations as `project_id`. Letters, digits, `.`, `_` and `-`; not a UUID. Immutable.",
 };
 const NewKey = Type.String(key);
 const ProjectKey = Type.String({ ...key, "x-identifier": "project" });
 
-const Status = oneOf(PROJECT_STATUSES, { examples: ["active"] });
+const Status = oneOf(PROJECT_STATUSES, { description: "Status of the project.", examples: ["active"] });
 
 const TargetDate = nullable(
   Type.String({
     pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9:.]{5,}([Zz]|[+-][0-9:]{2,}))?$",
     "x-format": "date-or-date-time",
-    description: "A date, or a date and time (RFC 3339).",
+    description: "Date, or date and time (RFC 3339), by which the project is due; null: none.",
     examples: ["2026-12-31"],
   }),
 );
@@ -34,7 +34,9 @@ const Project = Type.Object(
     name: Name,
     status: Status,
     target_date: TargetDate,
-    created_from_backfill: Type.Boolean({ description: "Created for rows that named it before it existed." }),
+    created_from_backfill: Type.Boolean({
+      description: "Created automatically for existing resources that named it.",
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -45,6 +47,8 @@ export const listProjects = operation({
   action: "projects.list",
   route: "GET /projects",
   summary: "List projects, by key",
+  description:
+    "Use this to find the `key` that other tools take as `project_id`. Returns one page and the `total`.",
   access: { by: "any", scope: "memory:read" },
   query: { status: Type.Optional(Status), ...page },
   results: { 200: Type.Object({ projects: Type.Array(Project), total: Type.Integer() }) },
@@ -57,6 +61,7 @@ export const createProject = operation({
   action: "projects.create",
   route: "POST /projects",
   summary: "Create a project",
+  description: "Memories, outputs and runs are assigned to a project by its `key`.",
   access: admin,
   body: {
     key: NewKey,
@@ -72,6 +77,7 @@ export const updateProject = operation({
   action: "projects.update",
   route: "PATCH /projects/{key}",
   summary: "Rename, date, complete or archive a project",
+  description: "Omitted fields do not change; a null `target_date` removes the date.",
   access: admin,
   path: { key: ProjectKey },
   body: {

@@ -23,7 +23,7 @@ const path = { tenant_id: Id("tn") };
 
 const Slug = Type.String({
   pattern: "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
-  description: "Names the tenant in URLs: lower-case letters, digits and inner hyphens, at most 63.",
+  description: "Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens.",
   examples: ["acme"],
 });
 
@@ -47,12 +47,17 @@ export const createTenant = operation({
   action: "tenants.create",
   route: "POST /tenants",
   summary: "Create a tenant with its first admin and agent",
-  description: "The password and the key are shown only here.",
+  description: "The admin's password and the agent's API key are returned only here.",
   access: operator,
   body: {
     slug: Slug,
     name: Name,
-    admin_email: Type.String({ format: "email", maxLength: 254, examples: ["ada@example.com"] }),
+    admin_email: Type.String({
+      format: "email",
+      maxLength: 254,
+      description: "E-mail address of the first admin.",
+      examples: ["ada@example.com"],
+    }),
   },
   results: {
     201: Type.Object({
@@ -80,18 +85,25 @@ export const updateTenant = operation({
   route: "PATCH /tenants/{tenant_id}",
   summary: "Suspend or activate a tenant, or change its storage quota",
   description:
-    "The tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can read, " +
-    "delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule `storage_quota`.",
+    "Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can " +
+    "read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule " +
+    "`storage_quota`.",
   access: operator,
   path,
   body: {
-    status: Type.Optional(oneOf(["active", "suspended"], { examples: ["suspended"] })),
+    status: Type.Optional(
+      oneOf(["active", "suspended"], {
+        description: "`suspended`: all tokens of the tenant are refused.",
+        examples: ["suspended"],
+      }),
+    ),
     storage_quota_mb: Type.Optional(
       nullable(
         Type.Integer({
           minimum: 0,
           maximum: 1e9,
-          description: "In megabytes (10^6 bytes); 0: no quota. Null: `TENANT_STORAGE_MB` applies.",
+          description:
+            "Storage quota in megabytes (10^6 bytes). 0: no quota. Null: `TENANT_STORAGE_MB` applies.",
           examples: [50_000],
         }),
       ),
@@ -106,8 +118,9 @@ export const eraseTenant = operation({
   route: "DELETE /tenants/{tenant_id}",
   summary: "Erase a tenant and all its data",
   description:
-    "Irreversible; the data is removed from the service's files too. Returns a receipt, signed as a JWT with the " +
-    "service's token key (see /.well-known/jwks.json). Repeat the request to finish an interrupted erasure.",
+    "Irreversible: the data is removed from the service's files too. Returns a receipt, a JWT signed with the " +
+    "service's token key (see /.well-known/jwks.json). If an erasure is interrupted, repeat the request to " +
+    "finish it.",
   access: operator,
   path,
   results: {
@@ -156,7 +169,8 @@ export const readLimits = operation({
   route: "GET /limits",
   summary: "Read the organisation's limits",
   description:
-    "The installation's settings, the same for every tenant except `storage`. See `X-RateLimit-*` for the rest of a rate.",
+    "Limits come from the installation's settings and are the same for every tenant, except `storage`. The " +
+    "`X-RateLimit-*` headers give the remaining requests.",
   access: { by: "any" },
   results: { 200: Limits },
 });

@@ -22,13 +22,19 @@ export interface UserState {
 // Agents cannot create or change people: setting a password would let them sign in as a person.
 const people = { by: "org_admin", scope: "admin" } as const;
 
-export const Email = Type.String({ format: "email", maxLength: 254, examples: ["ada@example.com"] });
+export const Email = Type.String({
+  format: "email",
+  maxLength: 254,
+  description: "E-mail address, used to sign in.",
+  examples: ["ada@example.com"],
+});
 
 /** A password chosen by a person (NIST SP 800-63B: length, no rules of composition). */
 export const NewPassword = Type.String({
   ...SECRET,
   minLength: 12,
   maxLength: 256,
+  description: "Password of at least 12 characters.",
   examples: ["correct horse battery staple"],
 });
 
@@ -61,7 +67,7 @@ export const createUser = operation({
   action: "users.create",
   route: "POST /users",
   summary: "Invite a person",
-  description: "Without a password, one is generated and returned once.",
+  description: "If `password` is omitted, one is generated and returned, only here.",
   access: people,
   body: {
     email: Email,
@@ -88,15 +94,20 @@ export const updateUser = operation({
   route: "PATCH /users/{user_id}",
   summary: "Rename or disable a person, or change the role or password",
   description:
-    "Disabling a person or resetting the password revokes the person's tokens within 5 seconds. Nobody can disable or demote " +
-    "themselves, so an organisation keeps an admin.",
+    "Omitted fields do not change. Disabling a person or resetting the password revokes their tokens within 5 " +
+    "seconds. Nobody can disable or demote themselves, so an organisation keeps an admin.",
   access: people,
   overQuota: true,
   path: { user_id: Id("usr") },
   body: {
     display_name: Type.Optional(Name),
     role: Type.Optional(Role),
-    status: Type.Optional(oneOf(USER_STATUSES, { examples: ["disabled"] })),
+    status: Type.Optional(
+      oneOf(USER_STATUSES, {
+        description: "`disabled`: the person cannot sign in.",
+        examples: ["disabled"],
+      }),
+    ),
     reset_password: Type.Optional(
       Type.Boolean({ description: "`true` generates a new password, returned once.", examples: [true] }),
     ),

@@ -19,7 +19,7 @@ export const readyz = operation({
   action: "gateway.readyz",
   route: "GET /readyz",
   root: true,
-  summary: "Check that this node can serve, with problems if not",
+  summary: "Check that this node can serve requests",
   access: { by: "public" },
   results: {
     200: Type.Object({ status: Type.Literal("ready"), checks: Type.Record(Type.String(), Type.String()) }),
@@ -68,16 +68,15 @@ const protocol = {
   action: "gateway.mcp",
   summary: "Send a message of the Model Context Protocol",
   description:
-    "Streamable HTTP without sessions: revision 2026-07-28, and those of 2025 for older clients; one JSON-RPC message " +
-    "per request. Tools are operations of this API that the caller may use, each named after its operation with `_` " +
-    "for the dot.",
+    "Streamable HTTP without sessions, one JSON-RPC message per request. Supports revision 2026-07-28, and those of 2025 " +
+    "for older clients. The tools are the operations that the caller may use, named after the operation with `_` " +
+    "instead of the dot.",
   access: { by: "any" },
   overQuota: true,
   query: {
     tools: Type.Optional(
       Type.String({
-        description:
-          "Only these tools: domains or names, comma-separated. For clients that accept few tools.",
+        description: "Tools to offer, as comma-separated domains or names. Default: all.",
         examples: ["memories,handoffs,events_publish"],
       }),
     ),

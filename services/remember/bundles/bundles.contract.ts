@@ -9,8 +9,16 @@ const path = { id: Uuid("bundle") };
 
 export const BUNDLE_KINDS = ["memory", "output", "handoff"] as const;
 
-const Cap = (usual: number) =>
-  Type.Optional(Type.Integer({ minimum: 0, maximum: 50, default: usual, examples: [usual] }));
+const Cap = (usual: number, kind: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 50,
+      default: usual,
+      description: `Maximum number of ${kind}.`,
+      examples: [usual],
+    }),
+  );
 const Time = (description: string) =>
   Type.Optional(Type.String({ format: "date-time", description, examples: ["2026-01-31T09:30:00.000Z"] }));
 
@@ -43,46 +51,59 @@ export const assembleBundle = operation({
   route: "POST /bundles",
   summary: "Gather context for a task",
   description:
-    "Memories, outputs and the agent's own handoffs that fit the query, or the latest ones without a query. The bundle is " +
-    "a snapshot, kept for `BUNDLE_RETENTION_DAYS` and while a handoff or an attempt on a step names it. " +
-    "A kind that is unavailable only makes the bundle `degraded`. A bundle may be empty.",
+    "Use this before starting a task. Returns a snapshot of the memories, outputs and own handoffs that match " +
+    "the query (without a query, the latest), with a Markdown brief. It may be empty; if a source is " +
+    "unavailable, it is `degraded`. Bundles are kept for `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an " +
+    "attempt on a step refers to them.",
   access: reader,
   body: {
     query: Type.Optional(
-      nullable(Type.String({ maxLength: 10_000, examples: ["Migrate the billing tables"] })),
+      nullable(
+        Type.String({
+          maxLength: 10_000,
+          description: "The task, in words.",
+          examples: ["Migrate the billing tables"],
+        }),
+      ),
     ),
-    since: Time("The earliest `created_at` of an item."),
-    until: Time("The end of `created_at`, exclusive."),
+    since: Time("Only items created at this time or later."),
+    until: Time("Only items created before this time."),
     project_id: Type.Optional(
       nullable(
         Type.String({
           maxLength: 100,
-          description: "A project's key: only memories and outputs of this project.",
+          description: "Key of a project: only its memories and outputs.",
         }),
       ),
     ),
     memory_scope: Type.Optional(
       oneOf(["ascending", ...MEMORY_SCOPES] as const, {
         default: "ascending",
-        description: "The memories to use. `ascending`: all; near-ties rank agent, then team.",
+        description: "Only memories of this scope. `ascending`: all, with near-ties ranked agent, then team.",
       }),
     ),
     caps: Type.Optional(
       Type.Object(
-        { memories: Cap(12), outputs: Cap(5), handoffs: Cap(3) },
+        { memories: Cap(12, "memories"), outputs: Cap(5, "outputs"), handoffs: Cap(3, "handoffs") },
         { description: "Maximum items of each kind; 0: none." },
       ),
     ),
   },
   results: { 201: Bundle },
   errors: ["validation_error"],
-  mcp: true,
+  mcp: {
+    description:
+      "Use this before starting a task. Returns the memories, outputs and own handoffs that match the query (without one, " +
+      "the latest), and a Markdown brief. `degraded`: a source was unavailable.",
+  },
 });
 
 export const getBundle = operation({
   action: "bundles.get",
   route: "GET /bundles/{id}",
   summary: "Read a bundle as it was gathered",
+  description:
+    "Use this to see the context of earlier work. Returns the stored snapshot, even if its sources have changed since.",
   access: reader,
   path,
   results: { 200: Bundle },
@@ -94,7 +115,7 @@ export const getBundleBrief = operation({
   action: "bundles.brief",
   route: "GET /bundles/{id}/brief",
   summary: "Read a bundle's brief",
-  description: "The stored bytes.",
+  description: "Use this to give a bundle to a model. Returns the stored Markdown; its bytes never change.",
   access: reader,
   path,
   results: { 200: Type.String() },

@@ -31,7 +31,7 @@ const MAX_BODY = Math.ceil((104_857_600 * 4) / 3) + 65_536;
 const reader = { by: "any", scope: "memory:read" } as const;
 const writer = { by: "any", scope: "memory:write" } as const;
 const path = { document_id: Uuid("document") };
-const source = { source_id: Uuid("source", "The document's `ingestion_source_id`.") };
+const source = { source_id: Uuid("source", "`ingestion_source_id` of the document.") };
 
 const paging = {
   offset: Offset,
@@ -40,29 +40,34 @@ const paging = {
   ),
 };
 
-const MimeType = oneOf(MIME_TYPES, { examples: ["text/markdown"] });
+const MimeType = oneOf(MIME_TYPES, { description: "Media type of the file.", examples: ["text/markdown"] });
 const SensitivityOfDocument = oneOf(SENSITIVITIES, {
   default: "internal",
-  description: "`confidential` and `restricted` are for the uploader and its team only.",
+  description:
+    "`public`, `internal`: readable by the whole tenant. `confidential`, `restricted`: by the uploader and its team.",
 });
-const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
+const Labels = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100, description });
+const labels = {
+  regions: Labels("Regions."),
+  industries: Labels("Industries."),
+  product_lines: Labels("Product lines."),
+  segments: Labels("Customer segments."),
+};
 const audienceFields = {
-  regions: Type.Optional(Labels),
-  industries: Type.Optional(Labels),
-  product_lines: Type.Optional(Labels),
-  segments: Type.Optional(Labels),
+  regions: Type.Optional(labels.regions),
+  industries: Type.Optional(labels.industries),
+  product_lines: Type.Optional(labels.product_lines),
+  segments: Type.Optional(labels.segments),
 };
 const AudienceInput = (description: string) => Type.Object(audienceFields, { description });
-const AudienceOfDocument = Type.Object(
-  { regions: Labels, industries: Labels, product_lines: Labels, segments: Labels },
-  { title: "Audience" },
-);
+const AudienceOfDocument = Type.Object(labels, { title: "Audience" });
 
 const Subject = Type.String({
   minLength: 1,
   maxLength: 1000,
   description:
-    "The data subject: `POST /memories/erase` with this `subject` erases the document and everything derived from it.",
+    "Data subject. `POST /memories/erase` with this `subject` erases the document and everything derived from it.",
 });
 
 export const Document = Type.Object(
@@ -71,7 +76,9 @@ export const Document = Type.Object(
     filename: Type.String(),
     mime_type: MimeType,
     status: oneOf(STATUSES),
-    error: nullable(Type.String({ description: "Why it failed.", examples: ["The file is encrypted."] })),
+    error: nullable(
+      Type.String({ description: "Reason of the failure.", examples: ["The file is encrypted."] }),
+    ),
     byte_size: Type.Integer({ minimum: 0 }),
     chunk_count: Type.Integer({ minimum: 0 }),
     sensitivity: SensitivityOfDocument,
@@ -116,21 +123,29 @@ export const uploadDocument = operation({
   route: "POST /documents",
   summary: "Upload a document",
   description:
-    "The document is then parsed, chunked and indexed; `status` shows the progress. The same bytes in the same source " +
-    "return the existing document (200). Other bytes under the same filename supersede it once they are stored. Without " +
-    "write permission: 200 with `accepted: false`.",
+    "The document is parsed, chunked and indexed in the background: `status` of the document shows the progress. " +
+    "The same bytes in the same source return the existing document; other bytes under the same filename " +
+    "supersede it once they are stored. Without write permission, returns `accepted: false`.",
   access: writer,
   scopeRefusal: { accepted: false, error_code: "permission_denied" },
   body: {
     file_content: byReference({
-      description: "The file in standard base64.",
+      description: "File in standard base64.",
       examples: ["SGVsbG8gd29ybGQu"],
     }),
-    filename: Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", examples: ["manual.md"] }),
+    filename: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "\\S",
+      description: "Name of the file; versions of a document share it.",
+      examples: ["manual.md"],
+    }),
     mime_type: MimeType,
     sensitivity: Type.Optional(SensitivityOfDocument),
-    audience: Type.Optional(AudienceInput("The audience; an empty or absent list means everyone.")),
-    source_id: Type.Optional(Uuid("source", "One of the caller's. Default: the caller's own.")),
+    audience: Type.Optional(
+      AudienceInput("Audience, used to filter searches. An empty or omitted list means everyone."),
+    ),
+    source_id: Type.Optional(Uuid("source", "One of the caller's sources. Default: the caller's own.")),
     subject: Type.Optional(nullable(Subject)),
   },
   byReference: { file_content: "base64" },
@@ -145,14 +160,16 @@ export const listDocuments = operation({
   route: "GET /documents",
   heavy: true,
   summary: "List documents, newest first",
+  description:
+    "Returns metadata and `status`, not text, of documents that the caller can read. Continue with `next_cursor`.",
   access: reader,
   query: {
     ...paging,
     cursor: Type.Optional(
       Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
     ),
-    source_id: Type.Optional(Uuid("source")),
-    status: Type.Optional(oneOf(STATUSES)),
+    source_id: Type.Optional(Uuid("source", "Only documents of this source.")),
+    status: Type.Optional(oneOf(STATUSES, { description: "Only this status." })),
   },
   results: {
     200: Type.Object({
@@ -168,6 +185,7 @@ export const getDocument = operation({
   action: "documents.get",
   route: "GET /documents/{document_id}",
   summary: "Read a document's metadata",
+  description: "Use this to follow an upload: returns `status`, audience and version, but not the text.",
   access: reader,
   path,
   results: { 200: Document },
@@ -179,6 +197,7 @@ export const listChunks = operation({
   action: "documents.list_chunks",
   route: "GET /documents/{document_id}/chunks",
   summary: "List the chunks of a document in order",
+  description: "Use this to read a document's text. Returns it in order, with page numbers.",
   access: reader,
   path,
   query: { ...source, ...paging },
@@ -191,7 +210,7 @@ export const deleteDocument = operation({
   action: "documents.delete",
   route: "DELETE /documents/{document_id}",
   summary: "Delete a document and its chunks",
-  description: "Only for the uploader and admins. Unknown documents return `deleted: false`.",
+  description: "Only the uploader and admins can delete it. An unknown document returns `deleted: false`.",
   access: writer,
   path,
   query: source,
@@ -213,22 +232,29 @@ export const searchDocuments = operation({
   action: "documents.search",
   route: "POST /documents/search",
   summary: "Search document chunks by words and by meaning",
-  description: "Only stored documents that the caller may read; superseded ones are not searched.",
+  description:
+    "Returns the passages that best match the query, with their documents and scores. Searches only stored " +
+    "documents that the caller can read, not superseded ones.",
   access: reader,
   body: {
     query: Type.String({
       minLength: 1,
       maxLength: 10_000,
       pattern: "\\S",
+      description: "Question or keywords.",
       examples: ["how to start the pump"],
     }),
     audience: Type.Optional(
-      AudienceInput("Documents for everyone, or for at least one entry of each non-empty list."),
+      AudienceInput("Only documents for everyone, or for an entry of each non-empty list."),
     ),
-    source_id: Type.Optional(Uuid("source")),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
-    min_score: Type.Optional(Score),
-    explain: Type.Optional(Type.Boolean({ default: false })),
+    source_id: Type.Optional(Uuid("source", "Only documents of this source.")),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 50, default: 10, description: "Maximum number of results." }),
+    ),
+    min_score: Type.Optional({ ...Score, description: "Minimum score." }),
+    explain: Type.Optional(
+      Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),
+    ),
   },
   results: {
     200: Type.Object({
@@ -242,7 +268,7 @@ export const searchDocuments = operation({
       ),
       total_candidates: Type.Integer({ minimum: 0 }),
       sources_contributed: Type.Array(Type.String()),
-      no_match: Type.Boolean({ description: "No result reaches the minimum score." }),
+      no_match: Type.Boolean({ description: "No passage reaches the minimum score." }),
       degraded: Type.Boolean(),
       degraded_reasons: Type.Array(Type.String()),
       plan: Type.Optional(Type.Object({}, { additionalProperties: true })),

@@ -30,27 +30,29 @@ export const eraseMemories = operation({
   route: "POST /memories/erase",
   summary: "Erase memories permanently",
   description:
-    "For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Erases memories of any scope and status " +
-    "with their vectors, relationships and other data; by `subject` also the documents uploaded about it, with their files " +
-    "and chunks, and the memories derived from these. The response follows when the bytes are gone from the service's files; " +
-    "an erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). " +
-    "`dry_run` only counts. Repeat the request to erase the rest.",
+    "For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any " +
+    "scope and status with their vectors, relationships and other data; by `subject` also the documents uploaded " +
+    "about it, their files and chunks, and the memories derived from these. Responds once the data is removed " +
+    "from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service " +
+    "(`/.well-known/jwks.json`). If data is left, repeat the request.",
   access: { by: "org_admin", scope: "memory:write" },
   overQuota: true,
   // The action writes its own entry, with the counts.
   audit: false,
   body: {
-    agent_id: Type.Optional(Id("ag", "All memories that this agent owns.")),
-    ids: Type.Optional(Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000 })),
+    agent_id: Type.Optional(Id("ag", "Erase all memories of this agent.")),
+    ids: Type.Optional(
+      Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000, description: "Erase these memories." }),
+    ),
     subject: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1000,
         description:
-          "Memories whose `metadata.subject` is or contains it, or whose source event or document has it. Numbers are compared as text.",
+          "Erase memories whose `metadata.subject` is or contains this, or whose source event or document has it. Numbers are compared as text.",
       }),
     ),
-    dry_run: Type.Optional(Type.Boolean({ default: false })),
+    dry_run: Type.Optional(Type.Boolean({ default: false, description: "Only count; erase nothing." })),
   },
   results: {
     200: Type.Object({

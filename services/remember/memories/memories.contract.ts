@@ -24,57 +24,62 @@ export const reader = { by: "any", scope: "memory:read" } as const;
 export const writer = { by: "any", scope: "memory:write" } as const;
 export const path = { id: Uuid("memory") };
 
-export const TypeOfMemory = oneOf(MEMORY_TYPES, { examples: ["semantic"], "x-value": true });
+export const TypeOfMemory = oneOf(MEMORY_TYPES, {
+  description: "Kind of knowledge.",
+  examples: ["semantic"],
+  "x-value": true,
+});
 const ScopeOfMemory = oneOf(MEMORY_SCOPES, {
   examples: ["agent"],
-  description: "The readers: the owner, the team, or the whole tenant. It can only be widened.",
+  description:
+    "Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). It can only be widened.",
 });
 
 export const OnlyScope = oneOf(MEMORY_SCOPES, {
   examples: ["institutional"],
-  description: "Only memories of this scope. Default: all that the caller may read.",
+  description: "Only memories of this scope. Default: all readable.",
 });
 
 const Title = Type.String({
   minLength: 1,
   maxLength: 500,
   pattern: "\\S",
+  description: "Short summary.",
   examples: ["Invoices are due in 30 days"],
 });
 export const Content = Type.String({
   minLength: 1,
   maxLength: MAX_CONTENT,
+  description: "Text of the memory.",
   examples: ["ACME pays 30 days after the end of the month."],
 });
 const Share = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1, default: 0.5, description, examples: [0.8] });
-const Confidence = Share("Certainty; independent of importance.");
-const Importance = Share("Relevance; independent of confidence.");
+const Confidence = Share("How certain it is, from 0 to 1.");
+const Importance = Share("How much it matters, from 0 to 1.");
 const Metadata = Type.Object(
   {},
-  { additionalProperties: true, description: "Free-form data of the caller: at most 64 KB as JSON." },
+  { additionalProperties: true, description: "Free-form data of the caller, at most 64 KB as JSON." },
 );
 const Freshness = nullable(
-  Type.String({ format: "date-time", description: "The time at which the content was true." }),
+  Type.String({ format: "date-time", description: "When the content was last known to be true." }),
 );
 const Expiry = nullable(
-  Type.String({ format: "date-time", description: "After this time it is neither listed nor found." }),
+  Type.String({ format: "date-time", description: "After this time it is no longer listed or found." }),
 );
-const ProjectKey = nullable(
-  Type.String({ maxLength: 100, description: "A project's key, never its id; empty: no project." }),
-);
-const Text = (maxLength: number) => nullable(Type.String({ minLength: 1, maxLength }));
+const ProjectKey = nullable(Type.String({ maxLength: 100, description: "Key of the project; empty: none." }));
+const Text = (maxLength: number, description: string) =>
+  nullable(Type.String({ minLength: 1, maxLength, description }));
 
 const source = {
-  source_type: Text(100),
-  source_id: Text(500),
+  source_type: Text(100, "Kind of source, such as `ticket`."),
+  source_id: Text(500, "Id within the source system."),
   source_url: nullable(Type.String()),
   source_event_id: nullable(
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description:
-        "The source event, by its `event_id` or its producer's id. It need not exist: memories outlive events.",
+      description: "Event that it comes from: `event_id` or the producer's id. It need not exist.",
     }),
   ),
 };
@@ -99,14 +104,12 @@ const memoryFields = {
   expires_at: nullable(Timestamp),
   project_id: ProjectKey,
   tags: Type.Array(Type.String()),
-  supersedes_id: nullable(
-    Uuid("memory", "The memory that it was created to replace; null if the caller may not read that."),
-  ),
+  supersedes_id: nullable(Uuid("memory", "Memory that it superseded; null if the caller cannot read that.")),
   invalid_at: nullable(Timestamp),
   superseded_by: nullable(
     Uuid(
       "memory",
-      "The memory that replaced it or that it was merged into; null if the caller may not read that.",
+      "Memory that superseded it or that it was merged into; null if the caller cannot read that.",
     ),
   ),
   created_at: Timestamp,
@@ -137,7 +140,7 @@ export const newMemoryFields = {
   content: Content,
   type: TypeOfMemory,
   scope: ScopeOfMemory,
-  team_id: Type.Optional(nullable(Id("team", "For the scope `team`. Default: the calling agent's."))),
+  team_id: Type.Optional(nullable(Id("team", "Team, for the scope `team`. Default: the calling agent's."))),
   project_id: Type.Optional(ProjectKey),
   tags: Type.Optional(nullable(TagsInput)),
   confidence: Type.Optional(Confidence),
@@ -150,7 +153,7 @@ export const newMemoryFields = {
   freshness_date: Type.Optional(Freshness),
   expires_at: Type.Optional(Expiry),
   supersedes_id: Type.Optional(
-    nullable(Uuid("memory", "An active memory of the caller's own that this one replaces.")),
+    nullable(Uuid("memory", "Active memory of the caller that this one supersedes.")),
   ),
 };
 
@@ -158,7 +161,8 @@ export const createMemory = operation({
   action: "memories.create",
   route: "POST /memories",
   summary: "Create a memory",
-  description: "It can be found by its text immediately.",
+  description:
+    "Use this to keep a fact, decision or lesson for later. Its text can be searched at once. Returns the memory.",
   access: writer,
   body: newMemoryFields,
   maxBody: MAX_BODY,
@@ -171,7 +175,8 @@ export const createMemories = operation({
   action: "memories.create_batch",
   route: "POST /memories/batch",
   summary: "Create many memories",
-  description: "Each is independent: a refused memory does not affect the others. Results are in order.",
+  description:
+    "Memories are independent: a refused one does not affect the others. Results are in the order of the request.",
   access: writer,
   body: {
     // Validated one by one, so that an invalid one does not refuse the rest.
@@ -183,6 +188,7 @@ export const createMemories = operation({
       {
         minItems: 1,
         maxItems: MAX_BATCH,
+        description: `Memories to create, 1 to ${MAX_BATCH}.`,
       },
     ),
   },
@@ -216,33 +222,38 @@ export const listMemories = operation({
   heavy: true,
   summary: "List memories",
   description:
-    "Active memories that the caller may read: not the expired, forgotten, superseded or merged. A page of very long " +
-    "ones may hold fewer than `limit`; continue with `next_cursor`.",
+    "Use this to browse or filter; to find by meaning, search. Returns active, unexpired memories that the " +
+    "caller can read. A page of very long ones may have fewer than `limit`: continue with `next_cursor`.",
   access: reader,
   query: {
     ...page,
     cursor: Cursor,
-    type: Type.Optional(TypeOfMemory),
+    type: Type.Optional({ ...TypeOfMemory, description: "Only memories of this type." }),
     scope: Type.Optional(OnlyScope),
     search: Type.Optional(
       Type.String({
         maxLength: 200,
         description:
-          "Part of the title or the content, ignoring case. Searches and counts the latest 100,000 memories of the " +
-          "institution, of each team and of each owner.",
+          "Part of the title or the content; case is ignored. Searches the latest 100,000 memories per owner, per team and " +
+          "of the institution.",
       }),
     ),
     project_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Empty: only memories without a project." }),
+      Type.String({ maxLength: 100, description: "Key of a project; empty: only memories without one." }),
     ),
     tags: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 50, description: "Any of these; repeated or comma-separated." }),
+      Type.Array(Type.String(), {
+        maxItems: 50,
+        description: "Only with any of these tags; repeated or comma-separated.",
+      }),
     ),
-    source_type: Type.Optional(Type.String({ maxLength: 100 })),
+    source_type: Type.Optional(Type.String({ maxLength: 100, description: "Only this `source_type`." })),
     never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
-    include_superseded: Type.Optional(Type.Boolean({ default: false })),
-    sort: Type.Optional(oneOf(SORTS, { default: "created_at" })),
-    order: Type.Optional(oneOf(["asc", "desc"] as const, { default: "desc" })),
+    include_superseded: Type.Optional(
+      Type.Boolean({ default: false, description: "Include superseded memories." }),
+    ),
+    sort: Type.Optional(oneOf(SORTS, { default: "created_at", description: "Field to sort by." })),
+    order: Type.Optional(oneOf(["asc", "desc"] as const, { default: "desc", description: "Sort order." })),
   },
   results: {
     200: Type.Object({
@@ -258,7 +269,9 @@ export const getMemory = operation({
   action: "memories.get",
   route: "GET /memories/{id}",
   summary: "Read a memory",
-  description: "Forgotten and expired memories can be read only by their owner, until they are purged.",
+  description:
+    "Returns the memory with its usage and trust. Forgotten and expired memories can be read only by their " +
+    "owner, until they are purged.",
   access: reader,
   path,
   results: { 200: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }) },
@@ -270,7 +283,9 @@ export const updateMemory = operation({
   action: "memories.update",
   route: "PATCH /memories/{id}",
   summary: "Update a memory",
-  description: "Omitted fields stay; null clears a field. Only for the owner and org admins.",
+  description:
+    "Use this to correct a memory; to keep the old version, supersede it. Omitted fields do not change; null " +
+    "clears a field. Only for the owner and org admins.",
   access: writer,
   path,
   body: {
@@ -295,11 +310,12 @@ export const promoteMemory = operation({
   route: "POST /memories/{id}/promote",
   summary: "Promote a memory to a wider scope",
   description:
-    "From agent to team or institution, or from team to institution. Only for the owner and org admins.",
+    "Use this to share a memory: from agent to team or institution, or from team to institution. Cannot be " +
+    "undone. Only for the owner and org admins.",
   access: writer,
   audit: true,
   path,
-  body: { scope: ScopeOfMemory, team_id: Type.Optional(nullable(Id("team", "For the scope `team`."))) },
+  body: { scope: ScopeOfMemory, team_id: Type.Optional(nullable(Id("team", "Team, for the scope `team`."))) },
   results: { 200: Memory },
   errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
   mcp: true,
@@ -310,8 +326,9 @@ export const forgetMemory = operation({
   route: "POST /memories/{id}/forget",
   summary: "Forget a memory",
   description:
-    "It can no longer be found, and is purged after the reversibility window. Memories that it superseded stay " +
-    "superseded. Only for the owner and org admins. Repeating it returns the same answer.",
+    "Use this for a memory that is wrong or unwanted. It is no longer found, can be restored until the " +
+    "reversibility window ends, and is then purged. Memories that it superseded stay superseded. Only for the " +
+    "owner and org admins.",
   access: writer,
   overQuota: true,
   path,
@@ -326,7 +343,8 @@ export const restoreMemory = operation({
   action: "memories.restore",
   route: "POST /memories/{id}/restore",
   summary: "Restore a forgotten memory",
-  description: "Within the reversibility window, to its previous status. Only for the owner and org admins.",
+  description:
+    "Returns it to its previous status, within the reversibility window. Only for the owner and org admins.",
   access: writer,
   path,
   results: { 200: Memory },
@@ -339,12 +357,12 @@ export const supersedeMemory = operation({
   route: "POST /memories/{id}/supersede",
   summary: "Supersede a memory by another",
   description:
-    "Only for the owner of the superseded memory and org admins. The successor must be at least as visible, and neither " +
-    "may be superseded or forgotten.",
+    "Use this if a newer memory makes this one obsolete. The successor must be at least as visible; neither may " +
+    "be superseded or forgotten. Only for the owner of the superseded memory and org admins.",
   access: writer,
   audit: true,
   path,
-  body: { superseded_by_id: Uuid("memory") },
+  body: { superseded_by_id: Uuid("memory", "The successor.") },
   results: {
     200: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
   },
@@ -357,6 +375,9 @@ export const explainLineage = operation({
   route: "GET /memories/{id}/lineage",
   heavy: true,
   summary: "Read the lineage of a memory",
+  description:
+    "Use this to see where a memory comes from. Returns the memories merged into it, directly or indirectly, and " +
+    "the one that it superseded.",
   access: reader,
   path,
   results: {

@@ -13,7 +13,7 @@ export const REMOVAL = {
     Type.String({
       format: "date-time",
       description:
-        "Until when the operator's backups may contain the erased data (`BACKUP_RETENTION_DAYS`). Null: unknown.",
+        "Time until which the operator's backups may contain the erased data (`BACKUP_RETENTION_DAYS`). Null: unknown.",
     }),
   ),
 };

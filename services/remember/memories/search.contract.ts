@@ -8,7 +8,7 @@ const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, des
 
 const Result = Type.Object({
   memory: Memory,
-  score: Share("The relevance."),
+  score: Share("Relevance."),
   sources: Type.Object(
     {
       vector: Type.Optional(Share("Similarity in meaning.")),
@@ -61,12 +61,13 @@ export const searchMemories = operation({
   route: "POST /memories/search",
   summary: "Search memories by words and by meaning",
   description:
-    "The memories that the caller may read and that fit the query best; near-ties rank agent, then team, then " +
-    "institutional. If the query's vectors are late, only words count and the result is `degraded`.",
+    "Use this before answering or deciding. Returns the readable memories that best match the query; near-ties " +
+    "rank agent, then team, then institutional. If the query's embedding is late, only words count and the " +
+    "result is `degraded`.",
   access: reader,
   query: {
     expect: Type.Optional(
-      Uuid("memory", "With `explain`: the plan says at which stage this memory was dropped, and why."),
+      Uuid("memory", "With `explain`: a memory for which the plan says where it was dropped, and why."),
     ),
   },
   body: {
@@ -74,24 +75,31 @@ export const searchMemories = operation({
       minLength: 1,
       maxLength: 10_000,
       pattern: "\\S",
+      description: "Question or keywords.",
       examples: ["When are ACME's invoices due?"],
     }),
     scope: Type.Optional(OnlyScope),
-    memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Any of these." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
-    min_score: Type.Optional(Share("The minimum score.")),
+    memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Only these types." })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 50, default: 10, description: "Maximum number of results." }),
+    ),
+    min_score: Type.Optional(Share("Minimum score.")),
     project_id: Type.Optional(
       Type.Union([
         Type.String({
           maxLength: 100,
-          description: "A project's key; empty: only memories without a project.",
+          description: "Key of a project; empty: only memories without one.",
         }),
         Type.Null({ description: "Only memories without a project." }),
       ]),
     ),
-    tags: Type.Optional(TagsInput),
-    include_superseded: Type.Optional(Type.Boolean({ default: false })),
-    explain: Type.Optional(Type.Boolean({ default: false, description: "Adds the plan." })),
+    tags: Type.Optional({ ...TagsInput, description: "Only memories with any of these tags." }),
+    include_superseded: Type.Optional(
+      Type.Boolean({ default: false, description: "Include superseded memories." }),
+    ),
+    explain: Type.Optional(
+      Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),
+    ),
   },
   results: {
     200: Type.Object({
@@ -100,9 +108,9 @@ export const searchMemories = operation({
       sources_contributed: Type.Array(Type.String({ examples: ["bm25"] }), {
         description: "Legs that contributed to the results.",
       }),
-      originating_query_id: Uuid("query", "For `cite`: which search led to the memory."),
-      no_match: Type.Boolean({ description: "No memory fits well enough." }),
-      degraded: Type.Boolean({ description: "A leg did not answer." }),
+      originating_query_id: Uuid("query", "Id of this search, to pass when citing a result."),
+      no_match: Type.Boolean({ description: "No memory matches well enough." }),
+      degraded: Type.Boolean({ description: "A leg of the search failed." }),
       degraded_reasons: Type.Array(Type.String()),
       plan: Type.Optional(Plan),
     }),

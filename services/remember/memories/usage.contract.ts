@@ -14,8 +14,8 @@ export const citeMemory = operation({
   route: "POST /memories/{id}/cite",
   summary: "Cite a memory as useful",
   description:
-    "One citation counts per caller, memory and day (UTC). Citations by others than the owner raise the memory's rank " +
-    "for 30 days. Published as `memory.cited`.",
+    "Call this when a memory helped. Citations by others than the owner raise its rank for 30 days; one counts " +
+    "per caller, memory and day (UTC). Published as `memory.cited`.",
   access: reader,
   overQuota: true,
   path,
@@ -46,7 +46,9 @@ export const listCitations = operation({
   action: "memories.citations",
   route: "GET /memories/{id}/citations",
   summary: "List the document passages that a memory comes from",
-  description: "Only documents that the caller may read.",
+  description:
+    "Use this to check a memory against its sources. Returns passages of documents that the caller can read, and " +
+    "whether they are stale.",
   access: reader,
   path,
   results: { 200: Type.Object({ citations: Type.Array(Citation), total: Type.Integer() }) },
@@ -58,7 +60,9 @@ const Activity = Type.Object(
   {
     kind: Type.Literal("cite"),
     memory_id: Uuid("memory"),
-    own: Type.Boolean({ description: "The memory is the agent's own: it does not affect ranking." }),
+    own: Type.Boolean({
+      description: "The memory is the agent's own; the citation does not affect ranking.",
+    }),
     originating_query_id: nullable(QueryId),
     at: Timestamp,
   },
@@ -70,7 +74,7 @@ export const agentActivity = operation({
   route: "GET /agents/{agent_id}/activity",
   heavy: true,
   summary: "Read an agent's citations of the last 30 days, and those of its memories",
-  description: "For the agent itself, the person who owns it, and admins. Newest first.",
+  description: "For the agent itself, its owner, and admins. Newest first.",
   access: reader,
   path: { agent_id: Id("ag") },
   query: page,
@@ -96,7 +100,9 @@ export const memoryHealth = operation({
   route: "GET /memories/health",
   heavy: true,
   summary: "Read the health of the memories that the caller may read",
-  description: "Covers at most the 100,000 memories that changed last.",
+  description:
+    "Use this to find what needs care: counts duplicates, orphans, stale and unembedded memories among the " +
+    "readable ones that changed last, at most 100,000.",
   access: reader,
   results: {
     200: Type.Object(

@@ -7,8 +7,14 @@ const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;
 export type MergeStatus = (typeof MERGE_STATUSES)[number];
 
 const path = { id: Uuid("merge_proposal") };
-const Note = nullable(Type.String({ maxLength: 2000, examples: ["Both say the same."] }));
-const Status = oneOf(MERGE_STATUSES);
+const Note = nullable(
+  Type.String({
+    maxLength: 2000,
+    description: "Reason for the proposal or the decision.",
+    examples: ["Both say the same."],
+  }),
+);
+const Status = oneOf(MERGE_STATUSES, { description: "Status of the proposal." });
 
 const MergeProposal = Type.Object(
   {
@@ -36,11 +42,12 @@ export const proposeMerge = operation({
   route: "POST /memories/merge-proposals",
   summary: "Propose to merge two memories",
   description:
-    "The caller must be able to read both. Two memories have at most one open proposal: the service's becomes the caller's.",
+    "Use this for two memories that say the same; an org admin decides. The caller must be able to read both. " +
+    "Returns the proposal; an open one by the service for the same memories is taken over.",
   access: writer,
   body: {
-    memory_a_id: Uuid("memory"),
-    memory_b_id: Uuid("memory"),
+    memory_a_id: Uuid("memory", "One of the memories."),
+    memory_b_id: Uuid("memory", "The other memory."),
     resolution_note: Type.Optional(Note),
   },
   results: { 201: MergeProposal },
@@ -53,7 +60,9 @@ export const listMerges = operation({
   route: "GET /memories/merge-proposals",
   heavy: true,
   summary: "List merge proposals, newest first",
-  description: "Proposals whose memories the caller may both read; for org admins, who decide, all.",
+  description:
+    "Use this before proposing a merge. Returns proposals whose memories the caller can both read; for org " +
+    "admins, all.",
   access: reader,
   query: { status: Type.Optional(Status), ...page },
   results: {
@@ -82,15 +91,17 @@ export const resolveMerge = operation({
   route: "POST /memories/merge-proposals/{id}/resolve",
   summary: "Merge two memories",
   description:
-    "The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible " +
-    "as the other, else 422, rule `scope_only_widens`.",
+    "The other memory gets the status `merged`. The surviving memory must be at least as visible as the other, " +
+    "otherwise 422, rule `scope_only_widens`.",
   access: decider,
   overQuota: true,
   path,
   body: {
-    surviving_memory_id: Uuid("memory", "`memory_a_id` or `memory_b_id`."),
+    surviving_memory_id: Uuid("memory", "Memory to keep: `memory_a_id` or `memory_b_id`."),
     resolution_note: Type.Optional(Note),
-    merged_content: Type.Optional(nullable(Content)),
+    merged_content: Type.Optional(
+      nullable({ ...Content, description: "New content of the surviving memory. Default: unchanged." }),
+    ),
   },
   results: { 200: MergeProposal },
   errors: ["not_found", "validation_error", "business_rule_violation", "conflict"],
@@ -100,6 +111,7 @@ export const rejectMerge = operation({
   action: "merges.reject",
   route: "POST /memories/merge-proposals/{id}/reject",
   summary: "Reject a merge proposal",
+  description: "Both memories stay as they are.",
   access: decider,
   overQuota: true,
   path,

@@ -5,14 +5,23 @@ import { Memory, path, reader, writer } from "../memories/memories.contract.ts";
 
 const TypeName = Type.String({
   examples: ["related_to"],
-  description: "One of `GET /relationship-types`; the list grows without a change of this API.",
+  description: "One of the types listed by `GET /relationship-types`. New types may be added.",
 });
 
 const Metadata = nullable(
-  Type.Object({}, { additionalProperties: true, description: "At most 16 KB as JSON." }),
+  Type.Object(
+    {},
+    { additionalProperties: true, description: "Free-form data of the caller, at most 16 KB as JSON." },
+  ),
 );
 
-const Strength = Type.Number({ minimum: 0, maximum: 1, default: 0.5, examples: [0.5] });
+const Strength = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  default: 0.5,
+  description: "Strength; 1 is strongest.",
+  examples: [0.5],
+});
 
 const Relationship = Type.Object(
   {
@@ -32,11 +41,13 @@ export const createRelationship = operation({
   action: "relationships.create",
   route: "POST /memories/{id}/relationships",
   summary: "Create a relationship between two memories",
-  description: "An edge of each type exists at most once: a repetition is `conflict`.",
+  description:
+    "Use this to link memories that belong together. Returns the relationship; an existing one of the same type " +
+    "is `conflict`.",
   access: writer,
   path,
   body: {
-    target_memory_id: Uuid("memory"),
+    target_memory_id: Uuid("memory", "Memory that the relationship points to."),
     relationship_type: TypeName,
     strength: Type.Optional(Strength),
     metadata: Type.Optional(Metadata),
@@ -51,13 +62,15 @@ export const listRelationships = operation({
   route: "GET /memories/{id}/relationships",
   summary: "List the relationships of a memory, both directions, oldest first",
   description:
-    "One hop. Only those whose other memory the caller may read and that is neither forgotten nor expired. `SUPERSEDES`, " +
-    "`DERIVED_FROM` and other types in capitals are recorded by the service.",
+    "Returns direct relationships to memories that the caller can read and that are not forgotten or expired. " +
+    "Types in capitals, such as `SUPERSEDES` and `DERIVED_FROM`, are recorded by the service.",
   access: reader,
   path,
   query: {
     offset: Offset,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 200 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 200, default: 200, description: "Maximum number of results." }),
+    ),
   },
   results: {
     200: Type.Object({
@@ -74,7 +87,8 @@ export const deleteRelationship = operation({
   route: "DELETE /memories/{id}/relationships/{rel_id}",
   summary: "Delete a relationship",
   description:
-    "For its creator, the owner of its source memory, and org admins. Relationships recorded by the service stay.",
+    "Only its creator, the owner of its source memory, and org admins can delete it. Relationships recorded by " +
+    "the service cannot be deleted.",
   access: writer,
   path: { ...path, rel_id: Id("rel") },
   results: { 204: null },
@@ -86,10 +100,15 @@ export const memoryGraph = operation({
   route: "GET /memories/{id}/graph",
   heavy: true,
   summary: "Read the graph around a memory",
+  description:
+    "Use this to see how memories connect over several hops. Returns readable memories, nearest first, and the " +
+    "relationships between them.",
   access: reader,
   path,
   query: {
-    depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, default: 1, description: "Hops." })),
+    depth: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 3, default: 1, description: "Number of hops." }),
+    ),
     include_superseded: Type.Optional(
       Type.Boolean({ default: false, description: "Include superseded and merged memories." }),
     ),
@@ -118,6 +137,7 @@ export const listRelationshipTypes = operation({
   action: "relationships.types",
   route: "GET /relationship-types",
   summary: "List relationship types",
+  description: "Use this before creating a relationship. Returns the types with their meanings and inverses.",
   access: reader,
   results: {
     200: Type.Object({

@@ -8,20 +8,30 @@ const SpecialistName = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[a-z0-9]+([._-][a-z0-9]+)*$",
+  description: "Name of the specialist: lower-case letters and digits, separated by `.`, `_` or `-`.",
   examples: ["contract-reviewer"],
 });
 const Version = Type.Integer({ minimum: 1 });
-const Text = Type.String({ maxLength: 100_000 });
+const Text = (description: string) => nullable(Type.String({ maxLength: 100_000, description }));
 
 const path = { name: { ...SpecialistName, "x-identifier": "specialist" } };
 /** Accepts any name: an unknown one gives a result, not an error (spec: load specialist). */
-const AskedName = Type.String({ maxLength: 200, examples: ["contract-reviewer"] });
+const AskedName = Type.String({
+  maxLength: 200,
+  description: "Name of the specialist.",
+  examples: ["contract-reviewer"],
+});
 const asked = { name: { ...AskedName, "x-identifier": "specialist" } };
 
 const preamble = {
-  system_prompt: Type.String({ minLength: 1, maxLength: 100_000, examples: ["You review contracts."] }),
-  memory_search_directives: nullable(Text),
-  output_format_rules: nullable(Text),
+  system_prompt: Type.String({
+    minLength: 1,
+    maxLength: 100_000,
+    description: "Instructions for the agent that loads it.",
+    examples: ["You review contracts."],
+  }),
+  memory_search_directives: Text("What to search the memories for, and how."),
+  output_format_rules: Text("Format of the agent's results."),
   description: nullable(Description),
 };
 
@@ -39,7 +49,7 @@ export const writeSpecialist = operation({
   action: "specialists.write",
   route: "PUT /specialists/{name}",
   summary: "Write a specialist's next version",
-  description: "Earlier versions do not change.",
+  description: "The first write creates the specialist. Earlier versions do not change.",
   access: { by: "any", scope: "admin" },
   path,
   body: {
@@ -56,6 +66,8 @@ export const listSpecialists = operation({
   action: "specialists.list",
   route: "GET /specialists",
   summary: "List specialists by name",
+  description:
+    "Use this to find a specialist to load. Returns their names, descriptions and latest versions.",
   access: reader,
   results: {
     200: Type.Object({
@@ -65,7 +77,7 @@ export const listSpecialists = operation({
           version_num: Version,
           description: preamble.description,
           updated_at: Timestamp,
-          loaded: Type.Boolean({ description: "Whether the caller has loaded it and not unloaded it." }),
+          loaded: Type.Boolean({ description: "The caller has loaded it and not unloaded it." }),
         }),
       ),
     }),
@@ -78,7 +90,8 @@ export const loadSpecialist = operation({
   route: "POST /specialists/{name}/load",
   summary: "Load a specialist's latest version",
   description:
-    "If the specialist does not exist or is unavailable, the result has `error`; it is not an HTTP error.",
+    "Use this to work as a specialist. Returns its prompt and rules; if it does not exist or is unavailable, the " +
+    "result has `error`.",
   access: reader,
   overQuota: true,
   path: asked,
@@ -92,7 +105,7 @@ export const unloadSpecialist = operation({
   route: "POST /specialists/{name}/unload",
   summary: "Unload a specialist",
   description:
-    "Bookkeeping only: instructions already in a conversation stay there. Repeating it changes nothing.",
+    "Call this after working as a specialist. Only records it: instructions already in the conversation stay there.",
   access: reader,
   overQuota: true,
   path: asked,

@@ -38,6 +38,9 @@ export const createChannel = operation({
   action: "channels.create",
   route: "POST /channels",
   summary: "Create a channel",
+  description:
+    "A channel delivers the events that match its feeds to all of its members. Returns an empty channel: add " +
+    "feeds and members next.",
   access: writer,
   body: { name: Name, description: Type.Optional(nullable(Description)) },
   results: { 201: Channel },
@@ -49,11 +52,12 @@ export const listChannels = operation({
   action: "channels.list",
   route: "GET /channels",
   summary: "List channels by name",
+  description: "Use this to find a channel to join. Returns one page and the `total`.",
   access: reader,
   query: {
     ...page,
     search: partOf("the name or the description"),
-    feed_id: Type.Optional(Id("feed", "The channel that has this feed.")),
+    feed_id: Type.Optional(Id("feed", "Only the channel with this feed.")),
   },
   results: { 200: Type.Object({ channels: Type.Array(Channel), total: Type.Integer() }) },
   mcp: true,
@@ -95,9 +99,12 @@ export const addMember = operation({
   action: "channels.add_member",
   route: "POST /channels/{channel_id}/members",
   summary: "Join a channel, or add an agent to it",
+  description:
+    "The agent then receives events that match the channel's feeds. Returns the membership; an existing one does " +
+    "not change.",
   access: writer,
   path,
-  body: { agent_id: Type.Optional(Id("ag", "Default: the calling agent.")) },
+  body: { agent_id: Type.Optional(Id("ag", "Agent to add. Default: the calling agent.")) },
   results: { 201: Member, 200: Member },
   errors: ["not_found", "validation_error"],
   mcp: { idempotent: true },
@@ -107,6 +114,7 @@ export const listMembers = operation({
   action: "channels.list_members",
   route: "GET /channels/{channel_id}/members",
   summary: "List the members of a channel, oldest first",
+  description: "Returns the ids of the agents that receive the channel's events, and when each joined.",
   access: reader,
   path,
   query: page,
@@ -130,8 +138,8 @@ export const createFeed = operation({
   route: "POST /channels/{channel_id}/feeds",
   summary: "Subscribe a channel to events",
   description:
-    "Every event that matches goes to every member. A filter that does not compile is `validation_error` with " +
-    "`details.position`.",
+    "Every matching event is delivered to every member. A filter that does not compile is refused with " +
+    "`validation_error` and `details.position`.",
   access: writer,
   path,
   body: { event_type_glob: TypeGlob, filter_expression: Type.Optional(nullable(FilterExpression)) },

@@ -18,13 +18,14 @@ const admin = { by: "any", scope: "admin" } as const;
 const path = { connector_id: Id("con") };
 
 const Kind = oneOf(CONNECTOR_KINDS, {
-  description: "`amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ's plugin.",
+  description:
+    "Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ's plugin.",
   examples: ["amqp091"],
 });
 const From = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: 255, description, examples: [example] });
-const Queue = From("The queue to consume; it must exist. For `amqp091`.", "orders");
-const Address = From("The source to consume. For `amqp10`.", "/amq/queue/orders");
+const Queue = From("Queue to consume, which must exist. Required for `amqp091`.", "orders");
+const Address = From("Source to consume. Required for `amqp10`.", "/amq/queue/orders");
 const Paused = Type.Boolean({ description: "Whether the connector is paused.", examples: [true] });
 const Prefetch = Type.Integer({
   minimum: 1,
@@ -41,7 +42,7 @@ const ConnectorMapping = Type.Object(
         Type.String({
           minLength: 1,
           maxLength: 300,
-          description: "Default: the broker's message id, else a new one.",
+          description: "Id of the event. Default: the broker's message id, else a new one.",
           examples: ["/order/id"],
         }),
       ),
@@ -51,7 +52,7 @@ const ConnectorMapping = Type.Object(
     title: "ConnectorMapping",
     additionalProperties: false,
     description:
-      "As for webhooks; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0).",
+      "Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0).",
   },
 );
 
@@ -64,7 +65,7 @@ const ConnectorView = Type.Object(
     name: Name,
     kind: Kind,
     url: Type.String({
-      description: "Without its credentials and query.",
+      description: "Address of the broker, without credentials and query.",
       examples: ["amqps://***@rabbit.example.com/"],
     }),
     queue: nullable(Queue),
@@ -84,7 +85,9 @@ const ConnectorView = Type.Object(
     counts: Type.Object({
       received: Type.Integer({ description: "Messages received, repetitions included." }),
       accepted: Type.Integer({ description: "Messages accepted as events, duplicates included." }),
-      mapping_errors: Type.Integer({ description: "Messages that became dead letters." }),
+      mapping_errors: Type.Integer({
+        description: "Messages that could not be mapped and were dead-lettered.",
+      }),
     }),
     lag: nullable(Type.Integer({ description: "Messages waiting at the broker, if it reports them." })),
     created_at: Timestamp,
@@ -98,9 +101,9 @@ export const createConnector = operation({
   route: "POST /ingest/connectors",
   summary: "Create a connector that turns a broker's messages into events",
   description:
-    "Messages are acknowledged only when their event is durable. A message in structured mode " +
-    "(`application/cloudevents+json`) passes unchanged; any other must be JSON and is mapped. Messages that cannot be " +
-    "mapped become dead letters with the reason `mapping error: …`. A tenant has at most 50 connectors.",
+    "A message is acknowledged once its event is durable. Messages in structured mode " +
+    "(`application/cloudevents+json`) pass unchanged; others must be JSON and are mapped. A message that cannot " +
+    "be mapped becomes a dead letter with the reason `mapping error: …`. A tenant has at most 50 connectors.",
   access: admin,
   body: {
     name: Name,
@@ -109,7 +112,8 @@ export const createConnector = operation({
       ...SECRET,
       pattern: "^amqps?://[^/?#]",
       maxLength: 2000,
-      description: "`amqp://` or `amqps://`; for `amqp091` its path is the virtual host.",
+      description:
+        "Address of the broker with its credentials, `amqp://` or `amqps://`. For `amqp091` the path is the virtual host.",
       examples: ["amqps://user:password@rabbit.example.com/"],
     }),
     queue: Type.Optional(Queue),
@@ -147,8 +151,8 @@ export const updateConnector = operation({
   route: "PATCH /ingest/connectors/{connector_id}",
   summary: "Pause, resume or remap a connector",
   description:
-    "Messages already received are finished first; the rest stay at the broker. A mapping is replaced as a whole; messages " +
-    "that the previous one could not map can be replayed from the dead letters.",
+    "Messages already received are finished first; the rest stay at the broker. `mapping` replaces the whole " +
+    "mapping; messages that the previous one could not map can be replayed from the dead letters.",
   access: admin,
   overQuota: true,
   path,

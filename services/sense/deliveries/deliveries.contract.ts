@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Offset, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, Offset, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 /** Limit of deliveries that one request receives or settles (spec: Limits). */
@@ -10,14 +10,14 @@ export const MAX_WAIT_SECONDS = 30;
 const receiver = { by: "agent", scope: "receive" } as const;
 const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
 
-const DeliveryId = Id("dlv", "Id of a delivery, not of its event.");
+const DeliveryId = Id("dlv", "Id of the delivery, not of its event.");
 const AgentId = Id("ag");
 const Event = Type.Record(Type.String(), Type.Unknown(), { description: "The whole CloudEvent." });
 const Matched = Type.Object(
   { interest_ids: Type.Array(Type.String()), feed_ids: Type.Array(Type.String()) },
   {
     title: "Matched",
-    description: "Why this agent got it: its interests and the channel feeds that matched.",
+    description: "The agent's interests and the channel feeds that matched the event.",
   },
 );
 
@@ -36,7 +36,10 @@ export const DeliveryEvent = Type.Object(
 );
 
 const deliveryIds = {
-  delivery_ids: Type.Array(DeliveryId, { maxItems: BATCH, description: `At most ${BATCH}.` }),
+  delivery_ids: Type.Array(DeliveryId, {
+    maxItems: BATCH,
+    description: `Delivery ids, not event ids; at most ${BATCH}.`,
+  }),
 };
 
 export const poll = operation({
@@ -44,15 +47,20 @@ export const poll = operation({
   route: "GET /delivery/poll",
   summary: "Poll for deliveries",
   description:
-    "Highest priority first, then oldest; best effort. Deliveries not acknowledged before `lease_expires_at` are " +
-    "redelivered. A response has at most 4 MB of events. `limit` and `wait` outside their range are clamped.",
+    "Returns events that match the agent's interests and channels: highest priority first, then oldest (best " +
+    "effort), at most 4 MB. Acknowledge each before `lease_expires_at`, or it is redelivered.",
   access: receiver,
   query: {
-    limit: Type.Optional(Type.Integer({ default: BATCH, description: "1..100" })),
+    limit: Type.Optional(
+      Type.Integer({
+        default: BATCH,
+        description: "Maximum number of deliveries, 1 to 100; other values are clamped.",
+      }),
+    ),
     wait: Type.Optional(
       Type.Number({
         default: 0,
-        description: "Seconds to wait for a first delivery: 0..30",
+        description: "Seconds to wait for a first delivery, 0 to 30; other values are clamped.",
       }),
     ),
   },
@@ -66,7 +74,9 @@ export const ack = operation({
   action: "deliveries.ack",
   route: "POST /delivery/ack",
   summary: "Acknowledge deliveries",
-  description: "Ids that are unknown, already acknowledged or another agent's are not counted.",
+  description:
+    "Call this after processing deliveries, so that they are not redelivered. Returns how many were " +
+    "acknowledged; unknown, already acknowledged and other agents' ids are not counted.",
   access: receiver,
   overQuota: true,
   body: deliveryIds,
@@ -79,14 +89,23 @@ export const nack = operation({
   route: "POST /delivery/nack",
   summary: "Reject deliveries, to be retried later",
   description:
-    "Without `delay_seconds`, retried after 1 s, 2 s, 4 s … (±20 %, at most 1 h); 0 retries at once. The attempt counts: " +
-    "when the retry budget is spent, the delivery is dead-lettered with the reason.",
+    "Use this if processing failed and may succeed later. The attempt counts: when the retry budget is spent, " +
+    "the delivery is dead-lettered with the reason.",
   access: receiver,
   overQuota: true,
   body: {
     ...deliveryIds,
-    delay_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
-    reason: Type.Optional(Type.String({ maxLength: 500, examples: ["billing is closed"] })),
+    delay_seconds: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 86_400,
+        description:
+          "Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by attempt, at most 1 h.",
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({ maxLength: 500, description: "Why it failed.", examples: ["billing is closed"] }),
+    ),
   },
   results: {
     200: Type.Object({
@@ -103,10 +122,15 @@ export const extend = operation({
   action: "deliveries.extend",
   route: "POST /delivery/extend",
   summary: "Extend the lease of deliveries",
-  description: "The lease ends `seconds` from now. Deliveries that are not in flight are not counted.",
+  description:
+    "Use this if processing takes longer than the lease. The lease then ends `seconds` from now. Deliveries that " +
+    "are not in flight are not counted.",
   access: receiver,
   overQuota: true,
-  body: { ...deliveryIds, seconds: Type.Integer({ minimum: 1, maximum: 43_200 }) },
+  body: {
+    ...deliveryIds,
+    seconds: Type.Integer({ minimum: 1, maximum: 43_200, description: "Length of the lease from now." }),
+  },
   results: { 200: Type.Object({ extended: Type.Integer() }) },
   mcp: { idempotent: true },
 });
@@ -116,8 +140,9 @@ export const stream = operation({
   route: "GET /delivery/stream",
   summary: "Receive deliveries as server-sent events",
   description:
-    "`event: delivery`, `id:` the delivery's id, `data:` the delivery as in a poll; a comment every 15 s. Acknowledge with " +
-    "`POST /delivery/ack`. Closing the stream returns unacknowledged deliveries at once, without counting the attempt.",
+    "Sends `event: delivery` with the delivery's id as `id:` and the delivery, as in a poll, as `data:`; a " +
+    "comment every 15 s keeps the connection open. Acknowledge with `POST /delivery/ack`. Closing the stream " +
+    "returns unacknowledged deliveries at once, without counting the attempt.",
   access: receiver,
   query: {
     max_in_flight: Type.Optional(
@@ -155,10 +180,11 @@ export const listDeadLetters = operation({
   action: "deliveries.dead_letters",
   route: "GET /delivery/dlq",
   summary: "List dead letters, newest first",
-  description: "The caller's; for admins, the whole tenant's.",
+  description:
+    "Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's.",
   access: reader,
   query: {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    limit: page.limit,
     cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
   results: {
@@ -172,16 +198,18 @@ export const listDeadLetters = operation({
   mcp: true,
 });
 
-const dryRun = { dry_run: Type.Optional(Type.Boolean({ description: "Only report what would happen." })) };
+const dryRun = {
+  dry_run: Type.Optional(Type.Boolean({ description: "Only report what would happen. Default: false." })),
+};
 
 export const replayOne = operation({
   action: "deliveries.replay",
   route: "POST /delivery/dlq/{id}/replay",
   summary: "Replay a dead letter",
   description:
-    "The event is matched again. The dead letter's agent gets a new retry budget if it still matches; agents that match " +
-    "now and never received the event get it; others do not get it again. Input that could not be mapped is mapped with " +
-    "the current mapping.",
+    "Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry " +
+    "budget if it still matches, and matching agents that never received the event get it. Input that could not " +
+    "be mapped is mapped again.",
   access: reader,
   path: { id: DeliveryId },
   body: dryRun,
@@ -203,11 +231,13 @@ export const replayMany = operation({
   route: "POST /delivery/dlq/replay",
   summary: "Replay many dead letters",
   description:
-    "Exactly one of `ids` and `reason` (the exact `dlq_reason`). At most 10,000 per request: `more` is true if others are left.",
+    "Pass either `ids` or `reason`. Replays at most 10,000 per request; `more` is true if others are left.",
   access: reader,
   body: {
-    ids: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000 })),
-    reason: Type.Optional(Type.String({ minLength: 1 })),
+    ids: Type.Optional(
+      Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: "Dead letters to replay." }),
+    ),
+    reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
     ...dryRun,
   },
   results: {
@@ -245,8 +275,8 @@ export const stats = operation({
   heavy: true,
   summary: "Count deliveries by state",
   description:
-    "The caller's. For admins the tenant's, with one row per agent on the page; `oldest_age_seconds` is then the oldest of " +
-    "these agents.",
+    "Counts the caller's deliveries. For admins, counts the tenant's, with one row per agent on the page; " +
+    "`oldest_age_seconds` then covers these agents only.",
   access: reader,
   query: {
     limit: Type.Optional(

@@ -1,6 +1,6 @@
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 export const BATCH_MAX_EVENTS = 100;
@@ -25,12 +25,18 @@ const TOKEN = "[0-9A-Za-z+*!#$%&'.^_`|~-]+";
 /** spec: Event. Publishing checks it by lib/cloudevents/cloudevents.ts, whose faults are `invalid_event`. */
 export const CloudEvent = Type.Object(
   {
-    specversion: Type.Literal("1.0"),
-    id: Type.String({ ...text, description: "Unique within the tenant: the deduplication key." }),
-    source: Type.String({ format: "uri-reference", ...URI, description: "The producing system." }),
-    type: Type.String({ ...text, maxLength: MAX_TYPE_LENGTH, description: "Reverse-DNS event type." }),
+    specversion: Type.Literal("1.0", { description: "Version of CloudEvents." }),
+    id: Type.String({ ...text, description: "Deduplication key, unique within the tenant." }),
+    source: Type.String({ format: "uri-reference", ...URI, description: "Producing system." }),
+    type: Type.String({
+      ...text,
+      maxLength: MAX_TYPE_LENGTH,
+      description: "Event type in reverse-DNS form, such as `com.example.order.created`.",
+    }),
     subject: Type.Optional(Type.String({ ...text, description: "What the event is about." })),
-    time: Type.Optional(Type.String({ format: "date-time" })),
+    time: Type.Optional(
+      Type.String({ format: "date-time", description: "When the event happened (RFC 3339)." }),
+    ),
     datacontenttype: Type.Optional(
       Type.String({
         maxLength: MAX_ATTRIBUTE,
@@ -38,18 +44,17 @@ export const CloudEvent = Type.Object(
         description: "Media type of `data`.",
       }),
     ),
-    dataschema: Type.Optional(Type.String({ format: "uri", ...URI })),
+    dataschema: Type.Optional(Type.String({ format: "uri", ...URI, description: "Schema of `data`." })),
     data: Type.Optional(
       Type.Unknown({
-        description:
-          "Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only, and one beyond 1.8e308 is refused.",
+        description: "Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings.",
       }),
     ),
     data_base64: Type.Optional(
       Type.String({
         contentEncoding: "base64",
         pattern: "^[A-Za-z0-9+/]*={0,2}$",
-        description: "Binary data, instead of `data`.",
+        description: "Binary data in base64, instead of `data`.",
       }),
     ),
   },
@@ -57,19 +62,19 @@ export const CloudEvent = Type.Object(
     title: "CloudEvent",
     additionalProperties: true,
     description:
-      "A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings " +
-      "without control characters, booleans or 32-bit integers.",
+      "A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of lower-case letters and " +
+      "digits, their values are strings without control characters, booleans or 32-bit integers.",
     examples: [EVENT_EXAMPLE],
   },
 );
 
-const EventId = Id("evt", "The service's id of the event.");
+const EventId = Id("evt", "Id that the service gave the event.");
 
 const PublishResult = Type.Object(
   {
     event_id: EventId,
     status: oneOf(["accepted", "duplicate"], {
-      description: "`duplicate`: the id is known; `event_id` is the original's.",
+      description: "`duplicate`: an event with this `id` exists, and `event_id` is its id.",
     }),
   },
   { title: "PublishResult" },
@@ -98,10 +103,10 @@ export const publishEvent = operation({
   route: "POST /events",
   summary: "Publish an event",
   description:
-    "CloudEvents structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` headers) " +
-    `or batch mode (\`application/cloudevents-batch+json\`: at most ${BATCH_MAX_EVENTS} events and 10 MB, where one bad ` +
-    "event does not refuse the rest). 202 means that the event is durable. The types `service.*` and " +
-    "`memory.cited` are the service's own.",
+    "Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` " +
+    `headers) or batch mode (\`application/cloudevents-batch+json\`: at most ${BATCH_MAX_EVENTS} events and 10 MB; an ` +
+    "invalid event does not affect the others). 202 means that the event is durable. The types `service.*` and " +
+    "`memory.cited` are reserved for the service.",
   access: { by: "any", scope: "send" },
   consumes: "cloudevents",
   wholeBody: true,
@@ -111,8 +116,8 @@ export const publishEvent = operation({
   errors: ["invalid_event", "payload_too_large", "unsupported_media_type", "service_unavailable"],
   mcp: {
     description:
-      "One CloudEvent: `type` and `data` suffice. It is durable once accepted; a known `id` returns `duplicate` and is not " +
-      "published again. The types `service.*` and `memory.cited` are reserved for the service.",
+      "Use this to notify subscribed agents; `type` and `data` suffice. Returns `accepted` once the event is durable, or " +
+      "`duplicate` for a known `id`. The types `service.*` and `memory.cited` are reserved.",
   },
 });
 
@@ -120,11 +125,11 @@ const EVENT_STATES = ["accepted", "fanned_out", "parked"] as const;
 
 const summary = {
   event_id: EventId,
-  state: oneOf(EVENT_STATES, { description: "`parked`: fan-out failed five times; an admin may retry it." }),
+  state: oneOf(EVENT_STATES, { description: "`parked`: fan-out failed five times; an admin can retry it." }),
   accepted_at: Timestamp,
   fanned_out_at: nullable(Timestamp),
   matched_count: nullable(Type.Integer({ description: "Agents it was matched to; null before fan-out." })),
-  duplicate_sources: Type.Integer({ description: "How often another source used its id." }),
+  duplicate_sources: Type.Integer({ description: "Number of events with the same id from other sources." }),
   publisher_id: nullable(
     Type.String({ description: "Agent or user; null for the service and for ingested events." }),
   ),
@@ -138,25 +143,31 @@ export const listEvents = operation({
   route: "GET /events",
   summary: "List events, newest first",
   description:
-    "A caller with `send` sees events that it published, an agent with `receive` those delivered to it, an admin all. A " +
-    "page may hold fewer events than asked for and still have a `next_cursor`: a request returns at most 4 MB and scans " +
-    "some 200,000 events, or stops after two seconds without a match.",
+    "Returns events that the caller published (with `send`) or received (agents with `receive`); for admins, " +
+    "all. A page may have fewer than `limit` events and still a `next_cursor`: a request returns at most 4 MB " +
+    "and scans about 200,000 events, or two seconds without a match.",
   access: { by: "any" },
   query: {
-    type: Type.Optional(Type.String({ description: "Glob over types.", examples: ["com.github.*"] })),
-    source: Type.Optional(Type.String()),
-    subject: Type.Optional(Type.String()),
-    id: Type.Optional(Type.String({ description: "The producer's id." })),
-    since: Type.Optional(
-      Type.String({ format: "date-time", description: "Accepted at this time or later." }),
+    type: Type.Optional(
+      Type.String({ description: "Only types that match this glob.", examples: ["com.github.*"] }),
     ),
-    unmatched: Type.Optional(Type.Boolean({ description: "Only events without a match." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    source: Type.Optional(Type.String({ description: "Only this source." })),
+    subject: Type.Optional(Type.String({ description: "Only this subject." })),
+    id: Type.Optional(Type.String({ description: "Only this `id`, as the producer sent it." })),
+    since: Type.Optional(
+      Type.String({ format: "date-time", description: "Only events accepted at this time or later." }),
+    ),
+    unmatched: Type.Optional(Type.Boolean({ description: "Only events that matched no agent." })),
+    limit: page.limit,
     cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
   results: { 200: Type.Object({ events: Type.Array(EventSummary), next_cursor: nullable(Type.String()) }) },
   errors: ["insufficient_scope", "validation_error"],
-  mcp: true,
+  mcp: {
+    description:
+      "Returns events that the caller published or received; for admins, all. Continue with `next_cursor`, even if a page " +
+      "has fewer than `limit`.",
+  },
 });
 
 const TimelineEntry = Type.Object(
@@ -184,6 +195,9 @@ export const getEvent = operation({
   action: "events.get",
   route: "GET /events/{event_id}",
   summary: "Read an event and its deliveries",
+  description:
+    "Use this to see whether an event was delivered. Returns it with its timeline and delivery counts; for " +
+    "admins, also each receiver.",
   access: { by: "any" },
   path: { event_id: EventId },
   results: {
@@ -198,7 +212,7 @@ export const getEvent = operation({
       }),
       receivers: Type.Optional(
         Type.Array(EventReceiver, {
-          description: "For admins: one row for each receiver, the first 1,000 of them.",
+          description: "For admins: the first 1,000 receivers.",
         }),
       ),
     }),
@@ -211,6 +225,7 @@ export const retryEvent = operation({
   action: "events.retry",
   route: "POST /events/{event_id}/retry",
   summary: "Retry the fan-out of a parked event",
+  description: "Use this for an event with the state `parked`, after fixing the cause in `park_reason`.",
   access: { by: "any", scope: "admin" },
   path: { event_id: EventId },
   results: { 202: PublishResult },

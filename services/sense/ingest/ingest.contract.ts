@@ -13,29 +13,29 @@ const optionalTerm = (description: string, example: string) =>
   Type.Optional(nullable(term(description, example)));
 
 export const Source = term(
-  "The sender: the second part of the events' type, and the end of the webhook's URL.",
+  "Name of the sender: the second part of the event type, and the end of the webhook's URL.",
   "github",
 );
 
 export const Mapping = Type.Object(
   {
-    entity: term("The third part of the type.", "issues"),
-    action: term("The fourth part of the type.", "/action"),
+    entity: term("Third part of the event type.", "issues"),
+    action: term("Fourth part of the event type.", "/action"),
     id: optionalTerm(
-      "Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else the body itself. If the id is not signed, " +
-        "the same body within 24 hours keeps its first id.",
+      "Id of the event. Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else a hash of the body. If " +
+        "the id is not signed, the same body keeps its first id for 24 hours.",
       "/delivery/id",
     ),
-    subject: optionalTerm("If it is missing, the event has no subject.", "/repository/full_name"),
-    data: optionalTerm("Default: the whole payload.", "/payload"),
+    subject: optionalTerm("Subject of the event. Default: none.", "/repository/full_name"),
+    data: optionalTerm("Data of the event. Default: the whole payload.", "/payload"),
   },
   {
     title: "Mapping",
     additionalProperties: false,
     description:
-      "Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery " +
-      "(`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part " +
-      "each run of characters other than letters, digits, `_` and `-` becomes one `_`.",
+      "Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload (`/issue/number`) or a header " +
+      "of the delivery (`header:X-GitHub-Event`). The event type is `com.<source>.<entity>.<action>` in lower case; " +
+      "each run of characters other than letters, digits, `_` and `-` within a part is replaced by `_`.",
   },
 );
 
@@ -46,14 +46,14 @@ export const WebhookMapping = Type.Union([
   Mapping,
   Type.Literal(AS_CLOUDEVENTS, {
     description:
-      "The sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They pass unchanged, except " +
-      "that their id is prefixed with the webhook's: `whk_…:id`. Signatures cover the body: attributes in " +
-      "`ce-…` headers are not signed.",
+      "`cloudevents`: the sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They pass " +
+      "unchanged, except that the webhook's id prefixes theirs: `whk_…:id`. Signatures cover the body only, not " +
+      "attributes in `ce-…` headers.",
   }),
 ]);
 
 const SigningSecret = Type.String({
-  description: "The signing secret. Shown only once.",
+  description: "Secret that signs the webhook's requests. Shown only once.",
   examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 });
 
@@ -63,7 +63,7 @@ const GivenSecret = Type.Optional(
     minLength: 16,
     maxLength: 256,
     pattern: "^[\\x21-\\x7e]+$",
-    description: "For senders that generate the secret themselves; without it, one is generated.",
+    description: "Signing secret, for senders that generate it themselves. Default: a new one.",
     examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
   }),
 );
@@ -85,7 +85,7 @@ export const createWebhook = operation({
   action: "ingest.create_webhook",
   route: "POST /ingest/webhooks",
   summary: "Create a webhook",
-  description: "A tenant has at most 50.",
+  description: "The signing secret is returned only here. A tenant has at most 50 webhooks.",
   access: admin,
   body: { name: Name, source: Source, mapping: WebhookMapping, signing_secret: GivenSecret },
   results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
@@ -107,8 +107,8 @@ export const updateWebhook = operation({
   route: "PATCH /ingest/webhooks/{webhook_id}",
   summary: "Rename or remap a webhook",
   description:
-    "A mapping is replaced as a whole and applies from then on. Requests that the previous one could not map can be " +
-    "replayed from the dead letters.",
+    "`mapping` replaces the whole mapping, for requests from now on. Requests that the previous one could not " +
+    "map can be replayed from the dead letters.",
   access: admin,
   overQuota: true,
   path,
@@ -121,7 +121,7 @@ export const deleteWebhook = operation({
   action: "ingest.delete_webhook",
   route: "DELETE /ingest/webhooks/{webhook_id}",
   summary: "Delete a webhook",
-  description: "Its events stay.",
+  description: "Its events are kept.",
   access: admin,
   path,
   results: { 204: null },
@@ -132,7 +132,7 @@ export const rotateWebhook = operation({
   action: "ingest.rotate_webhook",
   route: "POST /ingest/webhooks/{webhook_id}:rotate",
   summary: "Rotate a webhook's signing secret",
-  description: "For 24 hours, the previous secret is accepted too.",
+  description: "Returns the new secret, only here. For 24 hours, the previous secret is accepted too.",
   access: admin,
   overQuota: true,
   path,
@@ -146,16 +146,20 @@ export const testWebhook = operation({
   action: "ingest.test_webhook",
   route: "POST /ingest/webhooks/{webhook_id}:test",
   summary: "Test a webhook's mapping with a payload",
-  description: "Publishes nothing and needs no signature.",
+  description:
+    "Returns the event that the mapping would produce, or the error. Publishes nothing and needs no signature.",
   access: admin,
   path,
   body: {
     payload: Type.Unknown({
-      description: "The body that the sender would send.",
+      description: "Body that the sender would send.",
       examples: [{ action: "opened", issue: { number: 12 } }],
     }),
     headers: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { examples: [{ "X-GitHub-Event": "issues" }] }),
+      Type.Record(Type.String(), Type.String(), {
+        description: "Headers that the sender would send.",
+        examples: [{ "X-GitHub-Event": "issues" }],
+      }),
     ),
   },
   results: {
@@ -181,6 +185,9 @@ const WebhookBatchResult = Type.Array(WebhookResult, {
   description: "For batches: one per event, in order.",
 });
 
+const TenantSlug = Type.String({ description: "Slug of the tenant." });
+const WebhookSource = Type.String({ description: "`source` of the webhook." });
+
 const receiving = {
   root: true,
   access: { by: "public" },
@@ -192,15 +199,16 @@ const receiving = {
 } as const;
 
 const signed =
-  "Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex " +
-  "HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of " +
-  "Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. " +
-  "Unsigned requests get the same 401 at any address. Requests that cannot be mapped are accepted as dead letters.";
+  "Sign the request with the webhook's secret in one of three ways. `X-Service-Signature` (or GitHub's " +
+  "`X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix " +
+  "`sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps " +
+  "may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that " +
+  "cannot be mapped are accepted and become dead letters.";
 
 /** The body and headers of the request, as the gateway reads them. */
 const delivery = {
-  raw: Type.String({ description: "The body, in base64." }),
-  headers: Type.Record(Type.String(), Type.String()),
+  raw: Type.String({ description: "Body in base64." }),
+  headers: Type.Record(Type.String(), Type.String(), { description: "Headers of the request." }),
 };
 
 export const receiveWebhook = operation({
@@ -209,7 +217,7 @@ export const receiveWebhook = operation({
   route: "POST /w/{tenant_slug}",
   summary: "Deliver a webhook from any source of the tenant",
   description: signed,
-  path: { tenant_slug: Type.String() },
+  path: { tenant_slug: TenantSlug },
   body: delivery,
   errors: [...receiving.errors],
 });
@@ -220,7 +228,7 @@ export const receiveWebhookOf = operation({
   route: "POST /w/{tenant_slug}/{source}",
   summary: "Deliver a webhook from one source",
   description: signed,
-  path: { tenant_slug: Type.String(), source: Type.String() },
+  path: { tenant_slug: TenantSlug, source: WebhookSource },
   body: delivery,
   errors: [...receiving.errors],
 });
@@ -232,10 +240,10 @@ const validating = {
   consumes: "raw",
   maxBody: 8192,
   description:
-    "The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with " +
-    "`WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, " +
-    "at most the requested `WebHook-Request-Rate`, or `*`). Registered and unregistered addresses answer alike: deliveries " +
-    "must be signed anyway. A `WebHook-Request-Callback` is not called.",
+    "The handshake of CloudEvents Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with " +
+    "`WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested " +
+    "`WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook exists, because deliveries must " +
+    "be signed anyway. `WebHook-Request-Callback` is ignored.",
   body: delivery,
   results: {
     200: Type.Object({
@@ -250,7 +258,7 @@ export const validateWebhook = operation({
   action: "ingest.validate",
   summary: "Request permission to deliver webhooks from any source of the tenant",
   route: "OPTIONS /w/{tenant_slug}",
-  path: { tenant_slug: Type.String() },
+  path: { tenant_slug: TenantSlug },
 });
 
 export const validateWebhookOf = operation({
@@ -258,7 +266,7 @@ export const validateWebhookOf = operation({
   action: "ingest.validate_for",
   summary: "Request permission to deliver webhooks from one source",
   route: "OPTIONS /w/{tenant_slug}/{source}",
-  path: { tenant_slug: Type.String(), source: Type.String() },
+  path: { tenant_slug: TenantSlug, source: WebhookSource },
 });
 
 export const ingestOperations = [

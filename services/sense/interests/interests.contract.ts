@@ -14,16 +14,15 @@ const Priority = Type.Integer({
   minimum: 0,
   maximum: 9,
   default: 5,
-  description: "9 is delivered first.",
+  description: "Delivery priority; 9 is delivered first.",
   examples: [5],
 });
 
 const Depth = oneOf(ENRICHMENT_DEPTHS, {
   default: "none",
   description:
-    "Whether deliveries carry the receiver's best memories about the event's subject and type, as " +
-    "`payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content. A late or failed " +
-    "search does not delay deliveries: `payload.enrichment.degraded` is then true, with reasons.",
+    "Adds the receiver's best memories about the event as `payload.enrichment.memories`: `shallow` three with title and " +
+    "score, `deep` ten with content. If the search fails or is late, `payload.enrichment.degraded` is true.",
 });
 
 export const Interest = Type.Object(
@@ -38,7 +37,7 @@ export const Interest = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "Set while a filter or glob is suspended because it costs too much: nothing matches until it resumes by itself.",
+          "Set while the interest is suspended because its filter or glob is too slow. Nothing matches until this time.",
       }),
     ),
     created_at: Timestamp,
@@ -47,7 +46,8 @@ export const Interest = Type.Object(
   { title: "Interest" },
 );
 
-const FILTER_ERROR = "A filter that does not compile is `validation_error` with `details.position`.";
+const FILTER_ERROR =
+  "A filter that does not compile is refused with `validation_error` and `details.position`.";
 
 const newInterest = {
   event_type: TypeGlob,
@@ -61,8 +61,8 @@ export const createInterest = operation({
   route: "POST /agents/{agent_id}/interests",
   summary: "Create an interest",
   description:
-    `Events match when both the type glob and the filter hold. ${FILTER_ERROR} Agents and organisations have a limit ` +
-    "(`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), reported as rule `interest_limit`.",
+    "Subscribes the agent to events whose type matches the glob and for which the filter is true. " +
+    `${FILTER_ERROR} The number of interests is limited (rule \`interest_limit\`).`,
   access,
   path: agentPath,
   body: newInterest,
@@ -75,6 +75,7 @@ export const listInterests = operation({
   action: "interests.list",
   route: "GET /agents/{agent_id}/interests",
   summary: "List an agent's interests, oldest first",
+  description: "Use this to see what an agent is subscribed to. Returns one page and the `total`.",
   access,
   path: agentPath,
   query: page,
@@ -114,7 +115,7 @@ export const deleteInterest = operation({
   action: "interests.delete",
   route: "DELETE /agents/{agent_id}/interests/{id}",
   summary: "Delete an interest",
-  description: "Events matched before are still delivered.",
+  description: "Ends the subscription. Events matched before are still delivered.",
   access,
   path,
   results: { 204: null },
@@ -130,7 +131,8 @@ export const testInterest = operation({
   heavy: true,
   summary: "Test an interest on recent events",
   description:
-    "Runs a candidate against the tenant's last 100 events (fewer if they are large) and saves nothing.",
+    "Use this before creating an interest. Returns for each of the tenant's last 100 events (fewer if large) " +
+    "whether it matches, and why not. Saves nothing.",
   access,
   path: agentPath,
   // The complete interest, so that the tested body can be sent unchanged to save it.

@@ -15,6 +15,7 @@ const DisplayName = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: "\\S",
+  description: "Display name.",
   examples: ["A release note we like"],
 });
 
@@ -38,12 +39,24 @@ export const createExemplar = operation({
   action: "exemplars.create",
   route: "POST /exemplars",
   summary: "Create an exemplar from a text",
-  description: "Verbatim, at most 1 MB. A known text returns the tenant's existing exemplar (200).",
+  description:
+    "Stores the text unchanged, at most 1 MB. If the tenant already has this text, returns the existing exemplar " +
+    "(200).",
   access: writer,
   body: {
     display_name: DisplayName,
-    filename: Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", examples: ["note.md"] }),
-    content: byReference({ description: "The text.", minLength: 1, examples: ["# Release note\n"] }),
+    filename: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "\\S",
+      description: "Name of the file.",
+      examples: ["note.md"],
+    }),
+    content: byReference({
+      description: "Text of the exemplar.",
+      minLength: 1,
+      examples: ["# Release note\n"],
+    }),
   },
   byReference: { content: "text" },
   maxBody: MAX_BODY,
@@ -51,7 +64,8 @@ export const createExemplar = operation({
   errors: ["validation_failed", "payload_too_large"],
   mcp: {
     idempotent: true,
-    description: "Verbatim, at most 1 MB. A known text returns the tenant's existing exemplar.",
+    description:
+      "Stores an example for runs to follow, unchanged, at most 1 MB. If the tenant has this text, returns the existing exemplar.",
   },
 });
 
@@ -59,6 +73,8 @@ export const listExemplars = operation({
   action: "exemplars.list",
   route: "GET /exemplars",
   summary: "List exemplars, newest first",
+  description:
+    "Use this to find an example by its name. Texts are not included: read an exemplar for its text.",
   access: reader,
   results: { 200: Type.Array(Exemplar) },
   mcp: true,
@@ -68,14 +84,14 @@ export const getExemplar = operation({
   action: "exemplars.get",
   route: "GET /exemplars/{exemplar_id}",
   summary: "Read an exemplar's text",
-  description: "202 while the text is being extracted; 200 without a text if extraction failed.",
+  description: "Returns 202 while the text is being extracted, and 200 without a text if extraction failed.",
   access: reader,
   path,
   results: { 200: Exemplar, 202: Exemplar },
   errors: ["not_found"],
   mcp: {
     description:
-      "`extraction_status` gives the progress; the text is null during extraction and if it failed.",
+      "Returns `extracted_text`, null while `extraction_status` is `processing` or if it is `failed`.",
   },
 });
 
@@ -83,6 +99,7 @@ export const renameExemplar = operation({
   action: "exemplars.rename",
   route: "PATCH /exemplars/{exemplar_id}",
   summary: "Rename an exemplar",
+  description: "Changes `display_name` only.",
   access: writer,
   path,
   body: { display_name: DisplayName },
@@ -96,7 +113,8 @@ export const deleteExemplar = operation({
   route: "DELETE /exemplars/{exemplar_id}",
   summary: "Delete an unreferenced exemplar",
   description:
-    "409 `conflict` with `details.referrers` while it is attached to a run or named by a step's reference pointer.",
+    "Refused with `conflict` while it is attached to a run or a step's reference pointer names it; " +
+    "`details.referrers` lists them.",
   access: writer,
   path,
   results: { 204: null },
@@ -108,7 +126,7 @@ export const downloadExemplar = operation({
   action: "exemplars.download",
   route: "GET /exemplars/{exemplar_id}/download",
   summary: "Download the original of an exemplar",
-  description: "For people.",
+  description: "Returns the stored text as a file.",
   access: { by: "user" },
   audit: true,
   path,

@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 /** Agent-scoped: other callers are not authenticated here (spec: Handoffs). */
@@ -15,6 +15,7 @@ const HandoffName = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: "\\S",
+  description: "Name of the handoff, unique per agent.",
   examples: ["billing-migration"],
 });
 
@@ -23,7 +24,10 @@ const Lines = (description: string, example: string) =>
   nullable(Type.Union([Type.String(), Type.Array(Type.String())], { description, examples: [[example]] }));
 
 const Decision = Type.Object(
-  { title: Type.String({ minLength: 1 }), rationale: Type.Optional(nullable(Type.String())) },
+  {
+    title: Type.String({ minLength: 1, description: "The decision." }),
+    rationale: Type.Optional(nullable(Type.String({ description: "Its reasons." }))),
+  },
   { title: "HandoffDecision", additionalProperties: true },
 );
 
@@ -38,14 +42,17 @@ const Payload = Type.Object(
     rejected_options: Type.Optional(
       nullable(
         Type.Array(Type.Union([Type.String(), Decision]), {
-          description: "Failed approaches, not to be tried again.",
+          description: "Approaches that failed or were rejected.",
         }),
       ),
     ),
     next_action: Type.Optional(Lines("The first thing to do.", "Run the backfill in batches")),
     context_notes: Type.Optional(Lines("Other useful context.", "The replica lags by a minute")),
   },
-  { additionalProperties: true, description: "Other fields are kept and appear in the brief." },
+  {
+    additionalProperties: true,
+    description: "State of the work. Other fields are kept and appear in the brief.",
+  },
 );
 
 const Handoff = Type.Object(
@@ -69,7 +76,7 @@ const Handoff = Type.Object(
     version_num: Type.Integer({ minimum: 1, description: "Increases with every save." }),
     pinned_at: nullable(Timestamp),
     last_resumed_at: nullable(Timestamp),
-    expires_at: { ...Timestamp, description: "When it expires, unless it is pinned." },
+    expires_at: { ...Timestamp, description: "Time at which it expires, unless it is pinned." },
     created_at: Timestamp,
     updated_at: { ...Timestamp, description: "When it was last saved." },
     bundle_id: nullable(Uuid("bundle")),
@@ -82,32 +89,42 @@ export const saveHandoff = operation({
   route: "POST /handoffs",
   summary: "Save a handoff",
   description:
-    "Saves the state of the work for another client to continue. A handoff of the same name is overwritten (200) with a " +
-    "higher `version_num`. Handoffs are kept for 30 days after they were last saved or resumed.",
+    "Call this before you stop, so that another client or session can continue the work. A handoff of the same " +
+    "name is overwritten, with a higher `version_num`. Kept for 30 days after it was last saved or resumed, or " +
+    "while pinned.",
   access: writer,
   body: {
     name: HandoffName,
     summary: Type.Optional(
-      Type.String({ maxLength: 20_000, examples: ["Two of three tables are migrated."] }),
+      Type.String({
+        maxLength: 20_000,
+        description: "State of the work in a few sentences.",
+        examples: ["Two of three tables are migrated."],
+      }),
     ),
     payload: Type.Optional(Payload),
     citations: Type.Optional(
-      Type.Array(Type.Object({ memory_id: Uuid("memory") }), { maxItems: MOST_CITATIONS }),
+      Type.Array(Type.Object({ memory_id: Uuid("memory") }), {
+        maxItems: MOST_CITATIONS,
+        description: "Memories that the work relies on.",
+      }),
     ),
     artifacts: Type.Optional(
       Type.Array(Type.String({ maxLength: 2000 }), {
         maxItems: 200,
-        description: "Kept as given.",
+        description: "URLs or names of results; stored as given.",
         examples: [["https://git.example/pull/42"]],
       }),
     ),
-    origin_client: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
-    scope: Type.Optional(oneOf(["agent"])),
-    bundle_id: Type.Optional(nullable(Uuid("bundle"))),
+    origin_client: Type.Optional(
+      nullable(Type.String({ maxLength: 200, description: "Name of the client that saves it." })),
+    ),
+    scope: Type.Optional(oneOf(["agent"], { description: "Always `agent`." })),
+    bundle_id: Type.Optional(nullable(Uuid("bundle", "Bundle that the work started with."))),
     if_version: Type.Optional(
       Whole({
         description:
-          "Saves only over this `version_num`, otherwise 409 `conflict`. 0: only if the name is unused.",
+          "Save only over this `version_num`, otherwise `conflict`. 0: only if the name is unused.",
       }),
     ),
   },
@@ -122,16 +139,19 @@ export const listHandoffs = operation({
   route: "GET /handoffs",
   summary: "List the calling agent's handoffs, last saved first",
   description:
-    "With `q`, the best matches in words or meaning; if search is unavailable or partial, handoffs with `q` in their name " +
-    "or summary, and the header `X-Degraded` gives the reason. A page of very long ones may have fewer than `limit`.",
+    "Use this to find work to continue. With `q`, returns the best matches in words or meaning; if search is " +
+    "unavailable or incomplete, those with `q` in their name or summary, and the header `X-Degraded` gives the " +
+    "reason. A page of very long ones may have fewer than `limit`.",
   access: reader,
   query: {
-    q: Type.Optional(Type.String({ maxLength: 1000, examples: ["billing"] })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    offset: Type.Optional(Whole({ default: 0, description: "Number to skip; not with `q`." })),
+    q: Type.Optional(Type.String({ maxLength: 1000, description: "Search text.", examples: ["billing"] })),
+    limit: page.limit,
+    offset: Type.Optional(Whole({ default: 0, description: "Results to skip; not with `q`." })),
   },
   results: { 200: Type.Array(Handoff) },
-  mcp: true,
+  mcp: {
+    description: "Use this to find work to continue. With `q`, returns the best matches in words or meaning.",
+  },
 });
 
 export const resumeHandoff = operation({
@@ -139,8 +159,9 @@ export const resumeHandoff = operation({
   route: "POST /handoffs/resume",
   summary: "Resume a handoff",
   description:
-    "Looks up the exact name, then the id, then the meaning. A single match is resumed: the result is its brief, and its " +
-    "30 days begin again. Several equally good matches are listed, and none is resumed.",
+    "Use this to continue saved work. Looks up the exact name, then the id, then the meaning. A single match is " +
+    "resumed: returns its brief, and its 30 days begin again. If several match equally well, returns them and " +
+    "resumes none.",
   access: reader,
   overQuota: true,
   body: {
@@ -148,7 +169,7 @@ export const resumeHandoff = operation({
       minLength: 1,
       maxLength: 1000,
       pattern: "\\S",
-      description: "A name, an id, or free text.",
+      description: "Name, id or free text.",
       examples: ["billing-migration"],
     }),
   },
@@ -177,6 +198,7 @@ export const getHandoff = operation({
   action: "handoffs.get",
   route: "GET /handoffs/{id}",
   summary: "Read a handoff",
+  description: "Use this to inspect the fields, payload and citations without resuming it.",
   access: reader,
   path,
   results: { 200: Handoff },
@@ -188,6 +210,7 @@ export const deleteHandoff = operation({
   action: "handoffs.delete",
   route: "DELETE /handoffs/{id}",
   summary: "Delete a handoff and its search entries",
+  description: "Cannot be undone. Unpinned handoffs also expire by themselves.",
   access: writer,
   path,
   results: { 204: null },
@@ -199,7 +222,7 @@ export const exportHandoff = operation({
   action: "handoffs.export",
   route: "GET /handoffs/{id}/export",
   summary: "Read a handoff's brief without resuming it",
-  description: "The same bytes as `resume` returns.",
+  description: "Returns the same Markdown as resuming it, but does not extend its expiry.",
   access: reader,
   path,
   results: { 200: Type.String() },
@@ -212,6 +235,7 @@ export const pinHandoff = operation({
   action: "handoffs.pin",
   route: "POST /handoffs/{id}/pin",
   summary: "Pin a handoff until it is unpinned or deleted",
+  description: "Use this for work that pauses longer than 30 days. Returns the handoff.",
   access: writer,
   path,
   results: { 200: Handoff },
@@ -223,6 +247,7 @@ export const unpinHandoff = operation({
   action: "handoffs.unpin",
   route: "POST /handoffs/{id}/unpin",
   summary: "Unpin a handoff: it expires in 30 days",
+  description: "Returns the handoff with its new `expires_at`.",
   access: writer,
   overQuota: true,
   path,

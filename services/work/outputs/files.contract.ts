@@ -10,19 +10,19 @@ export const EXPORT_TYPES = {
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 } as const satisfies Record<ExportFormat, string>;
 
-const Format = oneOf(EXPORT_FORMATS, { examples: ["html"] });
+const Format = oneOf(EXPORT_FORMATS, { description: "Format of the attachment.", examples: ["html"] });
 
 export const exportOutput = operation({
   action: "outputs.export",
   route: "GET /outputs/{output_id}/export",
   summary: "Download an output as a file",
   description:
-    "For people. The current version: `md` as saved, `html` without active content; `pdf` and `docx` if the operator " +
-    "enables them (otherwise 404).",
+    "For people. Returns the current version. `md`: as saved; `html`: without active content; `pdf` and `docx`: " +
+    "only if the operator enables them, otherwise 404.",
   access: { by: "user" },
   audit: true,
   path: { output_id: OutputId },
-  query: { format: Type.Optional(oneOf(EXPORT_FORMATS, { default: "md" })) },
+  query: { format: Type.Optional(oneOf(EXPORT_FORMATS, { default: "md", description: "File format." })) },
   fromBlob: "answer",
   results: { 200: Type.String() },
   produces: [EXPORT_TYPES.md, EXPORT_TYPES.html, EXPORT_TYPES.pdf, EXPORT_TYPES.docx],
@@ -35,15 +35,25 @@ export const emailOutput = operation({
   route: "POST /outputs/{output_id}/email",
   summary: "Send an output by e-mail",
   description:
-    "For people. The mail contains the text; `attach_format` also attaches it as a file. 404 if the operator has disabled " +
-    "e-mail, 503 if no mail server is configured.",
+    "For people. The e-mail contains the text; `attach_format` also attaches it as a file. Returns 404 if the " +
+    "operator has disabled e-mail, and 503 if no mail server is configured.",
   access: { by: "user" },
   overQuota: true,
   path: { output_id: OutputId },
   body: {
-    to: Type.String({ format: "email", maxLength: 320, examples: ["ann@example.com"] }),
+    to: Type.String({
+      format: "email",
+      maxLength: 320,
+      description: "E-mail address of the recipient.",
+      examples: ["ann@example.com"],
+    }),
     subject: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 300, pattern: "^[^\\r\\n]*\\S[^\\r\\n]*$" }),
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        pattern: "^[^\\r\\n]*\\S[^\\r\\n]*$",
+        description: "Subject of the e-mail. Default: the output's title.",
+      }),
     ),
     attach_format: Type.Optional(Format),
   },

@@ -20,28 +20,39 @@ export const OutputId = Type.String({
   "x-pattern": "^[\\p{L}\\p{M}\\p{N}]+(-[\\p{L}\\p{M}\\p{N}]+)*$",
   examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
   "x-identifier": "output",
-  description: "Its id or its slug.",
+  description: "Id or slug of the output.",
 });
 const path = { output_id: OutputId };
 
 export const Scope = oneOf(MEMORY_SCOPES, {
   examples: ["team"],
-  description: "The readers: the owner, a team, or the whole tenant. Set by the first save.",
+  description:
+    "Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). Set by the first save; default `agent`.",
 });
-export const ProjectKey = Type.String({ maxLength: 100, description: "A project's key, never its id." });
-const Title = Type.String({ minLength: 1, maxLength: 300, pattern: "\\S", examples: ["Release notes, May"] });
-const SourceType = Type.String({ maxLength: 100, examples: ["report"] });
-const ChangeNote = Type.String({ maxLength: 2000, description: "The change in this version." });
+export const ProjectKey = Type.String({ maxLength: 100, description: "Key of the project." });
+const Title = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  pattern: "\\S",
+  description: "Title. Default: the first heading or line of the text.",
+  examples: ["Release notes, May"],
+});
+const SourceType = Type.String({
+  maxLength: 100,
+  description: "Kind of output, as the caller names it.",
+  examples: ["report"],
+});
+const ChangeNote = Type.String({ maxLength: 2000, description: "What this version changes." });
 const Links = (description: string) =>
   Type.Array(Type.String({ maxLength: 200 }), {
     maxItems: 200,
-    description: `${description} Ids or slugs; those of outputs that the caller may not read are ignored.`,
+    description: `${description} Ids or slugs; unreadable ones are ignored.`,
   });
 
 const links = {
-  derived_from_ids: Type.Optional(Links("The outputs that it was derived from.")),
-  references_ids: Type.Optional(Links("The outputs that it refers to.")),
-  supersedes_ids: Type.Optional(Links("The outputs that it supersedes.")),
+  derived_from_ids: Type.Optional(Links("Outputs that it was derived from.")),
+  references_ids: Type.Optional(Links("Outputs that it refers to.")),
+  supersedes_ids: Type.Optional(Links("Outputs that it supersedes.")),
 };
 
 const Body = (description: string) => nullable(Type.String({ description }));
@@ -101,12 +112,15 @@ export const OutputVersion = Type.Object(
 const plain = {
   title: Type.Optional(Title),
   scope: Type.Optional(Scope),
-  team_id: Type.Optional(nullable(Id("team", "For the scope `team`. Default: the calling agent's."))),
+  team_id: Type.Optional(nullable(Id("team", "Team, for the scope `team`. Default: the calling agent's."))),
   project_id: Type.Optional(nullable(ProjectKey)),
   source_type: Type.Optional(nullable(SourceType)),
-  output_id: Type.Optional(OutputId),
+  output_id: Type.Optional({
+    ...OutputId,
+    description: "Output to save a new version of. Default: a new output.",
+  }),
   change_note: Type.Optional(ChangeNote),
-  process_run_id: Type.Optional(nullable(Uuid("run"))),
+  process_run_id: Type.Optional(nullable(Uuid("run", "Run that it belongs to."))),
   ...links,
 };
 
@@ -115,15 +129,17 @@ export const saveOutput = operation({
   route: "POST /outputs",
   summary: "Save an output, or a new version of one",
   description:
-    "The text is kept byte for byte and may have any length. With `output_id` a new version is saved: given fields replace " +
-    "the existing ones, and earlier versions do not change. As `text/markdown` the body is the text, and the other fields " +
-    "go into the query.",
+    "Stores the text byte for byte; it may have any length. With `output_id`, saves a new version: given fields " +
+    "replace the existing ones, and earlier versions do not change. In a `text/markdown` request the body is the " +
+    "text, and the other fields are in the query.",
   access: writer,
   audit: true,
   query: plain,
   body: {
-    body: byReference({ description: "Markdown.", minLength: 1, examples: ["# Release notes\n"] }),
-    metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    body: byReference({ description: "Text in Markdown.", minLength: 1, examples: ["# Release notes\n"] }),
+    metadata: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: "Free-form data of the caller." }),
+    ),
     ...plain,
   },
   byReference: { body: "text" },
@@ -134,8 +150,8 @@ export const saveOutput = operation({
   errors: ["validation_failed", "validation_error", "not_found", "conflict", "payload_too_large"],
   mcp: {
     description:
-      "The text is kept byte for byte. With `output_id` a new version is saved: given fields replace the existing ones, and " +
-      "earlier versions do not change.",
+      "Use this to keep a document. Stores the text byte for byte. With `output_id`, saves a new version: given fields " +
+      "replace the existing ones, and earlier versions do not change.",
   },
 });
 
@@ -144,27 +160,35 @@ export const listOutputs = operation({
   route: "GET /outputs",
   heavy: true,
   summary: "List outputs",
+  description:
+    "Use this to browse or filter; to find by meaning, search. Returns readable outputs without their texts.",
   access: reader,
   query: {
     ...page,
     cursor: Cursor,
-    scope: Type.Optional(Scope),
+    scope: Type.Optional({ ...Scope, description: "Only outputs of this scope." }),
     project_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Empty: only outputs without a project." }),
+      Type.String({ maxLength: 100, description: "Key of a project; empty: only outputs without one." }),
     ),
     process_run_id: Type.Optional(
-      Type.String({ maxLength: 100, "x-identifier": "run", pattern: "^([0-9A-Fa-f-]{36})?$" }),
+      Type.String({
+        maxLength: 100,
+        "x-identifier": "run",
+        pattern: "^([0-9A-Fa-f-]{36})?$",
+        description: "Only outputs of this run.",
+      }),
     ),
     tags: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 50, description: "Any of these; repeated or comma-separated." }),
+      Type.Array(Type.String(), {
+        maxItems: 50,
+        description: "Only with any of these tags; repeated or comma-separated.",
+      }),
     ),
-    sort: Type.Optional(
-      Type.String({ maxLength: 50, description: "`created_at` or `title`; other values mean `created_at`." }),
-    ),
+    sort: Type.Optional(Type.String({ maxLength: 50, description: "`created_at` (default) or `title`." })),
     order: Type.Optional(
       Type.String({
         maxLength: 50,
-        description: "`asc` or `desc`; by default newest first, or titles from A.",
+        description: "`asc` or `desc`. Default: newest first, or titles from A.",
       }),
     ),
   },
@@ -183,10 +207,12 @@ export const getOutput = operation({
   action: "outputs.get",
   route: "GET /outputs/{output_id}",
   summary: "Read an output",
-  description: "With `version`, the text and title of that version.",
+  description: "Returns the output with its text; with `version`, the text and title of that version.",
   access: reader,
   path,
-  query: { version: Type.Optional(Whole({ minimum: 1 })) },
+  query: {
+    version: Type.Optional(Whole({ minimum: 1, description: "Version number. Default: the current one." })),
+  },
   fromBlob: { field: "body" },
   results: { 200: Output },
   errors: ["not_found"],
@@ -197,7 +223,7 @@ export const updateOutput = operation({
   action: "outputs.update",
   route: "PATCH /outputs/{output_id}",
   summary: "Change an output's project or tags",
-  description: "Null removes the project. Only people can set tags.",
+  description: "Changes no text. A null `project_id` removes it from its project. Only people can set tags.",
   access: writer,
   audit: true,
   path,
@@ -217,7 +243,8 @@ export const deleteOutput = operation({
   action: "outputs.delete",
   route: "DELETE /outputs/{output_id}",
   summary: "Delete an output with all its versions",
-  description: "For its owner and admins.",
+  description:
+    "Deletes the text of every version; cannot be undone. Only its owner and admins can delete it.",
   access: writer,
   path,
   results: { 204: null },
@@ -229,6 +256,8 @@ export const listVersions = operation({
   action: "outputs.list_versions",
   route: "GET /outputs/{output_id}/versions",
   summary: "List an output's versions, newest first",
+  description:
+    "Use this to see how an output changed. Returns titles, authors and change notes, without the texts.",
   access: reader,
   path,
   results: { 200: Type.Object({ versions: Type.Array(OutputVersion) }) },
@@ -240,6 +269,7 @@ export const getVersion = operation({
   action: "outputs.get_version",
   route: "GET /outputs/{output_id}/versions/{version_num}",
   summary: "Read a version of an output",
+  description: "Use this to compare versions. Returns the version's text, title and author.",
   access: reader,
   path: {
     ...path,
@@ -247,7 +277,7 @@ export const getVersion = operation({
       pattern: "^([1-9][0-9]{0,8}|[0-9a-fA-F-]{36})$",
       "x-identifier": "output_version",
       examples: ["1"],
-      description: "Its number or id.",
+      description: "Number or id of the version.",
     }),
   },
   fromBlob: { field: "body" },

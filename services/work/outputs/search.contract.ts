@@ -7,22 +7,29 @@ export const searchOutputs = operation({
   route: "POST /outputs/search",
   summary: "Search outputs by words and by meaning",
   description:
-    "Each output once, with its best passage. Superseded outputs are included on request, ranked below their successors; " +
-    "those of archived projects only on request.",
+    "Returns the readable outputs that best match the query, each with its best passage. Superseded outputs, " +
+    "ranked below their successors, and those of archived projects are included only on request.",
   access: reader,
   body: {
     query: Type.String({
       minLength: 1,
       maxLength: 4000,
       pattern: "\\S",
+      description: "Question or keywords.",
       examples: ["release notes for May"],
     }),
-    scope: Type.Optional(Scope),
-    min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
-    project_id: Type.Optional(ProjectKey),
-    include_superseded: Type.Optional(Type.Boolean({ default: false })),
-    include_archived: Type.Optional(Type.Boolean({ default: false })),
+    scope: Type.Optional({ ...Scope, description: "Only outputs of this scope." }),
+    min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Minimum score." })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 50, default: 10, description: "Maximum number of results." }),
+    ),
+    project_id: Type.Optional({ ...ProjectKey, description: "Only outputs of the project with this key." }),
+    include_superseded: Type.Optional(
+      Type.Boolean({ default: false, description: "Include superseded outputs." }),
+    ),
+    include_archived: Type.Optional(
+      Type.Boolean({ default: false, description: "Include outputs of archived projects." }),
+    ),
   },
   results: {
     200: Type.Object({
@@ -30,8 +37,8 @@ export const searchOutputs = operation({
         Type.Object({
           kind: oneOf(["output"]),
           output: Output,
-          score: Type.Number({ description: "0..1" }),
-          passage: Type.String({ description: "The passage that fits best." }),
+          score: Type.Number({ description: "Relevance, from 0 to 1." }),
+          passage: Type.String({ description: "The passage that matches best." }),
           superseded: Type.Boolean(),
         }),
       ),

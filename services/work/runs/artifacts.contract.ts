@@ -4,8 +4,19 @@ import { Type } from "../../../lib/contract/type.ts";
 import { GivenPointer, Pointer } from "../templates/templates.contract.ts";
 import { MOST_ARTIFACTS, path, reader, writer } from "./shapes.contract.ts";
 
-const Kind = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S", examples: ["document"] });
-const MimeType = Type.String({ minLength: 1, maxLength: 200, examples: ["text/markdown"] });
+const Kind = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: "\\S",
+  description: "Kind of artifact, as the run's steps expect it.",
+  examples: ["document"],
+});
+const MimeType = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "Media type of the content.",
+  examples: ["text/markdown"],
+});
 
 const Artifact = Type.Object(
   {
@@ -32,15 +43,17 @@ export const registerArtifact = operation({
   route: "POST /runs/{run_id}/artifacts",
   summary: "Register an artifact of a run",
   description:
-    "The pointer is stored, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. " +
-    `A run has at most ${MOST_ARTIFACTS} artifacts: more are 422, rule \`run_limit\`.`,
+    "Use this to record a result of a step, wherever it is. The pointer is stored, never followed. A run has at " +
+    `most ${MOST_ARTIFACTS} artifacts (rule \`run_limit\`).`,
   access: writer,
   audit: true,
   path,
   body: {
     kind: Kind,
     pointer: GivenPointer,
-    step_record_id: Type.Optional(nullable(Uuid("record"))),
+    step_record_id: Type.Optional(
+      nullable(Uuid("record", "Attempt, completion, skip or reopening that it belongs to.")),
+    ),
     mime_type: Type.Optional(nullable(MimeType)),
   },
   results: { 201: Artifact },
@@ -52,6 +65,8 @@ export const listArtifacts = operation({
   action: "runs.list_artifacts",
   route: "GET /runs/{run_id}/artifacts",
   summary: "List a run's artifacts, oldest first",
+  description:
+    "Use this to find a run's results. Returns a page of kinds, pointers and, for completed steps, content hashes.",
   access: reader,
   path,
   query: page,
@@ -64,7 +79,9 @@ export const attachExemplar = operation({
   action: "runs.attach_exemplar",
   route: "POST /runs/{run_id}/exemplars",
   summary: "Attach an exemplar to a run",
-  description: "Attached exemplars cannot be deleted. Attaching one again changes nothing.",
+  description:
+    "Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again " +
+    "changes nothing.",
   access: writer,
   audit: true,
   path,

@@ -37,16 +37,18 @@ export const offerHandoff = operation({
   action: "runs.offer_handoff",
   route: "POST /runs/{run_id}/handoff-offers",
   summary: "Offer a step's result to its successors",
-  description: `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES / 1_048_576} MB of notes: more are 422, rule \`run_limit\`.`,
+  description:
+    "Use this when a step's work is done and a successor must accept it. Returns the open offer. A run has at " +
+    `most ${MOST_OFFERS} offers, with ${MOST_NOTES / 1_048_576} MB of notes (rule \`run_limit\`).`,
   access: writer,
   audit: true,
   path,
   body: {
     step_key: StepKey,
     handoff_id: Type.Optional(
-      nullable(Uuid("handoff", "The caller's handoff. It stays private: tell others in `note`.")),
+      nullable(Uuid("handoff", "Handoff of the caller. It stays private: inform others in `note`.")),
     ),
-    note: Type.Optional(nullable(Text)),
+    note: Type.Optional(nullable({ ...Text, description: "Message to the successors." })),
   },
   results: { 201: Offer },
   errors: [
@@ -64,6 +66,7 @@ export const listOffers = operation({
   action: "runs.list_offers",
   route: "GET /runs/{run_id}/handoff-offers",
   summary: "List a run's handoff offers, oldest first",
+  description: "Use this to find an open offer to accept or decline. Returns all, with their status.",
   access: reader,
   path,
   results: { 200: Type.Object({ offers: Type.Array(Offer), total: Type.Integer() }) },
@@ -76,9 +79,9 @@ export const acceptOffer = operation({
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/accept",
   summary: "Accept an offer",
   description:
-    "Completes the offering step and opens an attempt on an unfinished successor: the one assigned to the caller (for " +
-    "agents: to the owner), else the first unassigned one. 403 `forbidden` if all are assigned to other people. " +
-    "`attempt` is null while the successor waits for other steps.",
+    "Call this to take over the work. Completes the offering step and starts an attempt on an unfinished " +
+    "successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. " +
+    "`forbidden` if all are assigned to others; `attempt` is null while the successor waits for other steps.",
   access: writer,
   audit: true,
   path: one,
@@ -99,11 +102,12 @@ export const declineOffer = operation({
   action: "runs.decline_offer",
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/decline",
   summary: "Decline an offer",
+  description: "The offering step stays open, so that its worker can improve the result and offer it again.",
   access: writer,
   audit: true,
   overQuota: true,
   path: one,
-  body: { note: Type.Optional(nullable(Text)) },
+  body: { note: Type.Optional(nullable({ ...Text, description: "Reason for declining." })) },
   results: { 200: Offer },
   errors: ["not_found", "conflict", "business_rule_violation"],
   mcp: true,

@@ -34,10 +34,10 @@ const GivenStep = Type.Object(
     completion_mode: Type.Optional(
       oneOf(COMPLETION_MODES, {
         description:
-          "Default: `handoff_accepted` if a successor is assigned to a different person, else `attestation`.",
+          "Default: `handoff_accepted` if a successor is assigned to someone else, otherwise `attestation`.",
       }),
     ),
-    assigned_user_id: Type.Optional(nullable(Id("usr"))),
+    assigned_user_id: Type.Optional(nullable(Id("usr", "Person who does it. Default: anyone."))),
   },
   { title: "GivenRunStep" },
 );
@@ -47,23 +47,32 @@ export const createRun = operation({
   route: "POST /runs",
   summary: "Create a run",
   description:
-    "From a template, whose steps are copied, or from given steps. `step_assignments` are allowed only with a template. " +
-    `After ${MOST_CHANGES} changes a run can only be closed: further changes are 422, rule \`run_limit\`. ` +
-    `So are notes and evidence beyond ${MOST_NOTES / 1_048_576} MB over all steps.`,
+    "Use this for work in several steps. Copies the steps of a template, or takes given ones; returns the run. A run has " +
+    `at most ${MOST_CHANGES} changes and ${MOST_NOTES / 1_048_576} MB of notes and evidence (rule \`run_limit\`); then ` +
+    "it can only be closed.",
   access: writer,
   audit: true,
   body: {
     goal: Goal,
     project_id: Type.Optional(ProjectKey),
     success_criteria: Type.Optional(Criteria),
-    ambiguity_score: Type.Optional(nullable(Type.Number())),
-    ambiguity_notes: Type.Optional(Type.Array(AmbiguityNote, { maxItems: 100 })),
-    steps: Type.Optional(Type.Array(GivenStep, { maxItems: MOST_STEPS })),
+    ambiguity_score: Type.Optional(
+      nullable(Type.Number({ description: "How unclear the goal is, on the caller's scale." })),
+    ),
+    ambiguity_notes: Type.Optional(
+      Type.Array(AmbiguityNote, { maxItems: 100, description: "What is unclear about the goal." }),
+    ),
+    steps: Type.Optional(
+      Type.Array(GivenStep, { maxItems: MOST_STEPS, description: "Steps; not with `template_id`." }),
+    ),
     template_id: Type.Optional(
-      nullable(Uuid("process_template", "The `id` of a version; not with `steps`.")),
+      nullable(Uuid("process_template", "`id` of a template version; not with `steps`.")),
     ),
     step_assignments: Type.Optional(
-      Type.Array(Type.Object({ step_key: StepKey, assigned_user_id: Id("usr") }), { maxItems: MOST_STEPS }),
+      Type.Array(Type.Object({ step_key: StepKey, assigned_user_id: Id("usr") }), {
+        maxItems: MOST_STEPS,
+        description: "People for the template's steps; only with `template_id`.",
+      }),
     ),
   },
   results: { 201: Run },
@@ -77,21 +86,27 @@ export const listRuns = operation({
   heavy: true,
   summary: "List the tenant's runs, newest first",
   description:
-    "All runs of the tenant as a bare array. With `limit`, a page, which may have fewer if runs are long: continue with " +
-    "`offset` until the header `X-Total-Count`.",
+    "Returns all runs of the tenant as an array. With `limit`, returns a page, which may have fewer if runs are " +
+    "long: continue with `offset` until the header `X-Total-Count`.",
   access: reader,
   query: {
-    status: Type.Optional(oneOf(RUN_STATUSES)),
+    status: Type.Optional(oneOf(RUN_STATUSES, { description: "Only this status." })),
     project_id: Type.Optional(
-      Type.String({ maxLength: 200, description: "Empty: only runs without a project." }),
+      Type.String({ maxLength: 200, description: "Key of a project; empty: only runs without one." }),
     ),
     offset: Offset,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LISTED, description: "Default: all." })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MOST_LISTED,
+        description: "Maximum number of results. Default: all.",
+      }),
+    ),
   },
   inPages: MOST_LISTED,
   results: { 200: Type.Array(Run) },
   mcp: {
-    description: `All runs of the tenant. At most ${MOST_LISTED} per page, fewer if they are long: continue with \`offset\`.`,
+    description: `Use this to find a run to work on. Returns at most ${MOST_LISTED} per page, fewer if they are long: continue with \`offset\`.`,
   },
 });
 
@@ -99,6 +114,7 @@ export const getRun = operation({
   action: "runs.get",
   route: "GET /runs/{run_id}",
   summary: "Read a run, its steps and their attempts",
+  description: "Returns the whole run. For the caller's next step, read its position.",
   access: reader,
   path,
   results: {
@@ -119,7 +135,8 @@ export const runPosition = operation({
   route: "GET /runs/{run_id}/position",
   summary: "Read a run's progress and the caller's next step",
   description:
-    "`my_next`: the first ready step assigned to the caller (for agents: to the owner), else the first unassigned one.",
+    "Use this to decide what to do next. `my_next` is the first ready step assigned to the caller (for agents: " +
+    "to the owner), else the first unassigned one.",
   access: reader,
   path,
   results: { 200: Position },
@@ -131,12 +148,17 @@ export const closeRun = operation({
   action: "runs.close",
   route: "POST /runs/{run_id}/close",
   summary: "Close a run with an outcome",
-  description: "Its steps can no longer change. A closed run is 409 `conflict`.",
+  description:
+    "Use this to end a run, finished or not: its steps can no longer change. A run that is already closed is " +
+    "`conflict`.",
   access: writer,
   overQuota: true,
   audit: true,
   path,
-  body: { outcome: oneOf(OUTCOMES), note: Type.Optional(nullable(Text)) },
+  body: {
+    outcome: oneOf(OUTCOMES, { description: "Result of the run." }),
+    note: Type.Optional(nullable({ ...Text, description: "Reason or summary." })),
+  },
   results: { 200: Run },
   errors: ["not_found", "conflict"],
   mcp: { destructive: true },
@@ -147,8 +169,8 @@ export const retrospective = operation({
   route: "GET /runs/{run_id}/retrospective",
   summary: "Read the times and evidence of a closed run's steps",
   description:
-    "`elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. " +
-    "Reopened steps count each time. An open run is 409 `conflict`.",
+    "Use this to learn from a closed run. `elapsed_seconds` counts from ready to done, `active_seconds` while in " +
+    "progress; null if a step did not get that far. Reopened steps count each time. An open run is `conflict`.",
   access: reader,
   path,
   results: {
@@ -178,6 +200,8 @@ export const runHistory = operation({
   action: "runs.history",
   route: "GET /runs/{run_id}/history",
   summary: "List the completed steps, in order of completion",
+  description:
+    "Use this to see who did what: returns each completed step with its author, time and artifacts.",
   access: reader,
   path,
   results: {
@@ -204,7 +228,7 @@ export const statusDocument = operation({
   action: "runs.status_document",
   route: "GET /runs/{run_id}/status-document",
   summary: "Read a run as a Markdown document",
-  description: "Identical bytes as long as the run does not change.",
+  description: "Use this to report on a run. The bytes are identical until the run changes.",
   access: reader,
   path,
   results: { 200: Type.String() },

@@ -42,7 +42,7 @@ export const actorFields = {
 };
 
 export const StepStatusField = oneOf(STEP_STATUSES, {
-  description: "`ready`: everything it depends on is completed or skipped; `blocked`: not yet.",
+  description: "`ready`: all of its dependencies are completed or skipped. `blocked`: some are not.",
 });
 
 export const RunStep = Type.Object(
@@ -86,11 +86,11 @@ export const Attempt = Type.Object(
 );
 
 export const AmbiguityNote = Type.Object({
-  dimension: Type.String({ maxLength: 200 }),
-  score: Type.Optional(nullable(Type.Number())),
-  min: Type.Optional(nullable(Type.Number())),
-  status: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
-  note: Type.Optional(nullable(Text)),
+  dimension: Type.String({ maxLength: 200, description: "Aspect." }),
+  score: Type.Optional(nullable(Type.Number({ description: "Its score." }))),
+  min: Type.Optional(nullable(Type.Number({ description: "Required score." }))),
+  status: Type.Optional(nullable(Type.String({ maxLength: 200, description: "Its status." }))),
+  note: Type.Optional(nullable({ ...Text, description: "Explanation." })),
 });
 export type AmbiguityNote = Static<typeof AmbiguityNote>;
 
@@ -98,12 +98,14 @@ export const Goal = Type.String({
   minLength: 1,
   maxLength: 8000,
   pattern: "\\S",
+  description: "What the run must achieve.",
   examples: ["Ship the release notes"],
 });
-export const ProjectKey = nullable(
-  Type.String({ maxLength: 200, description: "A project's key, never its id." }),
-);
-export const Criteria = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), { maxItems: 100 });
+export const ProjectKey = nullable(Type.String({ maxLength: 200, description: "Key of the project." }));
+export const Criteria = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), {
+  maxItems: 100,
+  description: "Conditions under which the goal is achieved.",
+});
 
 export const runFields = {
   id: Uuid("run"),

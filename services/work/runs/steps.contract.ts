@@ -7,7 +7,13 @@ import { Attempt, PositionSteps, path, ShownStep, Text, writer } from "./shapes.
 /** Evidence is sent in the request as base64: up to 4 MB. */
 const MAX_EVIDENCE = 6 * 1_048_576;
 
-const Reason = Type.String({ minLength: 1, maxLength: 8000, pattern: "\\S", examples: ["Done elsewhere"] });
+const Reason = Type.String({
+  minLength: 1,
+  maxLength: 8000,
+  pattern: "\\S",
+  description: "Reason, shown in the run.",
+  examples: ["Done elsewhere"],
+});
 const Key = Type.Object({ step_key: StepKey, reason: Reason }).properties;
 
 export const startStep = operation({
@@ -15,18 +21,18 @@ export const startStep = operation({
   route: "POST /runs/{run_id}/steps/start",
   summary: "Start a step",
   description:
-    "Not exclusive: several attempts may be open at once, and later ones get a `warning`. 409 `step_not_ready` while a " +
-    "dependency is unfinished or reopened.",
+    "Call this before working on a step. Returns the attempt and the step's specialist. Not exclusive: `warning` " +
+    "names other open attempts. `step_not_ready` while a dependency is unfinished.",
   access: writer,
   audit: true,
   path,
   body: {
     step_key: StepKey,
     handoff_id: Type.Optional(
-      nullable(Uuid("handoff", "The handoff to continue: the caller's, or one offered in the run.")),
+      nullable(Uuid("handoff", "Handoff to continue: the caller's, or one offered in the run.")),
     ),
-    bundle_id: Type.Optional(nullable(Uuid("bundle", "The context to start with: the caller's bundle."))),
-    notes: Type.Optional(nullable(Text)),
+    bundle_id: Type.Optional(nullable(Uuid("bundle", "Bundle of the caller to start with."))),
+    notes: Type.Optional(nullable({ ...Text, description: "Notes on the attempt." })),
   },
   results: { 201: Attempt },
   errors: ["not_found", "validation_error", "conflict", "step_not_ready", "business_rule_violation"],
@@ -38,29 +44,36 @@ export const completeStep = operation({
   route: "POST /runs/{run_id}/steps/complete",
   summary: "Complete a step, or attest one of its criteria",
   description:
-    "With `criterion_key`, one criterion is attested; the last one completes the step, and until then " +
-    "`completed_step_key` is null. `artifact_contents` stores the content of registered artifacts.",
+    "Call this when a step is done. With `criterion_key`, attests one criterion; the last one completes the " +
+    "step, and until then `completed_step_key` is null.",
   access: writer,
   audit: true,
   path,
   body: {
     step_key: StepKey,
     criterion_key: Type.Optional(
-      nullable(
-        Type.String({ maxLength: 100, description: "One of the step's criteria. Default: all of them." }),
-      ),
+      nullable(Type.String({ maxLength: 100, description: "Key of a criterion. Default: all." })),
     ),
     what_makes_this_done: Type.Optional(
-      nullable({ ...Text, description: "The evidence that the step is done." }),
+      nullable({ ...Text, description: "Evidence that the step is done." }),
     ),
     artifact_contents: Type.Optional(
       Type.Array(
         Type.Object({
           artifact_id: Uuid("artifact"),
-          content_base64: Type.String({ contentEncoding: "base64", pattern: "^[A-Za-z0-9+/]*={0,2}$" }),
-          mime_type: Type.String({ minLength: 1, maxLength: 200, examples: ["text/markdown"] }),
+          content_base64: Type.String({
+            contentEncoding: "base64",
+            pattern: "^[A-Za-z0-9+/]*={0,2}$",
+            description: "Content in base64.",
+          }),
+          mime_type: Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: "Media type of the content.",
+            examples: ["text/markdown"],
+          }),
         }),
-        { maxItems: 100 },
+        { maxItems: 100, description: "Content of registered artifacts, to be stored as evidence." },
       ),
     ),
   },
@@ -91,7 +104,7 @@ export const skipStep = operation({
   action: "runs.skip_step",
   route: "POST /runs/{run_id}/steps/skip",
   summary: "Skip a step",
-  description: "Dependent steps no longer wait for it.",
+  description: "Use this for a step that is not needed. Dependent steps no longer wait for it.",
   access: writer,
   audit: true,
   path,
@@ -113,8 +126,8 @@ export const reopenStep = operation({
   route: "POST /runs/{run_id}/steps/reopen",
   summary: "Reopen a completed or skipped step",
   description:
-    "Ready successors are blocked again; those further on are reported and do not change. A completed run becomes active " +
-    "again.",
+    "Use this if a step's result must be redone. Ready successors are blocked again; later steps are reported " +
+    "but do not change. A completed run becomes active again.",
   access: writer,
   audit: true,
   path,
@@ -136,12 +149,11 @@ export const assignStep = operation({
   action: "runs.assign_step",
   route: "POST /runs/{run_id}/steps/assign",
   summary: "Assign a step to a person",
-  description:
-    "Null unassigns it. Open attempts and the completion mode do not change. Repeating an assignment changes nothing.",
+  description: "Sets who does the step; null: nobody. Open attempts and the completion mode do not change.",
   access: writer,
   audit: true,
   path,
-  body: { step_key: StepKey, assigned_user_id: nullable(Id("usr")) },
+  body: { step_key: StepKey, assigned_user_id: nullable(Id("usr", "Person to assign; null: nobody.")) },
   results: { 200: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }) },
   errors: ["not_found", "validation_error", "conflict", "business_rule_violation"],
   mcp: { idempotent: true },

@@ -13,14 +13,19 @@ export const StepKey = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+  description: "Key of the step.",
   examples: ["draft"],
 });
 
 const pointerFields = {
   uri: Type.Optional(nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] }))),
-  provider: Type.Optional(nullable(Type.String({ maxLength: 200, examples: ["exemplar"] }))),
-  native_id: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
-  display_name: Type.Optional(nullable(Type.String({ maxLength: 500, examples: ["The brief"] }))),
+  provider: Type.Optional(
+    nullable(Type.String({ maxLength: 200, description: "System that holds it.", examples: ["exemplar"] })),
+  ),
+  native_id: Type.Optional(nullable(Type.String({ maxLength: 1000, description: "Id in that system." }))),
+  display_name: Type.Optional(
+    nullable(Type.String({ maxLength: 500, description: "Display name.", examples: ["The brief"] })),
+  ),
 };
 
 /** A pointer for a person or a system; its content is never read. */
@@ -36,17 +41,25 @@ export const GivenPointer = Type.Object(
           maxLength: 4000,
           pattern: NAMED_ADDRESS,
           examples: ["https://example.com/brief"],
-          description: "A path, or a URL of a known scheme.",
+          description: "Path, or URL of a known scheme.",
         }),
       ),
     ),
   },
-  { title: "GivenPointer", additionalProperties: false },
+  {
+    title: "GivenPointer",
+    additionalProperties: false,
+    description: "Where the content is. Never followed.",
+  },
 );
 
 const Criterion = Type.Object({
-  key: Type.String({ minLength: 1, maxLength: 100, examples: ["reviewed"] }),
-  description: Type.String({ maxLength: 2000, examples: ["A second pair of eyes has read it."] }),
+  key: Type.String({ minLength: 1, maxLength: 100, description: "Its key.", examples: ["reviewed"] }),
+  description: Type.String({
+    maxLength: 2000,
+    description: "What must be true.",
+    examples: ["A second pair of eyes has read it."],
+  }),
 });
 
 const Text = Type.String({ maxLength: 32_768 });
@@ -54,41 +67,55 @@ const Text = Type.String({ maxLength: 32_768 });
 /** Input fields of steps of templates and of runs. */
 export const stepFields = {
   step_key: StepKey,
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: 500, examples: ["Write the draft"] })),
-  role: Type.Optional(nullable(Type.String({ maxLength: 200, examples: ["writer"] }))),
+  title: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: "Display title. Default: the key.",
+      examples: ["Write the draft"],
+    }),
+  ),
+  role: Type.Optional(
+    nullable(
+      Type.String({ maxLength: 200, description: "Role of the person or agent.", examples: ["writer"] }),
+    ),
+  ),
   specialist_name: Type.Optional(
     nullable(
       Type.String({
         maxLength: 200,
         examples: ["editor"],
-        description: "Its preamble is given to the caller who starts the step.",
+        description: "Specialist to load when the step starts.",
       }),
     ),
   ),
-  instructions: Type.Optional(nullable(Text)),
+  instructions: Type.Optional(nullable({ ...Text, description: "What to do." })),
   depends_on: Type.Optional(
     Type.Array(StepKey, {
       maxItems: MOST_STEPS,
-      description: "Steps that must be completed or skipped first.",
+      description: "Keys of steps to complete or skip first.",
     }),
   ),
   completion_criteria: Type.Optional(
     Type.Array(Criterion, {
       maxItems: 100,
-      description: "Attested one by one; the last completes the step.",
+      description: "Criteria, attested one by one; the last completes the step.",
     }),
   ),
   expected_artifact_kinds: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 }),
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      maxItems: 100,
+      description: "Kinds of artifacts to register.",
+    }),
   ),
   reference_pointer: Type.Optional(nullable(GivenPointer)),
-  reference_note: Type.Optional(nullable(Text)),
+  reference_note: Type.Optional(nullable({ ...Text, description: "Note on the reference." })),
   due_in_seconds: Type.Optional(
     nullable(
       Type.Integer({
         minimum: 1,
         maximum: 100 * 365 * 86_400,
-        description: "Time after becoming ready until the step is stale.",
+        description: "Seconds from ready until the step is stale.",
       }),
     ),
   ),
@@ -96,7 +123,7 @@ export const stepFields = {
 
 const CompletionMode = oneOf(COMPLETION_MODES, {
   description:
-    "`handoff_accepted` without criteria: the step completes when a successor accepts a handoff offer.",
+    "`handoff_accepted`: unless it has criteria, the step completes when a successor accepts a handoff offer.",
 });
 
 const GivenStep = Type.Object(
@@ -128,6 +155,7 @@ const Slug = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[a-z0-9]+(-[a-z0-9]+)*$",
+  description: "Slug of the template; its versions share it.",
   examples: ["release-notes"],
 });
 
@@ -135,7 +163,12 @@ const head = {
   name: Name,
   slug: Slug,
   description: nullable(Description),
-  goal_template: nullable(Type.String({ maxLength: 4000 })),
+  goal_template: nullable(
+    Type.String({
+      maxLength: 4000,
+      description: "Describes the goal of its runs; nothing in it is substituted.",
+    }),
+  ),
   version_num: Type.Integer({ minimum: 1 }),
 };
 
@@ -149,8 +182,8 @@ export const authorTemplate = operation({
   route: "POST /process-templates",
   summary: "Create a process template, or a new version of one",
   description:
-    "An existing slug gets a new version; earlier ones do not change. `goal_template` is a description: nothing in it is " +
-    "substituted.",
+    "Use this for a process that runs repeat. An existing slug gets a new version; earlier ones do not change. " +
+    "Returns the version, whose `id` creates runs.",
   access: { by: "any", scope: "memory:write" },
   audit: true,
   body: {
@@ -158,7 +191,7 @@ export const authorTemplate = operation({
     slug: Slug,
     description: Type.Optional(nullable(Description)),
     goal_template: Type.Optional(head.goal_template),
-    steps: Type.Array(GivenStep, { minItems: 1, maxItems: MOST_STEPS }),
+    steps: Type.Array(GivenStep, { minItems: 1, maxItems: MOST_STEPS, description: "Steps of the process." }),
   },
   results: { 201: Template },
   errors: ["validation_error"],
@@ -169,6 +202,8 @@ export const listTemplates = operation({
   action: "templates.list",
   route: "GET /process-templates",
   summary: "List the latest version of every process template, by slug",
+  description:
+    "Use this to find a process for a run. Returns names, descriptions and step counts, without the steps.",
   access: { by: "any", scope: "memory:read" },
   results: {
     200: Type.Array(
@@ -185,10 +220,10 @@ export const getTemplate = operation({
   action: "templates.get",
   route: "GET /process-templates/{slug}",
   summary: "Read a process template",
-  description: "The latest version, or the given one. Runs are created from its `id`.",
+  description: "Use this before creating a run. Returns the steps, and the `id` to create runs with.",
   access: { by: "any", scope: "memory:read" },
   path: { slug: { ...Slug, "x-identifier": "template_slug" } },
-  query: { version_num: Type.Optional(Whole({ minimum: 1 })) },
+  query: { version_num: Type.Optional(Whole({ minimum: 1, description: "Version. Default: the latest." })) },
   results: { 200: Template },
   errors: ["not_found"],
   mcp: true,

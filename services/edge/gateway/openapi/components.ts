@@ -10,7 +10,7 @@ export const INFO = {
     "and dead letters.\n\n" +
     "Times are ISO 8601 in UTC with milliseconds. Unknown query parameters are ignored. Unknown keys of a body are " +
     "refused with `validation_failed`: `details.field` names the key and `details.expected` the nearest allowed one. " +
-    "Free-form objects, such as `metadata`, take any key. Resources of other tenants are not found, like those that do not exist.\n\n" +
+    "Free-form objects, such as `metadata`, accept any key. Resources of other tenants get the same 404 as missing ones.\n\n" +
     `## Errors\n\n${ERROR_TABLE}`,
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
@@ -75,20 +75,25 @@ const attribute = (
 export const COMPONENTS = {
   schemas: { Error: ERROR_SCHEMA, OAuthError: OAUTH_ERROR_SCHEMA } as Record<string, unknown>,
   headers: {
-    "X-Request-Id": text("The caller's X-Request-Id if it is valid, else a new one."),
+    "X-Request-Id": text("The caller's X-Request-Id if it is valid, otherwise a new one."),
     "X-RateLimit-Limit": whole("Requests allowed in any 60 seconds; absent without a limit."),
-    "X-RateLimit-Remaining": whole("Requests left now."),
-    "X-RateLimit-Reset": whole("When the oldest counted request stops counting, in seconds since the epoch."),
-    "Retry-After": whole("Seconds to wait before the same request is sent again."),
-    "WWW-Authenticate": text(
-      "The way to authenticate (RFC 6750). `invalid_token`: the token is malformed, expired or revoked. " +
-        "`insufficient_scope`: it lacks the named scope. Without an error no token was sent, or the valid one of a " +
-        "person where an agent's is needed.",
+    "X-RateLimit-Remaining": whole("Requests left in the current 60 seconds."),
+    "X-RateLimit-Reset": whole(
+      "Time at which the oldest counted request stops counting, in seconds since the epoch.",
     ),
-    "Content-Disposition": text("The name to save the answer under (RFC 6266)."),
-    "Idempotency-Replayed": text("`true` on the stored answer of an earlier request with the same key.", {
-      enum: ["true"],
-    }),
+    "Retry-After": whole("Seconds to wait before retrying the request."),
+    "WWW-Authenticate": text(
+      "How to authenticate (RFC 6750). `invalid_token`: the token is malformed, expired or revoked. " +
+        "`insufficient_scope`: it lacks the named scope. Without an error: the request had no token, or a person's " +
+        "where an agent's is required.",
+    ),
+    "Content-Disposition": text("File name for the response (RFC 6266)."),
+    "Idempotency-Replayed": text(
+      "`true` if this is the stored response to an earlier request with the same key.",
+      {
+        enum: ["true"],
+      },
+    ),
   },
   parameters: {
     "Idempotency-Key": {
@@ -96,9 +101,9 @@ export const COMPONENTS = {
       in: "header",
       required: false,
       description:
-        "Makes a repetition safe: the same key with the same method, path and body is answered with the stored " +
-        "answer for at least 24 hours; with another body it is `409 conflict`. Answers 401, 429 and 5xx are not " +
-        "stored. An answer that holds a secret is given again for 10 minutes only.",
+        "Makes a request safe to retry. For at least 24 hours, the same key with the same method, path and body " +
+        "returns the stored response; with another body, `409 conflict`. Responses 401, 429 and 5xx are not stored. " +
+        "Responses with a secret are stored for 10 minutes only.",
       schema: { type: "string", minLength: 1, maxLength: 255 },
       example: "order-1842-created",
     },
@@ -117,8 +122,7 @@ export const COMPONENTS = {
       scheme: "bearer",
       bearerFormat: "JWT",
       description:
-        "The access token of an agent (`POST /v1/auth/token`) or of a person (`POST /v1/auth/login`), or an agent's API " +
-        "key itself.",
+        "An access token of an agent (`POST /v1/auth/token`) or a person (`POST /v1/auth/login`), or an agent's API key.",
     },
     operator: { type: "http", scheme: "bearer", description: "`OPERATOR_TOKEN` of the installation." },
     monitor: { type: "http", scheme: "bearer", description: "`METRICS_TOKEN` of the installation." },

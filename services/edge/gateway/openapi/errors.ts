@@ -14,7 +14,7 @@ const DETAILS: Partial<Record<FaultCode, Json>> = {
   conflict: { idempotency_key: "order-1842-created", existing_resource_id: "ag_4fXq1mCz8Jw0bT7kLr2N" },
   payload_too_large: { actual_size: 1_500_000, max_size: 1_048_576 },
   unsupported_media_type: { value: "text/plain", expected: ["application/json"] },
-  business_rule_violation: { rule: "interest_conflict", message: "This interest is declared already." },
+  business_rule_violation: { rule: "interest_conflict", message: "The agent already has this interest." },
   rate_limited: { retry_after_seconds: 12, limit: 100, window_seconds: 60 },
   service_unavailable: { retry_after_seconds: 1 },
 };
@@ -23,7 +23,7 @@ const CODES = Object.keys(FAULTS) as FaultCode[];
 
 export const ERROR_SCHEMA = {
   type: "object",
-  description: "Every error has this form. A code is stable; a message is for people and may change.",
+  description: "Every error has this form. Codes are stable; messages are for people and may change.",
   required: ["error"],
   properties: {
     error: {
@@ -42,7 +42,7 @@ export const ERROR_SCHEMA = {
 /** The error of a token request in form encoding (RFC 6749, section 5.2). */
 export const OAUTH_ERROR_SCHEMA = {
   type: "object",
-  description: "The answer to a refused token request that came as a form.",
+  description: "Error of a token request sent as a form.",
   required: ["error", "error_description"],
   properties: {
     error: {

@@ -82,7 +82,7 @@ const WHO: Record<string, string> = {
 const FOR_ADMINS = "For agents, and for people with the role `admin`.";
 
 function whoMayCall({ access }: Operation): string {
-  if (access.by === "public" && access.identified) return "Needs no token, and takes one.";
+  if (access.by === "public" && access.identified) return "A token is optional.";
   const admins = "people" in access && access.people === "org_admin";
   const who = admins ? FOR_ADMINS : (WHO[access.by] as string);
   const { scope } = access as { scope?: string };
@@ -187,11 +187,11 @@ function ref(kind: string, name: string): Json {
 
 const MEANINGS: Record<string, string> = {
   200: "Done.",
-  201: "Made.",
-  202: "Accepted, and durable.",
-  204: "Done; there is nothing to say.",
-  400: "The request, or the message in it, is malformed.",
-  406: "The caller accepts none of the media types that are answered.",
-  415: "The body is not of a media type that is taken.",
+  201: "Created.",
+  202: "Accepted and durable.",
+  204: "Done. The response has no body.",
+  400: "The request or its message is malformed.",
+  406: "The caller accepts none of the media types of the response.",
+  415: "The media type of the body is not supported.",
   503: "Not ready.",
 };

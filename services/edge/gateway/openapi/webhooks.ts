@@ -15,35 +15,36 @@ const header = (name: string, description: string, schema: Json, example: string
 const HEADERS = [
   header(
     "webhook-id",
-    "The delivery's id, the same with every attempt: what was handled under it is not handled again.",
+    "Id of the delivery, the same for every attempt. Ignore a delivery that you have handled already.",
     { type: "string", pattern: "^dlv_[A-Za-z0-9_-]{1,64}$" },
     "dlv_4fXq1mCz8Jw0bT7kLr2N",
   ),
   header(
     "webhook-timestamp",
-    "When the attempt was made, in seconds since the epoch: refuse what is more than five minutes away.",
+    "Time of the attempt, in seconds since the epoch. Refuse requests that are more than five minutes off.",
     { type: "string", pattern: "^[0-9]+$" },
     "1769851800",
   ),
   header(
     "webhook-signature",
     "`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`, keyed with the base64-decoded part " +
-      "of the agent's signing secret after `whsec_`; while a secret is rotated one for each, with a space between.",
+      "of the agent's signing secret after `whsec_`. For 24 hours after a rotation there are two, separated by a space.",
     { type: "string", pattern: "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$" },
     "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
   ),
   header(
     "traceparent",
-    "The W3C trace context of the event, where there is one.",
+    "W3C trace context of the event, if it has one.",
     { type: "string", pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}" },
     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
   ),
 ];
 
 const RETRIED =
-  "Retried after 5 s, 30 s, 5 min and 30 min (each ±20 %), until the agent's retry budget is spent; then it is a dead letter.";
+  "Retried after 5 s, 30 s, 5 min and 30 min (each ±20 %), until the agent's retry budget is spent; then dead-lettered.";
 const RETRY_AFTER = {
-  description: "Seconds, or a date: neither this delivery nor others are sent before, at most a day.",
+  description:
+    "Seconds or a date, at most a day from now. Until then, no deliveries are sent to this endpoint.",
   schema: { type: "string" },
 };
 
@@ -55,9 +56,10 @@ export function webhooks(components: Components): Json {
     tags: ["deliveries"],
     summary: "Deliver an event by push",
     description:
-      "Sent to the `delivery_endpoint` of an agent whose `delivery_mode` is `push`, signed as Standard Webhooks: verify the " +
-      "signature over the raw body before you read it. By the agent's `push_format` the body is the whole CloudEvent " +
-      "(`structured`) or its `data`, with its attributes in `ce-*` headers (`binary`). Answer within 15 s; redirects are not followed, and of the answer's body nothing is read.",
+      "Sent to the `delivery_endpoint` of an agent whose `delivery_mode` is `push`, signed as Standard Webhooks. Verify the " +
+      "signature over the raw body before you parse it. Depending on the agent's `push_format`, the body is the whole " +
+      "CloudEvent (`structured`) or its `data`, with the attributes in `ce-*` headers (`binary`). Respond within 15 s. " +
+      "Redirects are not followed, and the response body is ignored.",
     security: [],
     parameters: HEADERS,
     requestBody: {
@@ -69,7 +71,7 @@ export function webhooks(components: Components): Json {
     },
     responses: {
       "2XX": { description: "Acknowledges the delivery." },
-      410: { description: "Ends pushes to this endpoint: what is not acknowledged waits to be polled." },
+      410: { description: "Stops pushes to this endpoint. Unacknowledged deliveries can be polled." },
       429: { description: RETRIED, headers: { "Retry-After": RETRY_AFTER } },
       default: { description: `Anything else. ${RETRIED}`, headers: { "Retry-After": RETRY_AFTER } },
     },
