@@ -87,9 +87,7 @@ function Secrets({ agent, apiKey, problem, onDone }: Created & { onDone(): void 
       <div className="stack">
         <p className="notice warn">These secrets are shown only once. Copy them to your secret store now.</p>
         {problem && (
-          <p className="notice bad">
-            The API key could not be created: {problem} Create one under API keys.
-          </p>
+          <p className="notice bad">The API key could not be created: {problem} Create one under API keys.</p>
         )}
         {apiKey && (
           <Secret label="API key" value={apiKey} note="The agent exchanges it for an access token." />

@@ -39,13 +39,7 @@ export function ChannelForm({ channel, onClose, onSaved }: Props) {
       onClose={onClose}
       task={save}
     >
-      <TextField
-        label="Name"
-        required
-        {...field("name")}
-        placeholder="deployments"
-        hint="Must be unique."
-      />
+      <TextField label="Name" required {...field("name")} placeholder="deployments" hint="Must be unique." />
       <TextArea label="Description" rows={2} {...field("description")} />
     </FormDialog>
   );

@@ -85,12 +85,7 @@ function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: st
         {...field("type")}
         hint="A glob: * matches any characters."
       />
-      <CodeArea
-        label="Filter (CEL)"
-        rows={2}
-        {...field("filter")}
-        hint="Empty: every event of the type."
-      />
+      <CodeArea label="Filter (CEL)" rows={2} {...field("filter")} hint="Empty: every event of the type." />
     </FormDialog>
   );
 }

@@ -92,9 +92,7 @@ function About({ document }: { document: Document }) {
           Sensitivity: capitalised(document.sensitivity),
           Source: document.ingestion_source_name,
           Version: document.version_num,
-          ...Object.fromEntries(
-            audience.map(([name, labels]) => [capitalised(name), labels.join(", ")]),
-          ),
+          ...Object.fromEntries(audience.map(([name, labels]) => [capitalised(name), labels.join(", ")])),
           Uploaded: <Time at={document.created_at} />,
           Ingested: document.ingested_at && <Time at={document.ingested_at} />,
           ID: <Id>{document.document_id}</Id>,

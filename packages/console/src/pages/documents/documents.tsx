@@ -41,10 +41,7 @@ export function Documents() {
   const pages = useList(api.documents.list, {}, "documents");
   useOnChange("document", null, true, useReload(pages));
   return (
-    <Page
-      title="Documents"
-      lead="Reference documents that agents search and cite."
-    >
+    <Page title="Documents" lead="Reference documents that agents search and cite.">
       <div className="stack">
         <Drop onAccepted={pages.reload} />
         <SearchLine label="Search documents" placeholder="Search by words or meaning" />

@@ -80,8 +80,7 @@ function ByFeed({ feed_id }: { feed_id: string }) {
   if (!data) {
     return (
       <li>
-        <span className="faint">Channel feed</span>{" "}
-        <code>{data === null ? "deleted" : "…"}</code>
+        <span className="faint">Channel feed</span> <code>{data === null ? "deleted" : "…"}</code>
       </li>
     );
   }

@@ -92,11 +92,7 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
   });
   return (
     <Card title="Mapping">
-      <Form
-        task={save}
-        submit="Save"
-        note="Earlier mapping failures can be replayed from the dead letters."
-      >
+      <Form task={save} submit="Save" note="Earlier mapping failures can be replayed from the dead letters.">
         <TextField label="Name" {...field("name")} required maxLength={200} />
         <WebhookMappingFields source={webhook.source} {...field("mapping")} />
       </Form>

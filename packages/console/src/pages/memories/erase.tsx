@@ -124,12 +124,7 @@ function What({ onChange, onPlanned }: WhatProps) {
     if (edits.current === before) onPlanned(given, counted);
   });
   return (
-    <Form
-      task={look}
-      submit="Preview erasure"
-      disabled={!wanted[by]}
-      note="The preview erases nothing."
-    >
+    <Form task={look} submit="Preview erasure" disabled={!wanted[by]} note="The preview erases nothing.">
       <div>
         <Segments label="Select by" {...field("by")} options={BY} />
       </div>
@@ -149,9 +144,7 @@ function What({ onChange, onPlanned }: WhatProps) {
           hint="Everything that this agent owns, including what only it can read."
         />
       )}
-      {by === "ids" && (
-        <CodeArea label="Memory IDs" {...field("ids")} hint="One per line, at most 1,000." />
-      )}
+      {by === "ids" && <CodeArea label="Memory IDs" {...field("ids")} hint="One per line, at most 1,000." />}
     </Form>
   );
 }

@@ -33,8 +33,7 @@ export function Found({ filters }: { filters: MemoryFilters }) {
           <div className="stack">
             {answer.degraded && (
               <p className="notice warn">
-                <TriangleAlert aria-hidden size={16} /> Partial results:{" "}
-                {answer.degraded_reasons.join("; ")}
+                <TriangleAlert aria-hidden size={16} /> Partial results: {answer.degraded_reasons.join("; ")}
               </p>
             )}
             {answer.results.length === 0 ? <NoMatch /> : <Results results={answer.results} />}

@@ -141,16 +141,10 @@ export function SupersedeDialog({ memory, onClose, onDone }: Props) {
     await onDone();
   });
   return (
-    <FormDialog
-      title="Supersede memory"
-      submit="Supersede"
-      disabled={!by}
-      onClose={onClose}
-      task={save}
-    >
+    <FormDialog title="Supersede memory" submit="Supersede" disabled={!by} onClose={onClose} task={save}>
       <p className="muted">
-        “{memory.title}” stays readable, but searches return it only if superseded memories are included.
-        This cannot be undone.
+        “{memory.title}” stays readable, but searches return it only if superseded memories are included. This
+        cannot be undone.
       </p>
       <Combo label="Superseded by" value={by} onChange={setBy} find={others(memory)} />
     </FormDialog>

@@ -154,8 +154,8 @@ function Citations({ citations }: Pick<Lineage, "citations">) {
   if (citations.length === 0)
     return (
       <Empty icon={Quote} title="No citations">
-        A memory created from a document chunk (<code>source_type: document_chunk</code>) shows the
-        cited passage here.
+        A memory created from a document chunk (<code>source_type: document_chunk</code>) shows the cited
+        passage here.
       </Empty>
     );
   return citations.map(({ document_id, document_name, snippet, page, freshness }) => (

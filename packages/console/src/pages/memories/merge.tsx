@@ -169,13 +169,7 @@ function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Mem
           onChange={setContent}
           hint="Add what only the other memory says."
         />
-        <TextField
-          label="Note"
-          value={note}
-          onChange={setNote}
-          placeholder="Optional"
-          maxLength={2000}
-        />
+        <TextField label="Note" value={note} onChange={setNote} placeholder="Optional" maxLength={2000} />
         <div className="row">
           <Button kind="primary" busy={resolve.busy} disabled={!survivor} onClick={() => resolve.run()}>
             Merge

@@ -90,8 +90,7 @@ export function Merges() {
         linkOf={({ id }) => `/memories/merges/${id}`}
         empty={
           <Empty icon={GitMerge} title={`No ${status} proposals`}>
-            {status === "open" &&
-              "Near duplicates appear here soon after they are created."}
+            {status === "open" && "Near duplicates appear here soon after they are created."}
           </Empty>
         }
       />

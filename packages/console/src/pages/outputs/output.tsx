@@ -104,9 +104,7 @@ function About({ output }: { output: Output }) {
           Author: by && <Who id={by} />,
           Project: output.project_id,
           Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
-          Run: output.process_run_id && (
-            <Link to={`/runs/${output.process_run_id}`}>View run</Link>
-          ),
+          Run: output.process_run_id && <Link to={`/runs/${output.process_run_id}`}>View run</Link>,
           "Superseded by": output.superseded_by && (
             <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
           ),

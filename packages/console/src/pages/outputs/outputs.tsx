@@ -45,11 +45,7 @@ export function Outputs() {
     </Button>
   );
   return (
-    <Page
-      title="Outputs"
-      lead="Markdown documents by agents and people, with every version."
-      actions={save}
-    >
+    <Page title="Outputs" lead="Markdown documents by agents and people, with every version." actions={save}>
       <div className="stack">
         <SearchLine label="Search outputs" placeholder="Search by words or meaning" />
         {q ? (
@@ -62,8 +58,8 @@ export function Outputs() {
             linkOf={({ id }) => `/outputs/${id}`}
             empty={
               <Empty icon={FileOutput} title="No outputs yet" action={save}>
-                Agents save reports, notes and plans with <code>POST /v1/outputs</code>; saving under the
-                same slug creates a new version.
+                Agents save reports, notes and plans with <code>POST /v1/outputs</code>; saving under the same
+                slug creates a new version.
               </Empty>
             }
           />

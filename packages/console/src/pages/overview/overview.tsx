@@ -25,11 +25,7 @@ export function Overview() {
   const live = useLive();
   const { tenant } = useSession();
   return (
-    <Page
-      title="Overview"
-      lead={`Live event flow of ${tenant.name}.`}
-      state={<Connection live={live} />}
-    >
+    <Page title="Overview" lead={`Live event flow of ${tenant.name}.`} state={<Connection live={live} />}>
       <FirstSteps />
       {live.stats ? <Flow stats={live.stats} /> : <Skeleton lines={8} />}
     </Page>

@@ -64,12 +64,7 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
           ))}
         </fieldset>
       )}
-      <TextArea
-        label="What was done"
-        {...field("what")}
-        rows={3}
-        hint="Shown in the retrospective."
-      />
+      <TextArea label="What was done" {...field("what")} rows={3} hint="Shown in the retrospective." />
       <Evidence {...field("file")} />
     </FormDialog>
   );
@@ -101,9 +96,7 @@ function Evidence({ value: file, onChange }: { value: File | null; onChange(file
         onChange={(event) => onChange(event.target.files?.[0] ?? null)}
       />
       <p className={isTooLarge(file) ? "field-error" : "field-hint"}>
-        {file && isTooLarge(file)
-          ? `The file is too large (${bytes(file.size)}): `
-          : "Stored as a copy: "}
+        {file && isTooLarge(file) ? `The file is too large (${bytes(file.size)}): ` : "Stored as a copy: "}
         at most {bytes(MAX_EVIDENCE)}.
       </p>
     </div>

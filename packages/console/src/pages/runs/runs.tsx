@@ -60,11 +60,7 @@ export function Runs() {
     </Button>
   );
   return (
-    <Page
-      title="Runs"
-      lead="Goals that agents and people work on together, step by step."
-      actions={begin}
-    >
+    <Page title="Runs" lead="Goals that agents and people work on together, step by step." actions={begin}>
       <div className="list-bar">
         <Segments
           label="Status"
@@ -89,9 +85,8 @@ function NoRuns({ status, begin }: { status: (typeof STATUSES)[number]; begin: R
   if (status !== "all") return <Empty icon={Workflow} title={`No ${status} runs`} />;
   return (
     <Empty icon={Workflow} title="No runs yet" action={begin}>
-      A run is a goal with dependent steps. Create one from a{" "}
-      <Link to="/templates">template</Link> or with custom steps. Agents find their next step with{" "}
-      <code>GET /v1/runs/{"{id}"}/position</code>.
+      A run is a goal with dependent steps. Create one from a <Link to="/templates">template</Link> or with
+      custom steps. Agents find their next step with <code>GET /v1/runs/{"{id}"}/position</code>.
     </Empty>
   );
 }

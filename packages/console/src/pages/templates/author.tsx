@@ -46,11 +46,7 @@ export function EditTemplate() {
     { to: `/templates/${slug}`, label: loaded.data?.name ?? slug },
   ];
   return (
-    <Page
-      title="New version"
-      above={above}
-      lead="Earlier versions and their runs are unchanged."
-    >
+    <Page title="New version" above={above} lead="Earlier versions and their runs are unchanged.">
       <Load of={loaded} lines={8}>
         {(template) => <Author key={template.slug} of={template} />}
       </Load>
@@ -96,11 +92,7 @@ function Author({ of }: { of?: ProcessTemplate }) {
         <div className="grid-2">
           <Names draft={draft} change={change} fixedSlug={before !== undefined} />
           <TextField label="Description" {...field("description")} />
-          <TextField
-            label="Goal"
-            {...field("goal")}
-            hint="The default goal of its runs, used as written."
-          />
+          <TextField label="Goal" {...field("goal")} hint="The default goal of its runs, used as written." />
         </div>
       </Card>
       <Steps steps={draft.steps} onChange={(steps) => change({ steps })} />
