@@ -119,7 +119,8 @@ export async function restore(file: string, dataDir: string): Promise<void> {
     await checkDatabase(file, join(stage, DATABASE));
     await moveInto(stage, dataDir);
   } finally {
-    await rm(stage, { recursive: true });
+    // A refused archive may still be writing its last file.
+    await rm(stage, { recursive: true, maxRetries: 10 });
     // Remove a directory that was created for a failed restore, unless it has content.
     if (isNew) await rmdir(dataDir).catch(() => {});
   }

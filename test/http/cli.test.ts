@@ -214,7 +214,7 @@ describe("doctor", () => {
       /✗ key .* is refused: revoked/,
     ],
     ["the key is none", { SENSORIUM_API_KEY: "secret" }, /✗ key .* is no API key: expected ak_live_/],
-    ["there is no key", { SENSORIUM_API_KEY: "" }, /✗ key .*there is none: run `sensorium connect`/],
+    ["there is no key", { SENSORIUM_API_KEY: "" }, /✗ key .*none: run `sensorium connect`/],
   ])("%s", async (_, env, told) => {
     const { code, out } = await cli.run(["doctor"], { env });
     expect([code, out]).toEqual([1, expect.stringMatching(told)]);
@@ -233,7 +233,7 @@ test.each([
   [["publish", "a.b", "{"], "DATA is not JSON"],
   [
     ["publish", "a.b", '{"a": {"b": 1e400}}'],
-    "DATA is not sent: the number at b is beyond the range of a double",
+    "DATA cannot be sent: the number at b is beyond the range of a double",
   ],
   [["publish", "a.b", "--colour", "red"], "Unknown option '--colour'"],
   [["listen", "--by", "pigeon"], "--by is pigeon: expected stream, poll."],

@@ -129,8 +129,10 @@ describe("an erasure", () => {
     await server.restart();
     await settle(async () => (await heldIn(server.dataDir, texts)).length === 0, { within: 30_000 });
     expect((await alice.get(`/memories/${id}`)).status).toBe(404);
-    const { entries } = ok(await cast.orgAdmin.get("/audit?action=memories.erase&limit=1"));
-    expect(entries[0]).toMatchObject({ actor_kind: "service", details: { erased: { memories: 1 } } });
+    // The entry follows the removal of the bytes.
+    const latest = async () => ok(await cast.orgAdmin.get("/audit?action=memories.erase&limit=1")).entries[0];
+    await settle(async () => (await latest()).actor_kind === "service", { within: 30_000 });
+    expect((await latest()).details).toMatchObject({ erased: { memories: 1 } });
   });
 
   test("of a tenant leaves nothing of it in any file", async () => {
