@@ -16,6 +16,7 @@ import { bundlesOperations } from "./remember/bundles/bundles.contract.ts";
 import { documentsOperations } from "./remember/documents/documents.contract.ts";
 import { findingsOperations } from "./remember/findings/findings.contract.ts";
 import { eraseMemories } from "./remember/memories/erase.contract.ts";
+import { lifecycleOperations } from "./remember/memories/lifecycle.contract.ts";
 import { memoriesOperations } from "./remember/memories/memories.contract.ts";
 import { memorySearchOperations } from "./remember/memories/search.contract.ts";
 import { usageOperations } from "./remember/memories/usage.contract.ts";
@@ -61,6 +62,7 @@ export const operations: readonly Operation[] = [
   liveOperations,
   eraseMemories,
   memoriesOperations,
+  lifecycleOperations,
   memorySearchOperations,
   usageOperations,
   mergesOperations,

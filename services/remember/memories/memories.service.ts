@@ -12,6 +12,7 @@ import { findingsOutbox } from "./findings-outbox.ts";
 import { forBundle } from "./for-bundle.ts";
 import { reportHealth } from "./health.ts";
 import { internalActions } from "./internal-actions.ts";
+import * as lifecycle from "./lifecycle.contract.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
 import { explainLineage } from "./lineage.ts";
 import { listMemories } from "./list.ts";
@@ -58,11 +59,11 @@ export const memoriesService: ServiceFactory = ({ store, config, log }) => {
 
       get: action(contract.getMemory, (ctx) => getMemory(memories, ctx, touches)),
       update: action(contract.updateMemory, (ctx) => update(memories, ctx)),
-      promote: action(contract.promoteMemory, (ctx) => promote(memories, ctx)),
-      forget: action(contract.forgetMemory, (ctx) => forget(memories, ctx)),
-      restore: action(contract.restoreMemory, (ctx) => restore(memories, ctx)),
-      supersede: action(contract.supersedeMemory, (ctx) => supersede(memories, ctx)),
-      lineage: action(contract.explainLineage, (ctx) => explainLineage(memories, ctx, ctx.params.id)),
+      promote: action(lifecycle.promoteMemory, (ctx) => promote(memories, ctx)),
+      forget: action(lifecycle.forgetMemory, (ctx) => forget(memories, ctx)),
+      restore: action(lifecycle.restoreMemory, (ctx) => restore(memories, ctx)),
+      supersede: action(lifecycle.supersedeMemory, (ctx) => supersede(memories, ctx)),
+      lineage: action(lifecycle.explainLineage, (ctx) => explainLineage(memories, ctx, ctx.params.id)),
       search: action(searchMemories, async (ctx) => {
         const found = await search(memories, ctx, touches);
         await firstSearches.report(ctx);

@@ -1,0 +1,108 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { Memory, path, reader, ScopeOfMemory, writer } from "./memories.contract.ts";
+
+export const promoteMemory = operation({
+  action: "memories.promote",
+  route: "POST /memories/{id}/promote",
+  summary: "Promote a memory to a wider scope",
+  description:
+    "Use this to share a memory: from agent to team or institution, or from team to institution. Cannot be " +
+    "undone. Only for the owner and org admins.",
+  access: writer,
+  audit: true,
+  path,
+  body: { scope: ScopeOfMemory, team_id: Type.Optional(nullable(Id("team", "Team, for the scope `team`."))) },
+  results: { 200: Memory },
+  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  mcp: true,
+});
+
+export const forgetMemory = operation({
+  action: "memories.forget",
+  route: "POST /memories/{id}/forget",
+  summary: "Forget a memory",
+  description:
+    "Use this for a memory that is wrong or unwanted. It is no longer found, can be restored until the " +
+    "reversibility window ends, and is then purged. Memories that it superseded stay superseded. Only for the " +
+    "owner and org admins.",
+  access: writer,
+  overQuota: true,
+  path,
+  results: {
+    200: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),
+  },
+  errors: ["forbidden", "not_found"],
+  mcp: { destructive: true, idempotent: true },
+});
+
+export const restoreMemory = operation({
+  action: "memories.restore",
+  route: "POST /memories/{id}/restore",
+  summary: "Restore a forgotten memory",
+  description:
+    "Returns it to its previous status, within the reversibility window. Only for the owner and org admins.",
+  access: writer,
+  path,
+  results: { 200: Memory },
+  errors: ["forbidden", "not_found", "conflict"],
+  mcp: { idempotent: true },
+});
+
+export const supersedeMemory = operation({
+  action: "memories.supersede",
+  route: "POST /memories/{id}/supersede",
+  summary: "Supersede a memory by another",
+  description:
+    "Use this if a newer memory makes this one obsolete. The successor must be at least as visible; neither may " +
+    "be superseded or forgotten. Only for the owner of the superseded memory and org admins.",
+  access: writer,
+  audit: true,
+  path,
+  body: { superseded_by_id: Uuid("memory", "The successor.") },
+  results: {
+    200: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
+  },
+  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  mcp: { destructive: true },
+});
+
+export const explainLineage = operation({
+  action: "memories.lineage",
+  route: "GET /memories/{id}/lineage",
+  heavy: true,
+  summary: "Read the lineage of a memory",
+  description:
+    "Use this to see where a memory comes from. Returns the memories merged into it, directly or indirectly, and " +
+    "the one that it superseded.",
+  access: reader,
+  path,
+  results: {
+    200: Type.Object({
+      memory_id: Uuid("memory"),
+      merge_lineage: Type.Array(
+        Type.Object({
+          loser_memory_id: Uuid("memory"),
+          winner_memory_id: Uuid("memory"),
+          origin: Type.String({ description: "The origin of the merge.", examples: ["proposal"] }),
+        }),
+        { description: "Memories merged into it, directly or indirectly, nearest first." },
+      ),
+      superseded: Type.Boolean({
+        description: "The memory was superseded or merged into another.",
+      }),
+      supersedes_target: nullable(Uuid("memory", "The memory that it superseded.")),
+    }),
+  },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const lifecycleOperations = [
+  promoteMemory,
+  forgetMemory,
+  restoreMemory,
+  supersedeMemory,
+  explainLineage,
+] as const;
