@@ -73,7 +73,7 @@ class Ending {
 /** Some brokers exceed a limit that is renewed while messages are on their way, but not by this factor. */
 const MOST_OVER = 2;
 
-/** What connections of all protocols share: the source, its unacknowledged messages, and the end. */
+/** State shared by the connections of all protocols: the source, its unacknowledged messages, and the end. */
 export abstract class Subscription {
   protected readonly source: BrokerSource;
   protected readonly ending = new Ending();

@@ -9,7 +9,7 @@ export interface Room<T extends TenantDocument> {
   /** Their name, and the rule that one more violates. */
   called: string;
   rule: Rule;
-  /** What to do at the limit. */
+  /** The remedy, for the error message. */
   instead: string;
   /** Filter of the tenant's rows that count; default: all. */
   within?: Where<T>;

@@ -51,7 +51,7 @@ interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   mcp?: boolean | ToolHints;
 }
 
-/** Who may use an operation, and what is recorded of it. */
+/** Access to an operation, its limits and its audit. */
 interface AccessSpec {
   access: Access;
   /** The 200 answer for a caller without the scope, instead of 403 (spec: Errors, other rules). */
@@ -94,7 +94,7 @@ interface BodySpec<Body extends TProperties> {
   maxBodySetting?: "OUTPUT_BODY_MAX";
 }
 
-/** What an operation answers. */
+/** The answer of an operation. */
 interface AnswerSpec {
   /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. */
   results: Record<number, TSchema | null>;

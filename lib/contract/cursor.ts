@@ -4,7 +4,7 @@ import { Type } from "./type.ts";
 /** The longest that `toCursor` makes: of a title of 500 characters, each of them six in JSON. */
 const MAX_CURSOR = 5000;
 
-/** What a sorted list takes to go on. */
+/** Parameters that continue a sorted list. */
 export const Cursor = Type.Optional(
   Type.String({ maxLength: MAX_CURSOR, description: "`next_cursor` of the previous page." }),
 );
@@ -38,7 +38,7 @@ export function fromCursor(cursor: string, by: string): Place {
   return { value: at, id };
 }
 
-/** Returns the first `limit` of rows, of which one more was read, and the cursor of what follows them. */
+/** Returns the first `limit` rows and the cursor of the next page. Pass one row more than `limit`, if there is one. */
 export function pageOf<T extends { _id: string }>(rows: T[], limit: number, by: keyof T & string) {
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;

@@ -12,7 +12,7 @@ import { dirname, join, relative } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const PAGE = "index.html";
-/** What is worth compressing; the page itself is small. */
+/** File types worth compressing; the page itself is small. */
 const TEXT = /\.(js|css|svg)$/;
 const SMALL_BYTES = 1024;
 /** Nearly as small as the best, in a tenth of its time. */
@@ -43,7 +43,7 @@ export function publish(built: string, served: string): void {
   }
 }
 
-/** Writes a text beside itself as browsers like to get it; gives the files that were written. */
+/** Writes compressed copies of a text file next to it; returns the files written. */
 function compress(file: string): string[] {
   const text = readFileSync(file);
   if (text.length < SMALL_BYTES) return [];

@@ -5,8 +5,16 @@ import { blocksOf, page, readersFolder, runPrograms, unseen } from "../support/g
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
 
-/** Replaces npx, which takes a second to start (client-package.test.ts covers npx itself). */
-const NPX = 'npx() { sleep 1; shift; node packages/client/bin.js "$@"; }\n';
+/**
+ * Replaces npx, which takes a second to start (client-package.test.ts covers npx itself). Within that second a new
+ * memory gets its vector: recall until then.
+ */
+const NPX = `npx() {
+  shift
+  if [ "$1" = recall ]; then until node packages/client/bin.js "$@" | grep -v '^No matching'; do :; done
+  else node packages/client/bin.js "$@"; fi
+}
+`;
 const readme = page("README.md");
 const overHttp = readme.slice(readme.indexOf("The same over HTTP"), readme.indexOf("And in TypeScript"));
 

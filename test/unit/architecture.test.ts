@@ -101,7 +101,7 @@ test("only config.ts reads the environment", () => {
 
 test("what a browser loads of the client needs no Node", () => {
   const shipped = client.filter(({ file }) => !/^packages\/client\/((generate|cli)\/|cli\.ts$)/.test(file));
-  const offending = shipped.filter(({ text }) => /from "node:|\bprocess\.\w|\bBuffer\b/.test(text));
+  const offending = shipped.filter(({ text }) => /from "node:|\bprocess\.|\bBuffer\b/.test(text));
   expect(offending.map(({ file }) => file)).toEqual([]);
   expect(shipped.length).toBeGreaterThan(10);
 });

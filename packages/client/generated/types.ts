@@ -3532,7 +3532,7 @@ export interface TemplatesAuthorParams {
   slug: string;
   description?: string | null;
   goal_template?: string | null;
-  /** Steps of the process. */
+  /** Steps of the template */
   steps: Array<GivenTemplateStep>;
 }
 

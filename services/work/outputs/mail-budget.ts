@@ -1,4 +1,4 @@
-import { Fault } from "../../../lib/contract/faults.ts";
+import { rateLimited } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MailBudgetDoc } from "./mails.model.ts";
 
@@ -19,10 +19,8 @@ export class MailBudget {
   async take(tenant_id: string, now: number): Promise<void> {
     const { sent, ends_at } = (await this.#count(tenant_id, now)) ?? (await this.#begin(tenant_id, now));
     if (sent <= this.#most) return;
-    const retry_after_seconds = Math.max(1, Math.ceil((ends_at.getTime() - now) / 1000));
-    const message = `The tenant has sent its ${this.#most} e-mails of this hour.`;
-    const limits = { limit: this.#most, window_seconds: WINDOW_SECONDS };
-    throw new Fault("rate_limited", message, { retry_after_seconds, ...limits });
+    const message = `The tenant has sent its ${this.#most} e-mails of this hour; retry`;
+    throw rateLimited(message, this.#most, WINDOW_SECONDS, ends_at.getTime() - now);
   }
 
   #count(tenant_id: string, now: number): Promise<MailBudgetDoc | null> {

@@ -191,7 +191,7 @@ export const authorTemplate = operation({
     slug: Slug,
     description: Type.Optional(nullable(Description)),
     goal_template: Type.Optional(head.goal_template),
-    steps: Type.Array(GivenStep, { minItems: 1, maxItems: MOST_STEPS, description: "Steps of the process." }),
+    steps: Type.Array(GivenStep, { minItems: 1, maxItems: MOST_STEPS, description: "Steps of the template" }),
   },
   results: { 201: Template },
   errors: ["validation_error"],
