@@ -29,7 +29,9 @@ export class Amqp091Connector extends Subscription implements Connector {
       noDelay: true,
       keepAlive: true,
     };
-    this.#connection = await connect(tuned(this.source.url), options);
+    this.#connection = await connect(tuned(this.source.url), options).catch((err: Error) => {
+      throw /ConnectionOpenOk/.test(err.message) ? refusedVhost(this.source.url) : err;
+    });
     try {
       this.#watch(this.#connection, "the connection was closed");
       // It can be closed while the connection is being opened.
@@ -108,6 +110,14 @@ function withTimes(headers: Record<string, unknown> | undefined): Record<string,
     return type === "timestamp" ? new Date(Number(seconds) * 1000) : value;
   };
   return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, read(value)]));
+}
+
+/** amqplib drops the broker's reason for refusing to open a connection after a sign-in that it accepted. */
+function refusedVhost(url: string): Error {
+  const vhost = decodeURIComponent(new URL(url).pathname.slice(1)) || "/";
+  return new Error(
+    `the broker refused the vhost "${vhost}": it does not exist, its connection limit is reached, or this user may not use it`,
+  );
 }
 
 /** Limits the frame length, which an address can set: amqplib buffers a frame until it is complete. */

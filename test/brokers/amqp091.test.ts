@@ -8,6 +8,7 @@ connectorSuite(await startRabbit(), {
   make: Amqp091Connector,
   from: (queue) => queue,
   missing: /NOT.FOUND.*no queue 'nowhere'/,
+  refused: ({ url }) => [[{ url: `${url}/nowhere` }, /vhost "nowhere"/]],
   tellsDepth: true,
   send: (rabbit, queue, message) => sendTo(rabbit, queue, [message]),
 });

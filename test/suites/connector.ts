@@ -14,6 +14,8 @@ interface Kind {
   from(queue: string): string;
   /** Matches the error of a missing queue. */
   missing: RegExp;
+  /** Further sources that the broker refuses, and the reason. */
+  refused?(rabbit: TestRabbit): [Partial<BrokerSource>, RegExp][];
   tellsDepth: boolean;
   /** Sends one message over the protocol itself. */
   send(rabbit: TestRabbit, queue: string, message: Required<Outgoing>): Promise<void>;
@@ -22,7 +24,7 @@ interface Kind {
 /** The contract of every kind of connector, against a real broker, which it stops; skipped without one. */
 export function connectorSuite(
   started: TestRabbit | { skipped: string },
-  { name, make, from, missing, tellsDepth, send }: Kind,
+  { name, make, from, missing, refused = () => [], tellsDepth, send }: Kind,
 ): void {
   ("url" in started ? describe : describe.skip)(name, () => {
     const rabbit = started as TestRabbit;
@@ -123,6 +125,7 @@ export function connectorSuite(
       const wrong = rabbit.url.replace(/:[^:@]+@/, ":wr0ng-password@");
       const closed = rabbit.url.replace(/:\d+$/, ":1");
       const refusals: [Partial<BrokerSource>, RegExp][] = [
+        ...refused(rabbit),
         [{ url: wrong }, /ACCESS.REFUSED|[Aa]uthenticat|unauthorized/],
         [{ from: from("nowhere") }, missing],
         [{ url: closed }, /ECONNREFUSED/],
@@ -187,7 +190,15 @@ export function connectorSuite(
         return messages.map(() => "accepted");
       };
       const parts = { connect: () => new make(sourceOf(queue, { prefetch: 20 })), take };
-      const consumer = new Consumer({ ...parts, changed: () => states.push(consumer.state) }, Date.now);
+      const troubles: (string | null)[] = [];
+      const consumer = new Consumer(
+        {
+          ...parts,
+          changed: () => states.push(consumer.state),
+          trouble: (reason) => troubles.push(reason),
+        },
+        Date.now,
+      );
       let [died, over] = [false, false];
       consumer.start();
       try {
@@ -203,6 +214,8 @@ export function connectorSuite(
         await settle(() => confirmed.isSubsetOf(taken), { within: 90_000, what: "all that was confirmed" });
         expect(states).toContain("retrying");
         await settle(() => consumer.state === "consuming");
+        expect(troubles.at(-1)).toBeNull();
+        expect(troubles.some((reason, i) => reason === troubles[i - 1])).toBe(false);
         const { received, accepted, mapping_errors } = consumer.countsSince();
         expect(received).toBeGreaterThanOrEqual(confirmed.size);
         expect(accepted).toBeGreaterThanOrEqual(confirmed.size);

@@ -168,6 +168,7 @@ describe("a consumer", () => {
           return messages.map(() => "accepted");
         },
         changed: () => {},
+        trouble: () => {},
       },
       Date.now,
     );
@@ -194,10 +195,15 @@ describe("a consumer", () => {
     const connect = () => {
       throw new Error("The secret does not open.");
     };
-    const consumer = new Consumer({ connect, take: async () => [], changed: () => {} }, Date.now);
+    const troubles: (string | null)[] = [];
+    const consumer = new Consumer(
+      { connect, take: async () => [], changed: () => {}, trouble: (reason) => troubles.push(reason) },
+      Date.now,
+    );
     consumer.start();
     await settle(() => consumer.state === "failed");
     expect(consumer.last_error).toBe("The secret does not open.");
+    expect(troubles).toEqual(["The secret does not open."]);
     await consumer.stop();
   });
 });

@@ -3905,7 +3905,7 @@ export interface Connector {
   counts: {
     /** Messages received, repetitions included. */
     received: number;
-    /** Messages accepted as events, duplicates included. */
+    /** Messages accepted as new events; redelivered duplicates do not count. */
     accepted: number;
     /** Messages that could not be mapped and were dead-lettered. */
     mapping_errors: number;

@@ -84,7 +84,9 @@ const ConnectorView = Type.Object(
     last_error_at: nullable(Timestamp),
     counts: Type.Object({
       received: Type.Integer({ description: "Messages received, repetitions included." }),
-      accepted: Type.Integer({ description: "Messages accepted as events, duplicates included." }),
+      accepted: Type.Integer({
+        description: "Messages accepted as new events; redelivered duplicates do not count.",
+      }),
       mapping_errors: Type.Integer({
         description: "Messages that could not be mapped and were dead-lettered.",
       }),

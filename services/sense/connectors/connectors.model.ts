@@ -19,7 +19,7 @@ export interface Counts {
 }
 
 /** The outcome for a message: durable as an event or a dead letter, or neither. */
-export type Verdict = "accepted" | "mapping_error" | "again";
+export type Verdict = "accepted" | "duplicate" | "mapping_error" | "again";
 
 /** A broker as a source of messages (spec: Events 3). */
 export interface ConnectorDoc extends InferSchemaType<typeof connectors> {}

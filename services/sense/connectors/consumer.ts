@@ -11,6 +11,8 @@ interface ConsumerDeps {
   take(messages: BrokerMessage[]): Promise<Verdict[]>;
   /** Called when the state or the counts have changed. */
   changed(): void;
+  /** Called with a new reason for trouble, once for each row of equal reasons, and with null when it is over. */
+  trouble(reason: string | null): void;
 }
 
 /** Seconds between attempts double up to 2 ** 6 = about a minute. */
@@ -30,6 +32,7 @@ export class Consumer {
   readonly #now: () => number;
   readonly #stopping = new AbortController();
   #counts = nothing();
+  #trouble: string | null = null;
   #connector: Connector | undefined;
   #waiting: BrokerMessage[] = [];
   #working: Promise<void> | undefined;
@@ -149,7 +152,7 @@ export class Consumer {
       }
       // After a disconnection the broker redelivers them itself.
       if (connector === this.#connector && connector) this.#waiting.unshift(...again);
-      this.#fail("retrying", "what was taken cannot be stored now");
+      this.#fail("retrying", "the messages cannot be stored now");
       await this.#pause(++failures);
       if (this.#stopping.signal.aborted) return;
     }
@@ -174,7 +177,7 @@ export class Consumer {
         continue;
       }
       if (verdicts[i] === "accepted") this.#counts.accepted++;
-      else this.#counts.mapping_errors++;
+      if (verdicts[i] === "mapping_error") this.#counts.mapping_errors++;
       message.acknowledge();
     }
     this.#deps.changed();
@@ -195,9 +198,16 @@ export class Consumer {
   #say(state: ConnectorState): void {
     this.state = state;
     this.#deps.changed();
+    if (state === "consuming") this.#report(null);
+  }
+
+  #report(trouble: string | null): void {
+    if (trouble !== this.#trouble) this.#deps.trouble(trouble);
+    this.#trouble = trouble;
   }
 
   #fail(state: ConnectorState, error: string): void {
+    this.#report(error);
     this.last_error = error;
     this.last_error_at = new Date(this.#now());
     this.#say(state);

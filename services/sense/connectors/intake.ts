@@ -99,7 +99,7 @@ export class Intake {
         const message = messages[i] as BrokerMessage;
         if ("error" in each) return this.#bury(message, each, each.error);
         const answer = answers[at++] as BatchAnswer;
-        if (answer.status !== "rejected") return "accepted";
+        if (answer.status !== "rejected") return answer.status;
         const { code, message: why } = answer.error;
         return FINAL.includes(code) ? this.#bury(message, each, `mapping error: ${why}`) : "again";
       }),

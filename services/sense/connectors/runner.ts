@@ -111,12 +111,19 @@ export class Runner {
           return intake.take(messages);
         },
         changed: () => reporter.changed(),
+        trouble: (reason) => this.#logTrouble(doc, reason),
       },
       now,
     );
     const reporter = new Reporter(this.#deps, doc, consumer);
     this.#running.set(doc._id, { doc, consumer, reporter });
     consumer.start();
+  }
+
+  #logTrouble({ tenant_id, _id }: ConnectorDoc, reason: string | null): void {
+    const { logger } = this.#deps.broker;
+    if (reason === null) logger.info({ tenant_id, connector_id: _id }, "connectors: consuming again");
+    else logger.warn({ tenant_id, connector_id: _id, reason }, "connectors: not consuming");
   }
 
   #connector(kind: ConnectorClass, doc: ConnectorDoc): Connector {
