@@ -183,7 +183,7 @@ function killRows(rounds: Failover[]): Row[] {
       target: "0",
       met: true,
     },
-    { what: "came twice", figure: String(sum(({ repeated }) => repeated)) },
+    { what: "delivered twice", figure: String(sum(({ repeated }) => repeated)) },
     { what: "answered 503, or not at all, and sent again", figure: String(sum(({ refused }) => refused)) },
   ];
 }

@@ -132,7 +132,7 @@ function rows({ name, none, many }: Comparison, most?: number): Row[] {
 
 function making(perSecond: number): Row {
   return {
-    what: "interests made, one request each, 64 connections",
+    what: "interests created, one request each, 64 connections",
     figure: `${perSecond.toFixed(0)} a second`,
   };
 }

@@ -161,7 +161,7 @@ function rows({ perSecond, bundled, kept, resident }: Figures): Row[] {
   });
   return [
     {
-      what: "memories made by batch, searchable by text",
+      what: "memories created by batch, searchable by text",
       figure: `${perSecond.toFixed(0)} a second`,
       target: "≥ 1,000",
       met: perSecond >= 1000,

@@ -45,7 +45,7 @@ async function visibleAfter(world: World, round: number): Promise<number> {
 function visible(times: number[]): Row {
   const [typical, longest] = [median(times), Math.max(...times)];
   return {
-    what: `one event to ${AGENTS} agents: all deliveries there after (median / longest of ${ROUNDS})`,
+    what: `one event to ${AGENTS} agents: all deliveries written after (median / longest of ${ROUNDS})`,
     figure: `${typical.toFixed(0)} / ${longest.toFixed(0)} ms`,
     target: "≤ 1,000 ms",
     met: longest <= 1000,

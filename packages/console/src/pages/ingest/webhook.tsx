@@ -65,7 +65,7 @@ export function WebhookPage() {
 async function find(id: string, signal?: AbortSignal): Promise<Webhook> {
   for await (const each of api.ingest.listWebhooks.all({ limit: 200 }, { ...(signal && { signal }) }))
     if (each.id === id) return each;
-  throw new Error("Webhook not found. It may have been deleted.");
+  throw new Error("Webhook not found. It does not exist, or was deleted.");
 }
 
 const whole = (webhook: Webhook): Webhook => ({

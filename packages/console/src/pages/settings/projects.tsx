@@ -70,7 +70,7 @@ const shown = (project: Project): Project => ({ ...project, target_date: dayOf(p
 /** The API only offers a list. */
 async function find(id: string): Promise<Project> {
   for await (const each of api.projects.list.all({ limit: 200 })) if (each.id === id) return each;
-  throw new Error("Project not found. It may have been deleted.");
+  throw new Error("Project not found. It does not exist, or was deleted.");
 }
 
 /** Returns the saved project; null if others changed the same fields and the person keeps theirs. */
