@@ -32,8 +32,8 @@ export const PROMPTS: readonly NamedPrompt[] = [
       title: "Begin with what is known",
       description: "Gathers the memories, outputs and handoffs that fit a task.",
       arguments: [
-        { name: "task", description: "What is to be done.", required: true },
-        { name: "project", description: "A project's key: only what is filed under it." },
+        { name: "task", description: "The task, in a sentence or two.", required: true },
+        { name: "project", description: "Key of a project: limits the search to it." },
       ],
     },
     actions: ["bundles.assemble", "bundles.brief"],

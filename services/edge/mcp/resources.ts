@@ -43,7 +43,7 @@ const KINDS = [
     name: "run",
     action: "runs.status_document",
     mimeType: MARKDOWN,
-    description: "Where a run stands: its steps, who did each and what was said of it.",
+    description: "The status of a run: its steps, who completed them, and their notes.",
   },
 ] as const;
 

@@ -106,9 +106,13 @@ async function contentOf(ctx: Asked): Promise<Content> {
 }
 
 function notThatVersion(known: HandoffDoc | null, wanted: number): Fault {
-  const there = known ? `version ${known.version_num} is there` : "there is none of this name";
-  return new Fault("conflict", `if_version is ${wanted}, but ${there}.`, {
-    existing_resource_id: known?._id ?? null,
-    version_num: known?.version_num ?? 0,
-  });
+  const there = known ? `the current version is ${known.version_num}` : "no handoff has this name";
+  return new Fault(
+    "conflict",
+    `if_version is ${wanted}, but ${there}. Resume the handoff, then save it again.`,
+    {
+      existing_resource_id: known?._id ?? null,
+      version_num: known?.version_num ?? 0,
+    },
+  );
 }
