@@ -1,20 +1,9 @@
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { blocksOf, page, readersFolder, runPrograms, unseen } from "../support/guides.ts";
+import { NPX, page, readersFolder, runCommands, runPrograms } from "../support/guides.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { shell } from "../support/shell.ts";
 
-/**
- * Replaces npx, which takes a second to start (client-package.test.ts covers npx itself). Within that second a new
- * memory gets its vector: recall until then.
- */
-const NPX = `npx() {
-  shift
-  if [ "$1" = recall ]; then until node packages/client/bin.js "$@" | grep -v '^No matching'; do :; done
-  else node packages/client/bin.js "$@"; fi
-}
-`;
 const readme = page("README.md");
 const overHttp = readme.slice(readme.indexOf("The same over HTTP"), readme.indexOf("And in TypeScript"));
 
@@ -32,14 +21,11 @@ afterAll(async () => {
 });
 
 test("its commands lead from the first interest to a memory", async () => {
-  const { code, output } = await shell(NPX + blocksOf(readme).join(""), { cwd: reader.folder });
-  if (code !== 0) throw new Error(`exit code ${code}, after:\n${output}`);
-  expect({ unseen: unseen(readme, output), output }).toEqual({ unseen: [], output });
+  await runCommands(readme, reader.folder, { prelude: NPX });
 });
 
 test("the part over HTTP can be repeated", async () => {
-  const again = await shell(blocksOf(overHttp).join(""), { cwd: reader.folder });
-  expect({ ...again, unseen: unseen(overHttp, again.output) }).toMatchObject({ code: 0, unseen: [] });
+  await runCommands(overHttp, reader.folder);
 });
 
 test("its program receives what it publishes", async () => {
@@ -48,9 +34,10 @@ test("its program receives what it publishes", async () => {
 
 test("its commands find the server by DATA_DIR", async () => {
   unlinkSync(join(reader.folder, "data"));
-  const env = { ...process.env, DATA_DIR: server.dataDir };
-  const script = `${NPX + blocksOf(overHttp).join("")}npx sensorium recall 'when is the test environment reset'\n`;
-  const { code, output } = await shell(script, { cwd: reader.folder, env });
-  expect({ code, unseen: unseen(overHttp, output), output }).toEqual({ code: 0, unseen: [], output });
-  expect(output).toContain("The staging database is wiped every night");
+  // Without the line that saves the memory: it exists.
+  const firstMemory = readme
+    .slice(readme.indexOf("## First memory"))
+    .replace(/^npx sensorium remember.*\n/m, "");
+  const env = { DATA_DIR: server.dataDir };
+  await runCommands(`${overHttp}${firstMemory}`, reader.folder, { prelude: NPX, env });
 });

@@ -4,10 +4,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { TestServer } from "./server.ts";
+import { shell } from "./shell.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Parts of the checkout that commands in the documents need. */
 const NEEDED = ["bin", "node_modules", "package.json", "packages"];
+/** Separates the output of blocks. */
+const SEPARATOR = "\x1e";
+const SEPARATE = "printf '\\x1e'\n";
+/**
+ * Replaces npx, which takes a second to start (client-package.test.ts covers npx itself). Within that second a new
+ * memory gets its vector: recall until then.
+ */
+export const NPX = `npx() {
+  shift
+  if [ "$1" = recall ]; then until node packages/client/bin.js "$@" | grep -v '^No matching'; do :; done
+  else node packages/client/bin.js "$@"; fi
+}
+`;
+
+/** Commands of a page, with the output that the page shows below them. */
+interface Commands {
+  script: string;
+  shown: string;
+}
 
 /** A page of the documents, by its path from the root. */
 export function page(path: string): string {
@@ -16,16 +36,83 @@ export function page(path: string): string {
 
 /** The fenced blocks of one language, in order. */
 export function blocksOf(text: string, language = "sh"): string[] {
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
-    ([, block]) => block as string,
+  return [...fences(text)].filter((fence) => fence.language === language).map(({ block }) => block);
+}
+
+function fences(text: string): { language: string; block: string; before: string }[] {
+  let at = 0;
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
+    ({ 0: whole, 1: language, 2: block, index }) => {
+      const before = text.slice(at, index);
+      at = index + whole.length;
+      return { language: language as string, block: block as string, before };
+    },
   );
+}
+
+/**
+ * Returns a page's `sh` blocks, each with the `text` block below it. A TypeScript or Python block becomes a file, under
+ * the name that the text before it has in backticks; a later block without a name is appended to the same file.
+ */
+function commandsOf(text: string): Commands[] {
+  const commands: Commands[] = [];
+  let [files, file] = ["", ""];
+  for (const { language, block, before } of fences(text)) {
+    if (language === "sh") {
+      commands.push({ script: files + block, shown: "" });
+      files = "";
+    } else if (language === "text") (commands.at(-1) as Commands).shown += block;
+    else if (language === "ts" || language === "python") {
+      file = [...before.matchAll(/`(\w+\.(?:ts|py))`/g)].at(-1)?.[1] ?? file;
+      if (file) files += `cat >> ${file} <<'END-OF-BLOCK'\n${useCheckout(block)}END-OF-BLOCK\n`;
+    }
+  }
+  return commands;
+}
+
+/** Imports the client from its source: `dist` is not built in a checkout. client-package.test.ts tests the package. */
+function useCheckout(program: string): string {
+  return program.replace('"sensorium"', JSON.stringify(join(ROOT, "packages/client/index.ts")));
+}
+
+/**
+ * Runs a page's commands in one shell, after `prelude`, as a reader does who starts in `folder`.
+ *
+ * @throws Error if a command fails, or if a block prints anything but the output that the page shows below it (nothing,
+ * if it shows none).
+ */
+export async function runCommands(
+  text: string,
+  folder: string,
+  { prelude = "", env = {} } = {},
+): Promise<void> {
+  const commands = commandsOf(text);
+  if (commands.length === 0) throw new Error("the page has no commands");
+  // As in a terminal, errors are part of the output.
+  const script = ["exec 2>&1\n", prelude, ...commands.flatMap((each) => [SEPARATE, each.script])].join("");
+  const { code, output } = await shell(script, { cwd: folder, env: { ...process.env, ...env } });
+  const printed = output.split(SEPARATOR);
+  for (const [at, { script, shown }] of [{ script: prelude, shown: "" }, ...commands].entries()) {
+    const failed = at === printed.length - 1 && code !== 0;
+    if (!failed && matches(shown, printed[at] as string)) continue;
+    const ending = failed ? `exit code ${code}, ` : "";
+    throw new Error(`commands:\n${script}\nshown:\n${shown}\n${ending}printed:\n${printed[at]}`);
+  }
+}
+
+/** In shown output `…` matches any text within a line, and a line `…` any lines. */
+function matches(shown: string, output: string): boolean {
+  const lines = shown.trimEnd().split("\n");
+  const patterns = lines.map((line) =>
+    line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(RegExp.escape).join(".*")}\\n`,
+  );
+  return new RegExp(`^${patterns.join("")}$`).test(`${output.trimEnd()}\n`);
 }
 
 /** Runs the TypeScript programs of a page as one, with an agent's key, and returns what it prints. */
 export async function runPrograms(text: string, { dataDir, url, credentials }: TestServer): Promise<string> {
   const file = join(dataDir, "program.ts");
-  const client = JSON.stringify(join(ROOT, "packages/client/index.ts"));
-  writeFileSync(file, blocksOf(text, "ts").join("").replace('"sensorium"', client));
+  writeFileSync(file, useCheckout(blocksOf(text, "ts").join("")));
   const env = { PATH: process.env.PATH, SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key };
   return (await promisify(execFile)(process.execPath, [file], { env })).stdout;
 }
@@ -38,21 +125,8 @@ export function readersFolder({ dataDir }: TestServer): { folder: string; remove
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Returns the start of every guide: address and token as in the README, and the helpers of the guides' README. */
+/** Returns the start of every guide: address and key as in the README, and the helpers of the guides' README. */
 export function prelude(): string {
   const token = blocksOf(page("README.md")).find((block) => block.includes("credential()"));
   return `${token}${blocksOf(page("docs/guides/README.md")).join("")}`;
-}
-
-/** Returns the lines of a page's expected output (```text) that are missing, in order; `…` matches any text. */
-export function unseen(text: string, output: string): string[] {
-  let at = 0;
-  const lines = blocksOf(text, "text").flatMap((block) => block.trimEnd().split("\n"));
-  return lines.filter((line) => {
-    const pattern = new RegExp(line.split("…").map(RegExp.escape).join(".*"), "g");
-    pattern.lastIndex = at;
-    if (!pattern.exec(output)) return true;
-    at = pattern.lastIndex;
-    return false;
-  });
 }

@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 const LONGEST_MS = 150_000;
 
 /**
- * Runs a shell script as a reader of the documents does, and returns its exit code and output. Processes that it left
- * running are killed.
+ * Runs a shell script as a reader of the documents does, and returns its exit code and output. It ends at the first
+ * command that fails. Processes that it left running are killed.
  */
 export function shell(
   script: string,

@@ -39,7 +39,7 @@ export const CLUSTER = {
       "search-recovery",
       "start",
     ],
-    "guides for those who start one process": ["guides", "readme"],
+    "a document for those who start one process": ["readme"],
     "the gateway's own, without the services behind it": [
       "browser-sessions",
       "challenges",
@@ -60,7 +60,6 @@ export const CLUSTER = {
       "client",
       "client-listen",
       "client-package",
-      "guides-python",
       "mcp-agents",
     ],
     "sign-in and keys: identity.test.ts covers a worker": [

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { NPX, page, prelude, readersFolder, runCommands } from "../support/guides.ts";
+import { onPath } from "../support/needs.ts";
+import { freePort } from "../support/ports.ts";
+import { startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+const INDEX = page("docs/guides/README.md");
+/** The guides in the order of the table of contents. */
+const GUIDES = [...INDEX.matchAll(/^\| \[.+?\]\((\w+\.md)\)/gm)].map(([, file]) => file as string);
+/** Has examples instead of commands: test/unit/filter-language.test.ts evaluates them. */
+const FILTERS = "filters.md";
+/** The programs that a guide's commands need beyond npm. */
+const PROGRAMS: Record<string, string> = { "brokers.md": "rabbitmq-server", "receive.md": "python3" };
+
+const guide = (name: string) => page(`docs/guides/${name}`);
+/** A guide up to its first block. */
+const opening = (name: string) => guide(name).split("```")[0] as string;
+
+/** Runs the commands of README.md and of all guides on one new server, sorted by `sort`. */
+export function guidesSuite(order: string, sort: (pages: string[]) => string[]): void {
+  describe(`on a new server, ${order},`, () => {
+    let server: TestServer;
+    let rabbit: TestRabbit | { skipped: string };
+    let reader: ReturnType<typeof readersFolder>;
+
+    beforeAll(async () => {
+      // Only the settings that guides require before their first command.
+      const settings = GUIDES.flatMap((name) => [...opening(name).matchAll(/\b([A-Z_]+)=(\w+) npm start/g)]);
+      const env = Object.fromEntries(settings.map(([, name, value]) => [name, value]));
+      [server, rabbit] = await Promise.all([startServer({ env }), startRabbit({ managed: true })]);
+      reader = readersFolder(server);
+    });
+    afterAll(async () => {
+      reader?.remove();
+      if (rabbit && "stop" in rabbit) await rabbit.stop();
+      await server?.stop();
+    });
+
+    for (const name of sort(["README.md", ...GUIDES.filter((each) => each !== FILTERS)])) {
+      const runIt = onPath(PROGRAMS[name] ?? "bash") ? test : test.skip;
+      runIt(`the commands of ${name} print what it shows`, async () => {
+        if (name === "README.md") await runCommands(page(name), reader.folder, { prelude: NPX });
+        else
+          await runCommands(await toThisMachine(guide(name), rabbit), reader.folder, { prelude: prelude() });
+      });
+    }
+
+    test("the metrics that operate.md names exist", async () => {
+      const names = [...guide("operate.md").matchAll(/sensorium_[a-z_]+/g)].map(([name]) => name);
+      const metrics = await server.metrics();
+      expect(names.length).toBeGreaterThan(5);
+      expect(names.filter((name) => !metrics.includes(`\n# TYPE ${name} `))).toEqual([]);
+    });
+  });
+}
+
+/** With the addresses of the test's own receiver and broker. */
+async function toThisMachine(text: string, rabbit: TestRabbit | { skipped: string }): Promise<string> {
+  const received = text.replaceAll("8080", String(await freePort()));
+  if ("skipped" in rabbit) return received;
+  return received
+    .replace("amqp://guest:guest@127.0.0.1:5672", rabbit.url)
+    .replace("http://guest:guest@127.0.0.1:15672/api", rabbit.manage);
+}
