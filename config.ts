@@ -147,6 +147,12 @@ export const SETTINGS = {
   ),
   WEBHOOKS_PER_MINUTE: integer(6000, "Signed webhooks per 60 s per tenant; 0: no limit.", 0, 1e9),
   REQUEST_TIMEOUT_SECONDS: integer(30, "Timeout of a call between services, in seconds.", 1, 600),
+  DRAIN_SECONDS: integer(
+    0,
+    "Seconds for which a node keeps serving after SIGTERM while `/readyz` answers 503, so that load balancers stop sending to it first. SIGINT ends the wait.",
+    0,
+    600,
+  ),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
     "Concurrent writes on a node; further writes get 503. Above half of the limit, a tenant with a quarter of it or a caller with an eighth gets 429.",
@@ -291,7 +297,7 @@ export class ConfigError extends Error {}
 
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

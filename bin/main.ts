@@ -15,7 +15,7 @@ import { serviceFactories } from "../services/index.ts";
 import type { Runtime } from "../services/runtime.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
-import { openStore, StoreError } from "../storage/connection.ts";
+import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import { isStoreLost } from "../storage/store-lost.ts";
 import { StorageUsage } from "../storage/usage/usage.ts";
 
@@ -24,7 +24,10 @@ const SHUTDOWN_MS = 5000;
 const CLOSING_MS = 1000;
 const POLL_MS = 200;
 
-/** Starts a node, prints its address, and stops it on SIGTERM or SIGINT. */
+/**
+ * Starts a node, prints its address, and stops it on SIGTERM or SIGINT. With `--migrate` only brings the record to this
+ * version, which every start does: before a rollout, so that no node waits for an index.
+ */
 async function main(): Promise<void> {
   // Keeps the data private to this user, whatever the folder. SQLite's files follow the umask.
   process.umask(0o077);
@@ -49,6 +52,7 @@ async function main(): Promise<void> {
     for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
   }
   await store.ready();
+  if (process.argv.includes("--migrate")) return endMigration(store);
   usage.start((err) => observability.log.warn({ err }, "what tenants store could not be counted"));
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
   stopOnSignals(broker, runtime, monitor);
@@ -67,6 +71,12 @@ async function main(): Promise<void> {
   else process.stdout.write(`Sensorium's services are ready: ${monitor.origin}/readyz\n`);
   isStarting = false;
   compactAfterStart();
+}
+
+async function endMigration(store: Store): Promise<never> {
+  await store.close();
+  process.stdout.write("The record has all indexes of this version.\n");
+  process.exit(0);
 }
 
 /** Shares rate limits among all nodes. Without Redis the node still serves, and reports that it counts alone. */
@@ -137,34 +147,48 @@ function firstStart({ admin, agent, tenant_slug }: Credentials, dataDir: string)
 `;
 }
 
+/** SIGTERM stops the node after `DRAIN_SECONDS`, SIGINT at once, even during these. */
 function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpServer | null): void {
-  let stopping = false;
+  let isStopping = false;
   const stop = async () => {
-    if (stopping) return;
-    stopping = true;
-    const begun = performance.now();
-    runtime.health.add("node", () => "shutting down");
-    setTimeout(() => {
-      runtime.log.error(
-        `not stopped after ${SHUTDOWN_MS} ms: something does not answer; what was accepted is stored`,
-      );
-      process.exit(1);
-    }, SHUTDOWN_MS).unref();
-    // Answers waiting polls and closes streams before the servers wait for their connections.
-    await broker.broadcastLocal("node.stopping");
-    // A call that another node never answers must not use up the time. Moleculer waits twice: outgoing, then incoming.
-    const left = SHUTDOWN_MS - CLOSING_MS - (performance.now() - begun);
-    broker.options.tracking = { enabled: true, shutdownTimeout: left / 2 };
-    await broker.stop();
-    await monitor?.close();
-    runtime.windows?.close();
-    await runtime.usage.stop();
-    await runtime.store.close();
-    await runtime.tracing?.stop();
-    process.exit(0);
+    if (isStopping) return;
+    isStopping = true;
+    await stopNode(broker, runtime, monitor);
   };
-  process.on("SIGTERM", stop);
+  const { DRAIN_SECONDS } = runtime.config;
   process.on("SIGINT", stop);
+  process.on("SIGTERM", () => {
+    markStopping(runtime);
+    if (DRAIN_SECONDS === 0) return void stop();
+    runtime.log.info(`serving for another ${DRAIN_SECONDS} s, then stopping`);
+    broker.broadcastLocal("node.draining");
+    setTimeout(stop, DRAIN_SECONDS * 1000);
+  });
+}
+
+const markStopping = ({ health }: Runtime) => health.add("node", () => "shutting down");
+
+async function stopNode(broker: ServiceBroker, runtime: Runtime, monitor: HttpServer | null): Promise<never> {
+  const begun = performance.now();
+  markStopping(runtime);
+  setTimeout(() => {
+    runtime.log.error(
+      `not stopped after ${SHUTDOWN_MS} ms: something does not answer; what was accepted is stored`,
+    );
+    process.exit(1);
+  }, SHUTDOWN_MS).unref();
+  // Answers waiting polls and closes streams before the servers wait for their connections.
+  await broker.broadcastLocal("node.stopping");
+  // A call that another node never answers must not use up the time. Moleculer waits twice: outgoing, then incoming.
+  const left = SHUTDOWN_MS - CLOSING_MS - (performance.now() - begun);
+  broker.options.tracking = { enabled: true, shutdownTimeout: left / 2 };
+  await broker.stop();
+  await monitor?.close();
+  runtime.windows?.close();
+  await runtime.usage.stop();
+  await runtime.store.close();
+  await runtime.tracing?.stop();
+  process.exit(0);
 }
 
 main().catch((err: unknown) => {

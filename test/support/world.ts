@@ -31,6 +31,7 @@ export const CLUSTER = {
       "backup",
       "device-times",
       "disk-space",
+      "drain",
       "erased-bytes",
       "first-start",
       "loaded",

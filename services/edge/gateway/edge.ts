@@ -53,6 +53,7 @@ export class Edge {
   /** Returns the client's address. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly #ending = new AbortController();
+  #leaving = false;
 
   constructor(runtime: Runtime, broker: ServiceBroker, depsOf: (edge: Edge) => EdgeDeps) {
     const { config, windows, secrets } = runtime;
@@ -72,8 +73,14 @@ export class Edge {
     this.deps.callers.start();
   }
 
-  /** Closes connections after their answer from now on. */
+  /** Closes connections after their answer from now on: a balancer that counts connections sends the next elsewhere. */
+  leave(): void {
+    this.#leaving = true;
+  }
+
+  /** Ends waiting requests and streams. */
   drain(): void {
+    this.leave();
     this.#ending.abort();
   }
 
@@ -89,7 +96,7 @@ export class Edge {
   }
 
   envelopeOf({ request_id, allowance }: EarlyExchange): Envelope {
-    return { request_id, allowance, last: this.#ending.signal.aborted };
+    return { request_id, allowance, last: this.#leaving };
   }
 
   /** Holds a slot among this node's writes or streams, and memory for the body, while a task runs. */

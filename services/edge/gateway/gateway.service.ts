@@ -111,6 +111,10 @@ export function gateway(
       "live.changed"(this: Gateway, { params }: Context<LiveChange>) {
         this.edge.watchers.tell(params);
       },
+      /** The node stops in a while: have callers connect elsewhere. */
+      "node.draining"(this: Gateway) {
+        this.edge.leave();
+      },
       /** The node is about to stop: answer requests in progress before its services stop. */
       async "node.stopping"(this: Gateway) {
         this.edge.drain();

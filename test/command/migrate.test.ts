@@ -1,0 +1,63 @@
+/** @needs mongodb: `bin/start.js --migrate`, as the chart's job runs it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { MongoClient } from "mongodb";
+import { START } from "../support/alone.ts";
+import { startChild } from "../support/child.ts";
+import { startMongo, type TestMongo } from "../support/mongo.ts";
+import { freePort } from "../support/ports.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
+
+const mongo = await startMongo();
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "sensorium-migrate-"));
+});
+afterAll(async () => {
+  if ("stop" in mongo) await mongo.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+async function migrate(env: Record<string, string>) {
+  const { PATH = "" } = process.env;
+  const child = await startChild(process.execPath, [...START, "--migrate"], {
+    cwd: ROOT,
+    env: { PATH, DATA_DIR: dataDir, ...env },
+  });
+  return { ...(await child.exited), output: child.output() };
+}
+
+const DONE = { code: 0, signal: null, output: "The record has all indexes of this version.\n" };
+
+describe("--migrate", () => {
+  ("skipped" in mongo ? test.skip : test)(
+    "creates the indexes, needs no NATS, and can be repeated",
+    async () => {
+      const { url } = mongo as TestMongo;
+      const NATS_URL = `nats://127.0.0.1:${await freePort()}`;
+      for (const time of ["first", "second"])
+        expect([time, await migrate({ MONGO_URL: url, NATS_URL, SECRET_KEY })]).toEqual([time, DONE]);
+      const client = new MongoClient(url);
+      const indexes = await client.db().collection("events").indexes();
+      const tenants = await client.db().collection("tenants").countDocuments();
+      await client.close();
+      expect(indexes.some(({ unique, key }) => unique && Object.keys(key).includes("ce_id"))).toBe(true);
+      // It is no first start.
+      expect(tenants).toBe(0);
+    },
+  );
+
+  test("brings the embedded store to this version too", async () => {
+    expect(await migrate({})).toEqual(DONE);
+  });
+
+  test("says in one line that the record cannot be reached", async () => {
+    const MONGO_URL = `mongodb://127.0.0.1:${await freePort()}/x?serverSelectionTimeoutMS=500`;
+    const { code, output } = await migrate({ MONGO_URL, SECRET_KEY });
+    expect([code, output]).toEqual([1, expect.stringMatching(/^MONGO_URL cannot be used: .*\n$/)]);
+  });
+});

@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, receive } from "../support/agents.ts";
+import { startAlone } from "../support/alone.ts";
+import { api } from "../support/http.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+/** Longer than a test takes. */
+const LONG = "600";
+
+let server: TestServer;
+afterEach(() => server.stop());
+
+const readiness = () => api(server).get(`${server.root}/readyz`);
+const gone = () =>
+  settle(
+    () =>
+      readiness().then(
+        () => false,
+        () => true,
+      ),
+    { what: "the node to stop listening" },
+  );
+
+async function startDraining(DRAIN_SECONDS: string): Promise<void> {
+  server = await startAlone({ env: { DRAIN_SECONDS } });
+  process.kill(server.pid(), "SIGTERM");
+  await settle(async () => (await readiness()).status === 503, { what: "/readyz to answer 503" });
+}
+
+describe("a node that drains", () => {
+  test("is not ready and still serves, on connections that it closes; SIGINT ends the wait", async () => {
+    await startDraining(LONG);
+    expect((await readiness()).body.checks.node).toBe("shutting down");
+    const agent = await firstAgent(server);
+    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.example.thing" }));
+    const published = await agent.post("/events", cloudEvent("while it drains"));
+    expect(published.status).toBe(202);
+    expect(published.headers.get("connection")).toBe("close");
+    expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "while it drains" } }]);
+    // A second SIGTERM changes nothing.
+    process.kill(server.pid(), "SIGTERM");
+    expect((await agent.get("/auth/me")).status).toBe(200);
+    process.kill(server.pid(), "SIGINT");
+    await gone();
+    await server.end();
+  });
+
+  test("answers a waiting poll when it stops", async () => {
+    await startDraining(LONG);
+    const agent = await firstAgent(server);
+    const waiting = agent.get("/delivery/poll?wait=30");
+    await settle(async () => /http_requests_in_flight [2-9]/.test(await server.metrics()));
+    process.kill(server.pid(), "SIGINT");
+    expect(ok(await waiting).deliveries).toEqual([]);
+  });
+
+  test("stops by itself after DRAIN_SECONDS", async () => {
+    await startDraining("1");
+    await gone();
+    expect(server.logs()).toMatch(/serving for another 1 s, then stopping/);
+  });
+});
+
+test("without DRAIN_SECONDS a node stops at once", async () => {
+  server = await startAlone();
+  process.kill(server.pid(), "SIGTERM");
+  await gone();
+  expect(server.logs()).not.toMatch(/serving for another/);
+});
