@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { getChartTools, hasChartTools, ToolsUnavailable } from "./chart-tools.ts";
+import { startChild } from "./child.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
 
@@ -10,12 +12,12 @@ const run = promisify(execFile);
 interface Need {
   /** Is it here already? */
   here(say: (line: string) => void): Promise<boolean> | boolean;
-  /** The Debian packages that bring it, with spaces between. */
-  debian: string;
+  /** The Debian packages that bring it, with spaces between; none if Debian's are too old. */
+  debian?: string;
   /** An alternative, read after "have". */
   otherwise: string;
   /** Fetches further dependencies. */
-  prepare?(): Promise<unknown>;
+  prepare?(say: (line: string) => void): Promise<unknown>;
 }
 
 /** Dependencies of tests beyond npm. A test file declares them in its first comment: `@needs mongodb`. */
@@ -53,6 +55,11 @@ const NEEDS: Record<string, Need> = {
     here: async () => (await versionsBefore()).length > 0,
     debian: "git",
     otherwise: "a clone with the commit before this one (git fetch --deepen 1)",
+  },
+  helm: {
+    here: () => hasChartTools() || (onPath("go") && succeeds("python3", ["-m", "pip", "--version"])),
+    otherwise: "Go 1.21 or newer and python3 with pip on PATH",
+    prepare: getChartTools,
   },
   chromium: {
     here: () => onPath("chromium"),
@@ -94,15 +101,16 @@ export async function getNeed(name: string, say: (line: string) => void): Promis
   const need = NEEDS[name] as Need;
   try {
     if (!(await need.here(say))) {
+      if (!need.debian) return `not found: have ${need.otherwise}`;
       const why = await installFromApt(need.debian, say);
       if (why) return `${why}, or have ${need.otherwise}`;
       if (!(await need.here(say)))
         return `${need.debian} is installed but brings too little: ${need.otherwise}`;
     }
-    await need.prepare?.();
+    await need.prepare?.(say);
     return undefined;
   } catch (error) {
-    if (error instanceof JarsUnavailable) return error.message;
+    if (error instanceof JarsUnavailable || error instanceof ToolsUnavailable) return error.message;
     throw error;
   }
 }
@@ -142,8 +150,9 @@ async function hasMongo(say?: (line: string) => void): Promise<boolean> {
 /** A JRE is not enough: the stand-in's launcher is one Java source file, compiled as it starts. */
 export async function hasJavaCompiler(): Promise<boolean> {
   if (!onPath("java")) return false;
-  const { stdout } = await run("java", ["--list-modules"]).catch(() => ({ stdout: "" }));
-  return Number(/^jdk\.compiler@(\d+)/m.exec(stdout)?.[1] ?? 0) >= 17;
+  const java = await startChild("java", ["--list-modules"]);
+  await java.exited;
+  return Number(/^jdk\.compiler@(\d+)/m.exec(java.output())?.[1] ?? 0) >= 17;
 }
 
 /** Is there an executable of this name on PATH (or in /usr/sbin, where Debian puts some)? */

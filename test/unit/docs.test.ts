@@ -4,7 +4,9 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
-const pages = globSync("{*.md,docs/**/*.md,packages/*/*.md,examples/*.md}", { cwd: ROOT }).sort();
+const pages = globSync("{*.md,docs/**/*.md,packages/*/*.md,examples/*.md,deploy/**/*.md}", {
+  cwd: ROOT,
+}).sort();
 
 /** Each that a pattern finds in the pages, as `page: what`. */
 function named(pattern: RegExp): { page: string; what: string }[] {
@@ -59,6 +61,7 @@ describe("programs and commands in the documents", () => {
     "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
     "packages/client/README.md": { ts: "client-package.test.ts" },
     "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
+    "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
     "docs/atlas.md": { bash: "needs an Atlas" },
     "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
     "docs/guides/filters.md": { json: "filter-language.test.ts" },

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SETTINGS } from "../../config.ts";
+import { serviceFactories } from "../../services/index.ts";
+
+export const CHART = join(import.meta.dirname, "../../deploy/helm/sensorium");
+
+interface Row {
+  kind: string;
+  means: string;
+  secret?: boolean;
+  min?: number;
+  max?: number;
+  oneOf?: readonly string[];
+}
+
+/** Settings with a value of their own in the chart: each node's address and folder, and what the pod's kind decides. */
+export const OF_THE_CHART = ["HOST", "PORT", "DATA_DIR", "SERVICES", "DRAIN_SECONDS"];
+/** Secret settings that may be given without a password. */
+const ADDRESSES = { mongodb: "MONGO_URL", nats: "NATS_URL", redis: "REDIS_URL" } as const;
+
+/** Returns the files of the Helm chart that repeat what the code declares: settings and services. */
+export function chartFiles(): Record<string, string> {
+  const names = Object.keys(serviceFactories);
+  const schema = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
+  const settings = Object.entries(SETTINGS as Record<string, Row>).filter(
+    ([name, { secret }]) => !secret && !OF_THE_CHART.includes(name),
+  );
+  Object.assign(schema.definitions, {
+    ...Object.fromEntries(Object.entries(ADDRESSES).map(([part, name]) => [part, addressOf(name)])),
+    service: { enum: names },
+    otherThan: { enum: names.map((name) => `-${name}`) },
+    settings: {
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries(settings.map(([name, row]) => [name, schemaOf(row)])),
+    },
+  });
+  return {
+    "services.txt": `${names.join("\n")}\n`,
+    "values.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
+  };
+}
+
+/** The address in the values, which anyone who may read the release can read, has no password. */
+function addressOf(name: (typeof ADDRESSES)[keyof typeof ADDRESSES]) {
+  const url = { type: "string", not: { pattern: "://[^/?]*@" }, description: SETTINGS[name].means };
+  return { type: "object", additionalProperties: false, properties: { url } };
+}
+
+function schemaOf({ kind, means: description, min, max, oneOf }: Row) {
+  if (kind === "integer") return { type: "integer", minimum: min, maximum: max, description };
+  if (kind === "boolean") return { type: "boolean", description };
+  return { type: "string", ...(oneOf && { enum: oneOf }), description };
+}

@@ -1,0 +1,92 @@
+/** @needs helm: the chart, as helm renders it and kubeconform checks it. `npm run chart` writes the golden files. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { CHART, GOLDEN, helm, render, template, VALUES } from "../support/chart.ts";
+import { hasChartTools, KUBECONFORM, KUBERNETES, schemasOf } from "../support/chart-tools.ts";
+import { startChild } from "../support/child.ts";
+
+const check = hasChartTools() ? test : test.skip;
+
+let scratch: string;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "sensorium-chart-"));
+});
+afterAll(() => rm(scratch, { recursive: true }));
+
+describe.each(Object.keys(VALUES))("the chart with %s values", (name) => {
+  check("renders what its golden file says (else: npm run chart)", async () => {
+    expect(await render(name)).toBe(await readFile(join(GOLDEN, `${name}.yaml`), "utf8"));
+  });
+
+  check.each(KUBERNETES)("is valid for Kubernetes %s, without unknown fields", async (version) => {
+    const file = join(GOLDEN, `${name}.yaml`);
+    const args = ["-strict", "-summary", "-schema-location", schemasOf(version), file];
+    const { code, output } = await run(KUBECONFORM, args);
+    expect([code, output]).toEqual([0, expect.stringMatching(/Invalid: 0, Errors: 0, Skipped: 0/)]);
+  });
+});
+
+check("kubeconform refuses what Kubernetes would", async () => {
+  const wrong = (await readFile(join(GOLDEN, "default.yaml"), "utf8")).replace("maxSurge: 1", "maxSuerge: 1");
+  const file = join(scratch, "wrong.yaml");
+  await writeFile(file, wrong);
+  const { code, output } = await run(KUBECONFORM, [
+    ...["-strict", "-schema-location", schemasOf("1.37"), file],
+  ]);
+  expect([code, output]).toEqual([1, expect.stringContaining("maxSuerge")]);
+});
+
+check("passes helm lint", async () => {
+  expect(await helm("lint", "--strict", CHART)).toMatchObject({ code: 0 });
+});
+
+check("renders the groups of workers that its page shows", async () => {
+  const page = await readFile(join(CHART, "README.md"), "utf8");
+  const [, values = ""] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
+  const file = join(scratch, "groups.yaml");
+  await writeFile(file, values);
+  const { code, output } = await template("sensorium", "--values", file);
+  const names = [...output.matchAll(/^kind: Deployment\nmetadata:\n {2}name: (\S+)$/gm)].map(
+    ([, name]) => name,
+  );
+  expect([code, names.sort()]).toEqual([
+    0,
+    ["gateway", "worker-rest", "worker-search"].map((name) => `sensorium-${name}`),
+  ]);
+});
+
+describe("values that cannot work are refused", () => {
+  check.each([
+    ["a misspelt value", ["gatway.replicas=3"], /gatway/],
+    ["a misspelt setting", ["settings.RATE_LIMIT=3"], /RATE_LIMIT/],
+    ["a setting outside its bounds", ["settings.DEDUPE_DAYS=0"], /DEDUPE_DAYS/],
+    ["a setting that the chart decides", ["settings.PORT=3001"], /PORT/],
+    ["a secret among the settings", ["settings.OPERATOR_TOKEN=x"], /OPERATOR_TOKEN/],
+    ["a password in an address", ["nats.url=nats://user:secret@nats:4222"], /nats/],
+    ["an unknown service", ["workers.all.services={evnts}"], /services/],
+    ["names with and without -", ["workers.all.services={-gateway,events}"], /services/],
+    [
+      "a service that no node runs",
+      ["workers.all.services={-gateway,-events}"],
+      /no group of workers runs events/,
+    ],
+    [
+      "a worker that is a gateway",
+      ["workers.all.services={-events}"],
+      /workers\.all\.services runs the gateway/,
+    ],
+    ["no worker", ["workers.all=null"], /workers|no group/],
+    ["no secret", ["existingSecret="], /existingSecret/],
+  ])("%s", async (_what, sets, message) => {
+    const { code, output } = await template("x", ...sets.flatMap((set) => ["--set", set]));
+    expect([code, output]).toEqual([1, expect.stringMatching(message)]);
+  });
+});
+
+async function run(command: string, args: string[]) {
+  const child = await startChild(command, args);
+  const { code } = await child.exited;
+  return { code, output: child.output() };
+}
