@@ -28,12 +28,26 @@ export const COMPILED = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, "../../node_modules/.cache/sensorium/tests"),
 };
 
+/** Children that have not ended, with the promise of their end. */
+const running = new Map<ChildProcess, Promise<ExitStatus>>();
+let areRefused = false;
+
+/** Ends all children that run, and refuses to start further ones. */
+export async function endChildren(): Promise<void> {
+  areRefused = true;
+  const ends = [...running].map(([child, exited]) => end(child, exited, "SIGTERM", ENDED_WITHIN_MS));
+  await Promise.allSettled(ends);
+}
+
+const ENDED_WITHIN_MS = 10_000;
+
 /** Starts `command`. @throws Error when it cannot be started at all. */
 export async function startChild(
   command: string,
   args: string[],
   options: SpawnOptions = {},
 ): Promise<Child> {
+  if (areRefused) throw new Error(`${command} is not started: all children have been ended`);
   const process = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
   const started = new Promise<void>((resolve, reject) => {
     process.once("spawn", resolve);
@@ -42,6 +56,8 @@ export async function startChild(
   const exited = new Promise<ExitStatus>((resolve) => {
     process.once("close", (code, signal) => resolve({ code, signal }));
   });
+  running.set(process, exited);
+  for (const event of ["close", "error"]) process.once(event, () => running.delete(process));
   let output = "";
   for (const stream of [process.stdout, process.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {

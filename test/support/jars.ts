@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
+import { startChild } from "./child.ts";
 
 const POM = join(import.meta.dirname, "mongo-stand-in.pom.xml");
 const CACHE = join(import.meta.dirname, "../../node_modules/.cache/sensorium");
@@ -44,15 +43,15 @@ export async function mongoClassPath(): Promise<string> {
 
 async function fetchJars(): Promise<void> {
   await mkdir(CACHE, { recursive: true });
-  try {
-    const goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
-    await promisify(execFile)("mvn", ["-q", "-B", "-f", POM, goal, `-DoutputDirectory=${CACHE}`]);
-  } catch (error) {
-    const { stdout, message } = error as { stdout?: string; message: string };
-    throw new JarsUnavailable(
-      `Maven could not fetch mongo-java-server: ${(stdout || message).slice(0, 300)}`,
-    );
-  }
+  const goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
+  const args = ["-q", "-B", "-f", POM, goal, `-DoutputDirectory=${CACHE}`];
+  const unavailable = (why: string) =>
+    new JarsUnavailable(`Maven could not fetch mongo-java-server: ${why.slice(0, 300)}`);
+  const maven = await startChild("mvn", args).catch((err: Error) => {
+    throw unavailable(err.message);
+  });
+  const { code } = await maven.exited;
+  if (code !== 0) throw unavailable(maven.output());
 }
 
 function sha256Of(bytes: Buffer): string {

@@ -24,13 +24,14 @@ export interface TestMongo {
  * be done (mongod.ts), else mongo-java-server, an in-memory stand-in that speaks MongoDB's wire protocol (MongoDB 5.0 without transactions, partial indexes,
  * TTL expiry, collation and pipeline updates; duplicate key errors carry no keyPattern).
  *
+ * @param say reports the progress of the download
  * @returns `{skipped}` with the reason if none of these is available.
  */
-export async function startMongo(): Promise<TestMongo | { skipped: string }> {
+export async function startMongo(say?: (line: string) => void): Promise<TestMongo | { skipped: string }> {
   const given = process.env.MONGO_URL;
   if (given) return useGiven(given);
   if (onPath("mongod")) return startMongod("mongod");
-  const fetched = await fetchMongod();
+  const fetched = await fetchMongod(say);
   if ("path" in fetched) return startMongod(fetched.path);
   if (!(await hasJavaCompiler()))
     return { skipped: `mongodb: no MONGO_URL, no mongod (${fetched.why}) and no JDK 17+ on PATH` };

@@ -27,22 +27,27 @@ export interface Nodes {
  *
  * @param mongoUrl their record
  * @param settings more of them, for all nodes
+ * @param say called with each part that was started, and where it is
  */
 export async function startNodes(
   mongoUrl: string,
   workers: number,
   settings: Record<string, string> = { RATE_LIMIT_PER_MINUTE: "0" },
+  say: (part: string, where: string) => void = () => {},
 ): Promise<Nodes> {
   const nats = await startNats();
+  say("NATS", nats.url);
   const folder = await mkdtemp(join(tmpdir(), "sensorium-nodes-"));
   const SECRET_KEY = randomBytes(32).toString("base64");
   const env = { ...settings, MONGO_URL: mongoUrl, NATS_URL: nats.url, SECRET_KEY };
   const started = await Promise.all(
     Array.from({ length: workers }, (_, i) => startWorker(env, join(folder, `worker-${i}`))),
   );
+  for (const { pid } of started) say("worker", `process ${pid}`);
   const gateway = await startAlone({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
   const servers = [gateway];
   await settle(() => agentToken(gateway, gateway.credentials.agent.api_key));
+  say("gateway", gateway.url);
   return {
     nats,
     gateway,
@@ -59,6 +64,7 @@ export async function startNodes(
       await copyFile(join(gateway.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
       const server = await startAlone({ env: { ...env, SERVICES: services.join(",") }, dataDir });
       servers.push(server);
+      say("gateway", server.url);
       return server;
     },
     stop: async () => {
