@@ -19,10 +19,14 @@ interface ComposeService {
   volumes?: string[];
   depends_on?: object;
   command?: string[];
+  hostname?: string;
+  ports?: string[];
+  configs?: { source: string; target: string }[];
   networks?: { default?: { ipv4_address?: string } };
 }
 
 interface Compose {
+  configs?: Record<string, { content: string }>;
   services: Record<string, ComposeService>;
   volumes: Record<string, unknown>;
   networks?: { default: { ipam: { config: { subnet: string; ip_range: string }[] } } };
@@ -165,7 +169,7 @@ describe("the cluster", () => {
   });
 
   test("has its proxy pass on to the gateways", () => {
-    const servers = [...read("deploy/nginx.conf").matchAll(/server ([\w-]+):3000;/g)].map(([, name]) => name);
+    const servers = [...read("deploy/nginx.conf").matchAll(/server ([\w-]+):3000 /g)].map(([, name]) => name);
     expect(servers).toEqual(running("gateway"));
   });
 
@@ -203,6 +207,27 @@ describe("the cluster", () => {
       expect(value).not.toMatch(/\$proxy_add|\$http_x_|\$http_forwarded/);
   });
 
+  test("passes on to gateways that are ready, and past one that is not", () => {
+    const { depends_on } = compose.services.proxy as { depends_on: Record<string, { condition: string }> };
+    for (const name of running("gateway")) expect(depends_on[name]?.condition).toBe("service_healthy");
+    const nginx = read("deploy/nginx.conf");
+    expect(nginx).toMatch(/proxy_next_upstream error timeout http_503;/);
+    expect(nginx.match(/server gateway-\d:3000 max_fails=1 fail_timeout=\d+s;/g)).toHaveLength(2);
+  });
+
+  test("keeps the data of RabbitMQ, which are named after its host, when the container is replaced", () => {
+    expect(compose.services.rabbitmq?.hostname).toBe("rabbitmq");
+  });
+
+  test("opens Prometheus, which has no passwords, only through the proxy", () => {
+    expect(compose.services.prometheus?.ports).toBeUndefined();
+    expect(compose.services.proxy?.ports).toContain("127.0.0.1:9090:9090");
+    const [users] = compose.services.proxy?.configs ?? [];
+    expect(read("deploy/nginx.conf")).toContain(`auth_basic_user_file ${users?.target};`);
+    const { content = "" } = compose.configs?.[users?.source ?? ""] ?? {};
+    expect(filled(content)).toBe(`metrics:{PLAIN}${GIVEN.METRICS_TOKEN}`);
+  });
+
   test("requires credentials everywhere and contains none", () => {
     const [, node] = nodes[0] as [string, ComposeService];
     const passwordOf = (name: string) => new URL(environmentOf(node)[name] as string).password;
@@ -237,7 +262,7 @@ describe("the cluster", () => {
 
   test("gives every node what nodes share, and nothing that another does not have", () => {
     const shared = nodes.map(([, service]) => {
-      const { SERVICES, ...rest } = environmentOf(service);
+      const { SERVICES, DRAIN_SECONDS, ...rest } = environmentOf(service);
       return rest;
     });
     for (const each of shared) expect(each).toEqual(shared[0]);

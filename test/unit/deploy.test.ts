@@ -1,0 +1,253 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { readConfig, SETTINGS } from "../../config.ts";
+import { CHART, chartFiles } from "../../docs/generate/chart.ts";
+import { exposition, startProcessMetrics } from "../../observability/metrics.ts";
+import { serviceFactories } from "../../services/index.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** js-yaml brings no types. */
+const yaml = createRequire(import.meta.url)("js-yaml") as {
+  load(text: string): unknown;
+  loadAll(text: string): unknown[];
+};
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+const { HOST, PORT } = readConfig({ HOST: "0.0.0.0" });
+const secrets = Object.entries(SETTINGS)
+  .filter(([, setting]) => "secret" in setting && setting.secret)
+  .map(([name]) => name);
+const GIVEN: Record<string, string> = {
+  MONGO_URL: "mongodb://mongodb/sensorium",
+  NATS_URL: "nats://nats:4222",
+  REDIS_URL: "redis://redis:6379",
+  SMTP_URL: "smtp://mail",
+  SECRET_KEY: Buffer.alloc(32).toString("base64"),
+};
+const STOP_SECONDS = Number(/SHUTDOWN_MS = (\d+)/.exec(read("bin/main.ts"))?.[1]) / 1000;
+const { start } = JSON.parse(read("package.json")).scripts;
+
+/** Fields of a Kubernetes object that tests look at. */
+interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  // biome-ignore lint/suspicious/noExplicitAny: each kind has another
+  spec: any;
+}
+interface Variable {
+  name: string;
+  value?: string;
+  valueFrom?: { secretKeyRef: { name: string; key: string; optional?: boolean } };
+}
+
+const manifestsOf = (name: string) =>
+  (yaml.loadAll(read(`deploy/helm/golden/${name}.yaml`)) as (Manifest | null)[]).filter((each) => !!each);
+
+test("the chart repeats the settings and services that there are (else: npm run openapi)", () => {
+  for (const [name, text] of Object.entries(chartFiles()))
+    expect([name, readFileSync(join(CHART, name), "utf8")]).toEqual([name, text]);
+});
+
+test("the chart, the image and the packages have one version", () => {
+  const { version } = JSON.parse(read("package.json"));
+  const chart = yaml.load(read("deploy/helm/sensorium/Chart.yaml")) as Record<string, string>;
+  expect(chart).toMatchObject({ version, appVersion: version });
+  for (const name of readdirSync(join(ROOT, "packages")))
+    expect([name, JSON.parse(read(`packages/${name}/package.json`)).version]).toEqual([name, version]);
+});
+
+describe.each(["default", "full"])("the chart with %s values", (name) => {
+  const manifests = manifestsOf(name);
+  const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind);
+  const pods = [...ofKind("Deployment"), ...ofKind("Job")].map(({ spec }) => spec.template.spec);
+  const containers = pods.flatMap((pod) => pod.containers);
+  const nodes = ofKind("Deployment").map(({ spec }) => spec.template.spec);
+  const variablesOf = (container: { env: Variable[] }) => container.env;
+  const settingsOf = (container: { env: Variable[] }) =>
+    Object.fromEntries(
+      variablesOf(container).map(({ name, value }) => [name, value ?? GIVEN[name] ?? "secret"]),
+    );
+
+  test("sets only settings that there are, each once, to values that they take", () => {
+    expect(containers.length).toBeGreaterThan(2);
+    for (const container of containers) {
+      const names = variablesOf(container).map((variable) => variable.name);
+      expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(names));
+      expect(names).toEqual([...new Set(names)]);
+      expect(readConfig(settingsOf(container))).toMatchObject({ HOST, PORT });
+    }
+  });
+
+  test("takes from the secret what is secret, under its own name, and has all of it", () => {
+    for (const container of containers) {
+      const names = variablesOf(container).map((variable) => variable.name);
+      expect(names).toEqual(expect.arrayContaining(secrets));
+      for (const { name, value, valueFrom } of variablesOf(container)) {
+        if (valueFrom) expect(secrets).toContain(name);
+        if (valueFrom) expect(valueFrom.secretKeyRef.key).toBe(name);
+        else if (secrets.includes(name)) expect(value).not.toContain("@");
+      }
+    }
+  });
+
+  test("runs every service on some node, and the gateway on its own", () => {
+    const all = Object.keys(serviceFactories);
+    const running = nodes.map(({ containers: [container] }) => {
+      const { SERVICES } = readConfig(settingsOf(container));
+      const left = SERVICES.map((service) => service.replace(/^-/, ""));
+      return SERVICES[0]?.startsWith("-") ? all.filter((service) => !left.includes(service)) : SERVICES;
+    });
+    expect(new Set(running.flat())).toEqual(new Set(all));
+    expect(running.filter((services) => services.includes("gateway"))).toEqual([["gateway"]]);
+  });
+
+  test("opens and asks the port of the settings", () => {
+    for (const {
+      containers: [container],
+    } of nodes) {
+      expect(container.ports).toEqual([{ name: "http", containerPort: PORT }]);
+      const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+      expect(probes.map(({ httpGet }) => httpGet)).toEqual(
+        ["/healthz", "/healthz", "/readyz"].map((path) => ({ path, port: "http" })),
+      );
+    }
+    const [service] = ofKind("Service");
+    expect(service?.spec.ports).toEqual([{ name: "http", port: PORT, targetPort: "http" }]);
+    for (const { spec } of ofKind("NetworkPolicy"))
+      for (const { ports } of spec.ingress ?? []) expect(ports).toEqual([{ port: "http" }]);
+  });
+
+  test("gives a node the time to drain and to stop", () => {
+    for (const {
+      containers: [container],
+      terminationGracePeriodSeconds,
+    } of nodes) {
+      const { DRAIN_SECONDS } = readConfig(settingsOf(container));
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(DRAIN_SECONDS + STOP_SECONDS);
+    }
+  });
+
+  test("runs without rights, on a root that it cannot write, with data where the settings say", () => {
+    for (const pod of pods) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } },
+      });
+      for (const container of pod.containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        });
+        const { DATA_DIR } = readConfig(settingsOf(container));
+        expect(container.volumeMounts).toEqual([{ name: "data", mountPath: DATA_DIR }]);
+        expect(container.resources).toMatchObject({
+          requests: { cpu: expect.any(String), memory: expect.any(String) },
+          limits: { memory: expect.any(String) },
+        });
+      }
+    }
+  });
+
+  test("migrates by what the image starts, before nodes of the release start", () => {
+    const [job] = ofKind("Job") as [Manifest & { metadata: { annotations: Record<string, string> } }];
+    const file = start.split(" ").at(-1);
+    expect(job.spec.template.spec.containers[0].command).toEqual(["node", file, "--migrate"]);
+    expect(job.metadata.annotations["helm.sh/hook"]).toBe("pre-install,pre-upgrade");
+  });
+
+  test("keeps all nodes but one of each kind through a disruption", () => {
+    const budgets = ofKind("PodDisruptionBudget");
+    expect(budgets.map(({ spec }) => spec.selector)).toEqual(
+      ofKind("Deployment").map(({ spec }) => spec.selector),
+    );
+    for (const { spec } of budgets) expect(spec.maxUnavailable).toBe(1);
+  });
+
+  test("scales by metrics that nodes have", async () => {
+    const scalers = ofKind("HorizontalPodAutoscaler");
+    expect(scalers).toHaveLength(name === "full" ? 2 : 0);
+    const named = scalers.flatMap(({ spec }) => spec.metrics).flatMap(({ pods }) => pods?.metric.name ?? []);
+    expect(await metricNames()).toEqual(expect.arrayContaining(named));
+    for (const { spec } of scalers) {
+      const target = ofKind("Deployment").find(({ metadata }) => metadata.name === spec.scaleTargetRef.name);
+      expect(target?.spec.replicas).toBeUndefined();
+    }
+  });
+});
+
+/** The metrics of `/metrics`, without the suffixes of their series. */
+async function metricNames(): Promise<string[]> {
+  return [...(await exposition()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string);
+}
+startProcessMetrics();
+
+test("prometheus-adapter serves the metrics of the values, from series that nodes have", async () => {
+  const { rules } = yaml.load(read("deploy/helm/prometheus-adapter.yaml")) as {
+    rules: { custom: { seriesQuery: string; metricsQuery: string; name?: { as: string } }[] };
+  };
+  const names = await metricNames();
+  const served = rules.custom.map(({ seriesQuery, name }) => name?.as ?? seriesQuery.replace(/\{.*/, ""));
+  const { gateway, worker } = yaml.load(read("deploy/helm/sensorium/values.yaml")) as Record<
+    string,
+    { autoscaling: { podMetrics: Record<string, string> } }
+  >;
+  const wanted = [gateway, worker].flatMap((each) => Object.keys(each?.autoscaling.podMetrics ?? {}));
+  expect(wanted.length).toBeGreaterThan(1);
+  expect(served.sort()).toEqual(wanted.sort());
+  for (const { seriesQuery, metricsQuery } of rules.custom)
+    for (const [series] of `${seriesQuery} ${metricsQuery}`.matchAll(/(sensorium|nodejs)_\w+/g))
+      expect(names).toContain(series.replace(/_(sum|count|bucket)$/, ""));
+});
+
+describe("files around the service", () => {
+  test("docker-compose.yml publishes the port of the settings", () => {
+    const { services } = yaml.load(read("docker-compose.yml")) as {
+      services: Record<string, { ports: string[] }>;
+    };
+    expect(services.sensorium?.ports).toEqual([`127.0.0.1:${PORT}:${PORT}`]);
+  });
+
+  test("nginx listens on it, and passes on to it", () => {
+    const nginx = read("deploy/nginx.conf");
+    const ports = [...nginx.matchAll(/gateway-\d:(\d+)/g), ...nginx.matchAll(/127\.0\.0\.1:(\d+)/g)];
+    expect(ports.length).toBeGreaterThan(1);
+    for (const [, port] of ports) expect(Number(port)).toBe(PORT);
+    expect(nginx).toContain(`listen ${PORT};`);
+  });
+
+  test("the cluster's proxy publishes it, and asks itself whether gateways are ready", () => {
+    const { services } = yaml.load(read("deploy/docker-compose.cluster.yml")) as {
+      services: Record<string, { ports: string[]; healthcheck: { test: string[] } }>;
+    };
+    expect(services.proxy?.ports).toContain(`127.0.0.1:${PORT}:${PORT}`);
+    expect(services.proxy?.healthcheck.test.at(-1)).toBe(`http://127.0.0.1:${PORT}/readyz`);
+  });
+
+  test("the cluster's nodes have the time to drain and to stop", () => {
+    const { services } = yaml.load(read("deploy/docker-compose.cluster.yml")) as {
+      services: Record<string, { stop_grace_period: string; environment: Record<string, string> }>;
+    };
+    const nodes = Object.values(services).filter(({ environment }) => environment?.SERVICES);
+    expect(nodes).toHaveLength(4);
+    for (const { stop_grace_period, environment } of nodes) {
+      const drain = Number(environment.DRAIN_SECONDS ?? 0);
+      expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(drain + STOP_SECONDS);
+    }
+  });
+
+  test("the systemd unit sets only settings that there are, and leaves the time to stop", () => {
+    const unit = read("deploy/sensorium.service");
+    const given = [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
+    expect(given.length).toBeGreaterThan(0);
+    expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(given.map(([name]) => name)));
+    expect(() => readConfig(Object.fromEntries(given))).not.toThrow();
+    // Mentioned in comments, for the operator to add.
+    for (const [name] of unit.matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g))
+      expect(Object.keys(SETTINGS)).toContain(name);
+    expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThan(STOP_SECONDS);
+  });
+});
