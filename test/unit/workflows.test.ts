@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+
+const ROOT = join(import.meta.dirname, "../..");
+const FOLDER = join(ROOT, ".github/workflows");
+/** js-yaml brings no types. */
+const { load } = createRequire(import.meta.url)("js-yaml") as { load(text: string): unknown };
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+interface Step {
+  uses?: string;
+  run?: string;
+  with?: Record<string, unknown>;
+}
+interface Workflow {
+  permissions: Record<string, string>;
+  jobs: Record<
+    string,
+    { needs?: string; permissions?: Record<string, string>; "timeout-minutes": number; steps: Step[] }
+  >;
+}
+
+describe.each(readdirSync(FOLDER))("%s", (file) => {
+  const text = read(`.github/workflows/${file}`);
+  const { permissions, jobs } = load(text) as Workflow;
+  const steps = Object.values(jobs).flatMap((job) => job.steps);
+
+  test("pins actions, by digest or major version", () => {
+    const used = steps.flatMap(({ uses }) => uses ?? []);
+    expect(used.length).toBeGreaterThan(0);
+    for (const action of used) expect(action).toMatch(/^(actions|docker)\/[\w-]+@([0-9a-f]{40}|v\d+)$/);
+  });
+
+  test("reads the code and no more, unless a job says otherwise, and ends in time", () => {
+    expect(permissions).toEqual({ contents: "read" });
+    for (const job of Object.values(jobs)) expect(job["timeout-minutes"]).toBeLessThanOrEqual(100);
+  });
+
+  test("uses no stored secret", () => {
+    expect(text).not.toMatch(/secrets\./);
+  });
+
+  test("runs what there is, and no text of others as a command", () => {
+    for (const { run = "" } of steps) {
+      expect(run).not.toContain("${{");
+      for (const [path] of run.matchAll(/(?<![\w/])(\.ci|deploy|bin)\/[\w./-]+/g))
+        expect(() => readdirSync(join(ROOT, path, ".."))).not.toThrow();
+    }
+  });
+});
+
+describe("a release", () => {
+  const { jobs } = load(read(".github/workflows/release.yml")) as Workflow;
+  const runs = (job: string) => jobs[job]?.steps.map(({ run }) => run ?? "").join("\n") ?? "";
+
+  test("publishes nothing that was not checked", () => {
+    expect(runs("check")).toContain(".ci/run");
+    expect([jobs.image?.needs, jobs.packages?.needs, jobs.chart?.needs]).toEqual(["check", "check", "image"]);
+  });
+
+  test("builds the image for two architectures, with its bill of materials and provenance", () => {
+    const build = jobs.image?.steps.find(({ uses }) => uses?.startsWith("docker/build-push-action@"));
+    expect(build?.with).toMatchObject({
+      file: "deploy/Dockerfile",
+      platforms: "linux/amd64,linux/arm64",
+      push: true,
+      sbom: true,
+      provenance: "mode=max",
+    });
+  });
+
+  test("publishes the packages that are not private", () => {
+    const open = readdirSync(join(ROOT, "packages"))
+      .map((name) => JSON.parse(read(`packages/${name}/package.json`)))
+      .filter((each) => !each.private)
+      .map(({ name }) => name);
+    const published = [...runs("packages").matchAll(/npm publish --workspace (\S+) .*--provenance/g)];
+    expect(published.map(([, name]) => name)).toEqual(open);
+  });
+
+  test("packages the chart with the helm that it is tested with, for the image that was built", () => {
+    const tested = /helm\.sh\/\S+@v[\d.]+/.exec(read("test/support/chart-tools.ts"))?.[0];
+    expect(runs("chart")).toContain(`go install ${tested}`);
+    const values = read("deploy/helm/sensorium/values.yaml");
+    const patterns = [...runs("chart").matchAll(/s\|(\^[^|]+\$)\|/g)].map(([, pattern]) => pattern as string);
+    expect(patterns).toHaveLength(2);
+    for (const pattern of patterns)
+      expect(values.match(new RegExp(pattern.replaceAll('\\"', '"'), "gm"))).toHaveLength(1);
+  });
+});
