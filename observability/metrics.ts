@@ -70,6 +70,27 @@ export const metrics = {
     ["resource"],
   ),
 
+  /** `level`: `warn` or `error`. */
+  logSuppressed: counter("log_lines_suppressed", "Repeated log lines that were left out", ["level"]),
+
+  natsDisconnects: counter("nats_disconnects", "Times that the connection to NATS was lost"),
+  breakersOpened: counter(
+    "circuit_breakers_opened",
+    "Times that calls of an action to a node were stopped because it did not answer",
+  ),
+  /** `action`: the refused one. */
+  bulkheadRefused: counter("bulkhead_refused", "Calls refused because too many of the action were waiting", [
+    "action",
+  ]),
+
+  /** `command`: of MongoDB. `outcome`: `ok` or `error`. */
+  recordSeconds: seconds("record_command_duration", "Time from a command to MongoDB to its answer", [
+    "command",
+    "outcome",
+  ]),
+  recordWait: seconds("record_connection_wait", "Time that commands waited for a connection to MongoDB"),
+  recordNoConnection: counter("record_connection_failures", "Commands that got no connection to MongoDB"),
+
   storeCommit: seconds(
     "store_commit",
     "Time from handing writes to the embedded store to their commit on the disk",
@@ -104,6 +125,18 @@ export function observeGauge<Label extends string>(
       for (const [value, count] of Object.entries(values)) {
         this.set({ [label]: value } as Record<Label, string>, count);
       }
+    },
+  });
+}
+
+/** Adds a gauge without labels whose value is read on each scrape. */
+export function observeValue(name: string, help: string, read: () => number): void {
+  const fullName = `sensorium_${name}`;
+  registry.removeSingleMetric(fullName);
+  new Gauge({
+    ...{ name: fullName, help, registers: [registry] },
+    collect() {
+      this.set(read());
     },
   });
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Store } from "../storage/connection.ts";
+import { observeClock } from "./clock.ts";
 import { DiskWatch } from "./disk.ts";
 import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
@@ -18,7 +19,7 @@ export interface Observability {
 /** Starts observability. The store must be open, so that `DATA_DIR` exists. */
 export async function startObservability(
   config: Config,
-  store: Pick<Store, "ping" | "onCommit">,
+  store: Pick<Store, "ping" | "onCommit" | "clock">,
 ): Promise<Observability> {
   const health = new Health();
   health.add("store", async () => {
@@ -30,6 +31,7 @@ export async function startObservability(
     await disk.start();
     health.add("disk", () => disk.reason);
   }
+  if (store.clock) observeClock(store.clock, health);
   store.onCommit((writes, seconds) => {
     metrics.storeOperations.inc(writes);
     metrics.storeCommit.observe(seconds);

@@ -10,6 +10,7 @@ import {
 } from "mongodb";
 import type { SqliteCollection } from "mongoose-sqlite";
 import type { OwnedWhere, Update, Where, Write } from "./query.ts";
+import type { RecordClock } from "./record-clock.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 
 /** Fields of every stored document. */
@@ -42,11 +43,16 @@ export class TenantCollection<T extends TenantDocument> {
   readonly system: Collection<T>;
 
   readonly #growth: Growth | undefined;
+  readonly #clock: RecordClock | undefined;
 
-  /** @param growth counts inserted bytes; without it nothing is counted */
-  constructor(native: Collection<Row>, growth?: Growth) {
+  /**
+   * @param growth counts inserted bytes; without it nothing is counted
+   * @param clock of a record that nodes share
+   */
+  constructor(native: Collection<Row>, growth?: Growth, clock?: RecordClock) {
     this.system = native as unknown as Collection<T>;
     this.#growth = growth;
+    this.#clock = clock;
   }
 
   private get rows(): Collection<Row> {
@@ -93,12 +99,23 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   /**
-   * Inserts, unless an earlier attempt of the same request did so under the same id: then returns the existing row.
-   * Throws the duplicate-key error for a conflict on another unique field.
+   * Writes, and resolves when every node's time is past the times in what was written. Rows written after the answer get
+   * later times, on whichever node, so that lists by time have them in order.
+   */
+  async inOrder<R>(write: () => Promise<R>): Promise<R> {
+    const stamped = this.#clock?.now() ?? 0;
+    const result = await write();
+    await this.#clock?.passed(stamped);
+    return result;
+  }
+
+  /**
+   * Inserts in order, unless an earlier attempt of the same request did so under the same id: then returns the existing
+   * row. Throws the duplicate-key error for a conflict on another unique field.
    */
   async insertOnce(doc: T): Promise<T> {
     try {
-      return await this.insert(doc);
+      return await this.inOrder(() => this.insert(doc));
     } catch (err) {
       const own = { _id: doc._id, tenant_id: doc.tenant_id };
       const there = isDuplicateKey(err) && (await this.rows.findOne<T>(own));

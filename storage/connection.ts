@@ -5,6 +5,7 @@ import { makeDirectory } from "../lib/files.ts";
 import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
 import type { Model } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
+import { followClock, type RecordClock } from "./record-clock.ts";
 import { requireWhole } from "./restoring.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
 import { threads } from "./threads.ts";
@@ -37,6 +38,8 @@ export interface Store {
   ready(): Promise<void>;
   /** Returns the store's time in milliseconds since 1970: use it for every timestamp that decides anything. */
   now(): number;
+  /** How well this node knows the store's time; null if the store's clock is this node's. */
+  clock: RecordClock | null;
   /** Resolves when data deleted before is on no page of the store's files, as far as the driver can ensure it. */
   scrub(): Promise<Removal>;
   /** Rejects if the store does not answer. */
@@ -72,10 +75,11 @@ async function openEmbedded({
   const client = connection.getClient() as unknown as SqliteClient;
   const scrubber = new Scrubber(client, ERASURE_REWRITE_MB);
   return {
-    ...modelsOf(connection, (name, field) => client.db().setOutOfLine(name, field)),
+    ...modelsOf(connection, { setOutOfLine: (name, field) => client.db().setOutOfLine(name, field) }),
     driver: "sqlite",
     commitsTogether: true,
     now: Date.now,
+    clock: null,
     scrub: () => scrubber.scrub(),
     onFatal: (listener) => void client.on("fatal", listener),
     onCommit: (listener) => client.onCommit(listener),
@@ -91,8 +95,6 @@ async function makeWhole(dataDir: string): Promise<void> {
   await requireWhole(dataDir, DATA_FILE);
 }
 
-const CLOCK_REFRESH_MS = 60_000;
-
 async function openMongo(url: string): Promise<Store> {
   const connection = await connect(
     new mongoose.Mongoose(),
@@ -100,22 +102,21 @@ async function openMongo(url: string): Promise<Store> {
     mongoOptions(url),
     "MONGO_URL cannot be used: ",
   );
-  let offset = await clockOffset(connection);
-  const refresh = setInterval(async () => {
-    // A failed refresh keeps the offset of a minute ago, which is good enough until the next.
-    offset = await clockOffset(connection).catch(() => offset);
-  }, CLOCK_REFRESH_MS);
-  refresh.unref();
+  const { clock, stop } = await followClock(async () => {
+    const { localTime } = await databaseOf(connection).command({ hello: 1 });
+    return localTime as Date;
+  });
   return {
-    ...modelsOf(connection),
+    ...modelsOf(connection, { clock }),
     driver: "mongodb",
     commitsTogether: false,
-    now: () => Math.round(Date.now() + offset),
+    now: () => clock.now(),
+    clock,
     scrub: async () => "deleted",
     onFatal: () => {},
     onCommit: () => {},
     close: async () => {
-      clearInterval(refresh);
+      stop();
       await connection.close();
     },
   };
@@ -139,10 +140,16 @@ async function connect(
   return connection;
 }
 
-/** @param setOutOfLine called with a collection's out-of-line field before the collection is used */
+interface DriverParts {
+  /** Called with a collection's out-of-line field before the collection is used. */
+  setOutOfLine?: (name: string, field: string) => void;
+  /** Of a record that nodes share. */
+  clock?: RecordClock;
+}
+
 function modelsOf(
   connection: Connection,
-  setOutOfLine: (name: string, field: string) => void = () => {},
+  { setOutOfLine, clock }: DriverParts,
 ): Pick<Store, "connection" | "growth" | "collection" | "collections" | "ready" | "ping"> {
   const database = databaseOf(connection);
   const building: Promise<unknown>[] = [];
@@ -151,7 +158,7 @@ function modelsOf(
     connection,
     growth,
     collection({ name, schema, outOfLine, retired = [] }) {
-      if (outOfLine) setOutOfLine(name, outOfLine);
+      if (outOfLine) setOutOfLine?.(name, outOfLine);
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);
@@ -159,7 +166,7 @@ function modelsOf(
       // Reported by `ready`; until it is called it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
-      return new TenantCollection(native, growth);
+      return new TenantCollection(native, growth, clock);
     },
     async collections() {
       const found = await database.collections();
@@ -191,11 +198,4 @@ async function buildIndexes(
 function databaseOf(connection: Connection): NonNullable<Connection["db"]> {
   if (!connection.db) throw new StoreError("the store is not open");
   return connection.db;
-}
-
-/** Returns how far the store's clock is ahead of ours, assuming its answer is half a round trip old. */
-async function clockOffset(connection: Connection): Promise<number> {
-  const sent = Date.now();
-  const { localTime } = (await databaseOf(connection).command({ hello: 1 })) as { localTime: Date };
-  return localTime.getTime() - (sent + Date.now()) / 2;
 }

@@ -16,8 +16,11 @@ export interface Nodes {
   workers: Child[];
   /** Another worker, which goes with the others; with these services when they are named. Resolves when it can serve. */
   addWorker(services?: readonly string[]): Promise<Child>;
-  /** Another node with a gateway, which goes with the others; `services` as in SERVICES, all of them when absent. */
-  addServer(services?: readonly string[]): Promise<TestServer>;
+  /**
+   * Another node with a gateway, which goes with the others; `services` as in SERVICES, all of them when absent, and
+   * `own` settings.
+   */
+  addServer(services?: readonly string[], own?: Record<string, string>): Promise<TestServer>;
   /** Ends all of them. @throws Error when one of those that were still running did not end well. */
   stop(): Promise<void>;
 }
@@ -58,11 +61,11 @@ export async function startNodes(
       await workerReady(worker);
       return worker;
     },
-    addServer: async (services = []) => {
+    addServer: async (services = [], own = {}) => {
       const dataDir = join(folder, `server-${servers.length}`);
       await mkdir(dataDir);
       await copyFile(join(gateway.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
-      const server = await startAlone({ env: { ...env, SERVICES: services.join(",") }, dataDir });
+      const server = await startAlone({ env: { ...env, ...own, SERVICES: services.join(",") }, dataDir });
       servers.push(server);
       say("gateway", server.url);
       return server;

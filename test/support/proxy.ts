@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import { Transform } from "node:stream";
 
 export interface TcpProxy {
   port: number;
@@ -6,6 +7,8 @@ export interface TcpProxy {
   cut(): void;
   /** Connections are accepted and stay open, but no data passes, as with a server that hangs. */
   mute(): void;
+  /** Holds back each answer for so long, and each request not at all. 0: no longer. */
+  delayAnswers(ms: number): void;
   mend(): void;
   stop(): Promise<void>;
 }
@@ -20,7 +23,13 @@ export async function startProxy(to: number, newReader?: () => (bytes: Buffer) =
   const pairs = new Map<Socket, Socket>();
   let open = true;
   let mute = false;
-  const join = (incoming: Socket, outgoing: Socket) => incoming.pipe(outgoing).pipe(incoming);
+  let delay = 0;
+  const held = () =>
+    new Transform({
+      transform: (bytes, _encoding, done) =>
+        void (delay > 0 ? setTimeout(done, delay, null, bytes) : done(null, bytes)),
+    });
+  const join = (incoming: Socket, outgoing: Socket) => incoming.pipe(outgoing).pipe(held()).pipe(incoming);
   const keep = (socket: Socket) => {
     sockets.add(socket.setNoDelay());
     socket.on("error", () => socket.destroy());
@@ -52,8 +61,11 @@ export async function startProxy(to: number, newReader?: () => (bytes: Buffer) =
       mute = true;
       for (const [incoming, outgoing] of pairs) {
         incoming.unpipe(outgoing).pause();
-        outgoing.unpipe(incoming).pause();
+        outgoing.unpipe().pause();
       }
+    },
+    delayAnswers: (ms) => {
+      delay = ms;
     },
     mend: () => {
       open = true;

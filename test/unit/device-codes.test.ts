@@ -152,3 +152,13 @@ describe("the status", () => {
     expect(await stateOf(verifying.agent, verifying.now + 10 * MINUTE)).toMatchObject({ state: "expired" });
   });
 });
+
+test("a code supersedes the one before it, whatever the clocks of the nodes that issue them show", async () => {
+  const { agent, text, now } = await issued();
+  for (const behind of [0, 600, 90_000]) {
+    const newer = await issued(now - behind, agent);
+    expect(await codes.newest("tn_a", agent.id)).toMatchObject({ _id: newer.row._id });
+    expect(await claim(text, now)).toBeNull();
+    if (behind === 90_000) expect(await claim(newer.text, now)).toMatchObject({ state: "claimed" });
+  }
+});

@@ -39,6 +39,7 @@ export class Codes {
   ): Promise<DeviceCodeDoc> {
     const _id = newId("clm", seed && `code ${seed}`);
     const text = userCode(this.#secrets.random(USER_CODE_BYTES, "user code", seed));
+    const before = await this.newest(tenant_id, agent_id);
     const code = await this.#rows.insertOnce({
       _id,
       tenant_id,
@@ -55,7 +56,8 @@ export class Codes {
       confirmed_at: null,
       confirmed_by: null,
       expires_at: new Date(now + LIFETIME_MS),
-      created_at: new Date(now),
+      // After the code that it supersedes, whatever the clocks of nodes show.
+      created_at: new Date(Math.max(now, before ? before.created_at.getTime() + 1 : 0)),
     });
     const { created_at } = code;
     const $or = [{ created_at: { $lt: created_at } }, { created_at, _id: { $lt: _id } }];

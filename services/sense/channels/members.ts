@@ -24,7 +24,8 @@ export class Members {
     const { status } = await requireAgent(ctx, agent_id);
     const _id = memberId(channel_id, agent_id);
     const row = { _id, tenant_id, channel_id, agent_id, joined_at: this.#channels.now() };
-    if ((await members.insert(row).catch(nullIfTaken)) === null) ctx.meta.$statusCode = 200;
+    if ((await members.inOrder(() => members.insert(row)).catch(nullIfTaken)) === null)
+      ctx.meta.$statusCode = 200;
     await this.#channels.keep(row, () => members.delete(tenant_id, { _id }));
     const joined = { kind: "join", channel_id, agent_id, agent_active: status === "active" } as const;
     await raiseRouting(ctx, tenant_id, joined, () => this.#routed(ctx, channel_id, agent_id));
