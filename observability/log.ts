@@ -1,7 +1,13 @@
 import { type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
+import { identity } from "./identity.ts";
+import { metrics } from "./metrics.ts";
+import { Repetitions } from "./repetitions.ts";
 
-/** The log of a node. Lines are JSON with `level`, `time` and `msg`; those of a request carry its ids. */
+/**
+ * The log of a node. Lines are JSON with `level`, `time`, `node`, `instance` and `msg`; those of a request carry its
+ * ids.
+ */
 export type Log = Logger;
 
 /** Fields that are never logged, up to two objects deep. */
@@ -34,18 +40,25 @@ const MAX_BUFFERED_BYTES = 8 * 1_048_576;
 /** A shorter secret is likely to be part of an ordinary word. */
 const LEAST_SECRET = 8;
 
+/** Levels whose repeated lines are limited. */
+const LIMITED = {
+  [pino.levels.values.warn as number]: "warn",
+  [pino.levels.values.error as number]: "error",
+};
+
 /**
  * Creates the log of a node. It writes to standard error and leaves standard output to people.
  *
  * Secrets are removed twice: by the field's name, and by pattern in the finished line, because an error message may
- * quote anything.
+ * quote anything. Repeated warnings and errors are limited; the next line of the kind says how many were `suppressed`.
  */
 export function createLog(config: Config, stream: { write(line: string): void } = standardError()): Log {
   const secrets = secretPattern(config);
+  const repetitions = new Repetitions();
   return pino(
     {
       level: config.LOG_LEVEL,
-      base: null,
+      base: identity,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
       redact: {
@@ -54,19 +67,48 @@ export function createLog(config: Config, stream: { write(line: string): void } 
       },
       hooks: {
         streamWrite: (line) => line.replace(secrets, CENSORED),
-        // Moleculer and many others log ("what happened", error or why); pino would drop the second argument.
-        logMethod(args, method) {
-          const [message, why, ...rest] = args as unknown[];
-          if (typeof message === "string" && why instanceof Error) {
-            method.apply(this, [{ err: why }, message, ...rest] as never);
-          } else if (typeof message === "string" && typeof why === "string" && !message.includes("%")) {
-            method.apply(this, [`${message} ${why}`, ...rest] as never);
-          } else method.apply(this, args);
+        logMethod(given, method, level) {
+          const args = normalised(given);
+          const limited = LIMITED[level];
+          const suppressed = limited ? repetitions.admit(kindOf(limited, args)) : 0;
+          if (suppressed === null) metrics.logSuppressed.inc({ level: limited as string });
+          else method.apply(this, (suppressed ? withFields({ suppressed }, args) : args) as never);
         },
       },
     },
     stream,
   );
+}
+
+/** Moleculer and many others log ("what happened", error or why); pino would drop the second argument. */
+function normalised(args: unknown[]): unknown[] {
+  const [message, why, ...rest] = args;
+  if (typeof message !== "string") return args;
+  if (why instanceof Error) return [{ err: why }, message, ...rest];
+  if (typeof why === "string" && !message.includes("%")) return [`${message} ${why}`, ...rest];
+  return args;
+}
+
+/** Returns what the repetitions of a line have in common. */
+function kindOf(level: string, [first, message]: unknown[]): string {
+  if (typeof first === "string") return `${level} ${first}`;
+  const { err, route, status } = (first instanceof Error ? { err: first } : (first ?? {})) as Kind;
+  return [level, message, err?.message, route, STATUS[status ?? 0]].join(" ");
+}
+
+/** Numbers do not tell kinds apart. */
+const STATUS: Record<number, string> = { 500: "failed", 502: "bad", 503: "unavailable", 504: "late" };
+
+/** The fields that tell lines with the same message apart. */
+interface Kind {
+  err?: Error;
+  route?: string;
+  status?: number;
+}
+
+function withFields(fields: object, [first, ...rest]: unknown[]): unknown[] {
+  if (typeof first === "string") return [fields, first, ...rest];
+  return [{ ...(first instanceof Error ? { err: first } : (first as object)), ...fields }, ...rest];
 }
 
 /**
@@ -110,15 +152,14 @@ export function moleculerLogger(log: Log): {
   const level = log.level === "info" ? "warn" : log.level;
   return {
     level,
-    createLogger: (level, { nodeID, mod }) => {
-      const child = log.child({ node: nodeID, service: mod }, { level });
+    createLogger: (level, { mod }) => {
+      const child = log.child({ service: mod }, { level });
       return mod === "broker" ? quietFailures(child) : child;
     },
   };
 }
 
 interface LoggerBindings {
-  nodeID: string;
   mod: string;
 }
 

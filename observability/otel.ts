@@ -20,6 +20,7 @@ import {
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { ActionHandler, ActionSchema, Context as CallContext, Middleware } from "moleculer";
 import type { Meta } from "../lib/access/caller.ts";
+import { identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import {
   DESTINATION,
@@ -35,6 +36,13 @@ import { logDiagnostics, WatchedExporter } from "./watched-exporter.ts";
 
 const EXPORT_TIMEOUT_MS = 2000;
 const LAST_EXPORT_MS = 1000;
+
+/** Names the node as in the log: a trace spans several. */
+const RESOURCE = {
+  "service.name": "sensorium",
+  "service.instance.id": identity.instance,
+  "sensorium.node": identity.node,
+};
 
 /** The actions that make events durable; their spans are linked from deliveries. */
 const PUBLISHING = new Set(["events.publish", "events.ingest"]);
@@ -54,7 +62,7 @@ export class OtelTracing implements Tracing {
     );
     this.#provider = new TracerProvider({
       resource: defaultResource()
-        .merge(resourceFromAttributes({ "service.name": "sensorium" }))
+        .merge(resourceFromAttributes(RESOURCE))
         .merge(detectResources({ detectors: [envDetector] })),
       spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1000, maxQueueSize: 8192 })],
     });

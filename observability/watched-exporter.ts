@@ -69,20 +69,10 @@ export class WatchedExporter implements SpanExporter {
   }
 }
 
-/** Logs OpenTelemetry's other messages, one line per `QUIET_MS` with the number of omitted ones. */
-export function logDiagnostics(log: Log, now: () => number = Date.now): void {
-  let loggedAt = Number.NEGATIVE_INFINITY;
-  let suppressed = 0;
-  const tell = (message: string, ...details: unknown[]) => {
-    if (now() - loggedAt < LOG_INTERVAL_MS) {
-      suppressed++;
-      return;
-    }
-    loggedAt = now();
-    log.warn({ details, suppressed }, `tracing: ${message}`);
-    suppressed = 0;
-  };
+/** Logs OpenTelemetry's other messages. */
+export function logDiagnostics(log: Log): void {
+  const warn = (message: string, ...details: unknown[]) => log.warn({ details }, `tracing: ${message}`);
   const ignore = () => {};
-  const logger: DiagLogger = { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore };
+  const logger: DiagLogger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }

@@ -23,13 +23,18 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const CALLER_SPAN = "b7ad6b7169203331";
 
 const spans: Span[] = [];
+/** The attributes of each exporting process, once per export. */
+const resources: Record<string, unknown>[] = [];
 let collector: Server;
 let server: TestServer;
 beforeAll(async () => {
   collector = createServer(async (req, res) => {
     if (req.url !== "/v1/traces") return res.writeHead(404).end();
     const { resourceSpans } = JSON.parse(Buffer.concat(await req.toArray()).toString("utf8"));
-    for (const { scopeSpans } of resourceSpans) for (const scope of scopeSpans) spans.push(...scope.spans);
+    for (const { resource, scopeSpans } of resourceSpans) {
+      for (const scope of scopeSpans) spans.push(...scope.spans);
+      resources.push(attributesOf(resource));
+    }
     res.writeHead(200, { "content-type": "application/json" }).end("{}");
   }).listen(0, "127.0.0.1");
   await new Promise((done) => collector.once("listening", done));
@@ -60,7 +65,7 @@ const find = (what: string, is: (span: Span) => boolean) => settle(() => spans.f
 const contextOf = (span: Span) => `00-${span.traceId}-${span.spanId}-01`;
 const newEvent = (type: string) => ({ specversion: "1.0", id: type, type, source: "/traces" });
 
-const attributesOf = ({ attributes }: Span) =>
+const attributesOf = ({ attributes }: Pick<Span, "attributes">) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 const attributeOf = ({ attributes }: Span, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
@@ -287,4 +292,15 @@ describe("without a collector", () => {
       await endpoint.stop();
     }
   });
+});
+
+test("every trace names the node and the instance that it comes from", async () => {
+  await (await anyAgent(server)).post("/events", newEvent("com.example.named"));
+  await settle(() => resources.length > 0);
+  for (const resource of resources)
+    expect(resource).toMatchObject({
+      "service.name": "sensorium",
+      "service.instance.id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+      "sensorium.node": expect.stringMatching(/-\d+$/),
+    });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../config.ts";
+import { identity } from "../../observability/identity.ts";
 import { createLog, moleculerLogger } from "../../observability/log.ts";
+import { exposition } from "../../observability/metrics.ts";
+import { Repetitions } from "../../observability/repetitions.ts";
 
 const API_KEY = `ak_live_${"Ab1".repeat(10)}Zz`;
 const JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZ18xIn0.c2lnbmF0dXJl-_x";
@@ -68,10 +71,74 @@ test("a reason given after its message is logged behind it; one that the message
   expect(last().msg).toBe("no server there");
 });
 
+test("every line names its node and instance once", () => {
+  const { log, last, text } = recorded();
+  for (const each of [log, moleculerLogger(log).createLogger("info", { mod: "events" })]) {
+    each.warn({ tenant_id: "tn_1" }, "something");
+    expect(last()).toMatchObject(identity);
+  }
+  expect(text().match(/"node":/g)).toHaveLength(2);
+});
+
+describe("repeated lines", () => {
+  test("of a kind are limited, and their number is in the next one", () => {
+    let now = 0;
+    const repetitions = new Repetitions(() => now);
+    const admitted = Array.from({ length: 100 }, (_, i) =>
+      repetitions.admit(`warn node-${i} is late by ${i} ms`),
+    );
+    expect(admitted.filter((suppressed) => suppressed !== null)).toEqual([0, 0, 0]);
+    expect(repetitions.admit("warn another thing")).toBe(0);
+    now += 21_000;
+    expect(repetitions.admit("warn node-7 is late by 3 ms")).toBe(97);
+    expect(repetitions.admit("warn node-7 is late by 3 ms")).toBeNull();
+  });
+
+  test("are told apart by error, route and outcome, not by ids", () => {
+    const { log, count, last } = recorded();
+    const lines = () => {
+      const before = count();
+      return (write: () => void) => {
+        for (let i = 0; i < 10; i++) write();
+        return count() - before;
+      };
+    };
+    const kinds: (() => void)[] = [
+      () => log.warn("plain"),
+      () => log.error("plain"),
+      () => log.error({ err: new Error("one"), request_id: `req_${count()}` }, "request failed"),
+      () => log.error({ err: new Error("other") }, "request failed"),
+      () => log.error(new TypeError("bare")),
+      () => log.error({ route: "/events", status: 503 }, "request"),
+      () => log.error({ route: "/events", status: 500 }, "request"),
+      () => log.error({ route: "/agents", status: 500 }, "request"),
+      () => (log.warn as Told)("Unable to send", new Error(`refused ${count()}`)),
+    ];
+    expect(kinds.map((write) => lines()(write))).toEqual(kinds.map(() => 3));
+    expect(last()).toMatchObject({
+      msg: "Unable to send",
+      err: { message: expect.stringMatching(/^refused/) },
+    });
+    expect(lines()(() => log.info("news"))).toBe(10);
+    expect(lines()(() => log.fatal("the end"))).toBe(10);
+  });
+
+  test("are counted", async () => {
+    const { log } = recorded();
+    const counted = async () =>
+      Number(
+        /^sensorium_log_lines_suppressed_total\{level="warn"\} (\d+)$/m.exec(await exposition())?.[1] ?? 0,
+      );
+    const before = await counted();
+    for (let i = 0; i < 8; i++) log.warn("again");
+    expect((await counted()) - before).toBe(5);
+  });
+});
+
 describe("Moleculer's loggers", () => {
   const broker = (log: ReturnType<typeof createLog>) => {
     const { level, createLogger } = moleculerLogger(log);
-    return createLogger(level, { nodeID: "node-1", mod: "broker" });
+    return createLogger(level, { mod: "broker" });
   };
 
   test("tell no news at info, and say where a warning is from", () => {
@@ -79,7 +146,7 @@ describe("Moleculer's loggers", () => {
     broker(log).info("Moleculer is starting");
     broker(log).warn("slow");
     expect(count()).toBe(1);
-    expect(last()).toMatchObject({ node: "node-1", service: "broker", msg: "slow" });
+    expect(last()).toMatchObject({ service: "broker", msg: "slow" });
   });
 
   test("tell their news at debug", () => {

@@ -10,6 +10,8 @@ import { pathOf, VERSION_PREFIX } from "../paths.ts";
 /** The status, in log and metrics only, of a request whose caller disconnected before the answer. */
 const GONE = 499;
 
+const READINESS = "gateway.readyz";
+
 /** A request's state for observability. */
 interface Seen {
   started: number;
@@ -65,7 +67,9 @@ export class RequestObserver {
     if (!op?.stream) this.#duration(op, status).observe(seconds);
     span?.end(sent);
     const { log } = this.#runtime;
-    if (status >= 500) log.error(accessLine(req, status, seen, seconds), "request");
+    // A node that is not ready has failed no request.
+    if (status >= 500 && op?.action !== READINESS)
+      log.error(accessLine(req, status, seen, seconds), "request");
     else if (log.isLevelEnabled("debug")) log.debug(accessLine(req, status, seen, seconds), "request");
   }
 
