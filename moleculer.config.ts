@@ -4,28 +4,34 @@ import { Nats } from "./connectors/nats.ts";
 import { betweenNodes } from "./lib/broker/between-nodes.ts";
 import { callTimeouts } from "./lib/broker/call-timeout.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
+import { runningCalls } from "./lib/broker/running-calls.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
 import { Affinity } from "./mixins/affinity.ts";
+import { identity } from "./observability/identity.ts";
 import { moleculerLogger } from "./observability/log.ts";
+import { observeNats } from "./observability/nats.ts";
+import { observePeers } from "./observability/peers.ts";
 import type { Observability } from "./observability/start.ts";
 
 /**
  * How the services of one node run together. Without `NATS_URL` there is no transporter: every service is in this
  * process. The short heartbeats let a killed node's keys be served elsewhere within seconds.
  */
-export function brokerOptions(config: Config, { log, tracing }: Observability): BrokerOptions {
+export function brokerOptions(config: Config, observability: Observability): BrokerOptions {
+  const { log, tracing } = observability;
   const alone = config.NATS_URL === null;
   return {
     namespace: "sensorium",
-    transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL),
+    nodeID: identity.node,
+    transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL, observeNats(observability)),
     logger: { type: "Pino", options: moleculerLogger(log) },
     // Of Moleculer's own those that do something here: each of the others would be one more promise in every call.
     internalMiddlewares: false,
     middlewares: [
       ...(tracing ? [tracing.middleware] : []),
       "Validator",
-      ...(alone ? [] : ["Bulkhead"]),
-      "ContextTracker",
+      ...(alone ? [] : ["Bulkhead", observePeers as never]),
+      runningCalls as never,
       ...(alone ? [] : ["CircuitBreaker"]),
       callTimeouts as never,
       ...(alone ? [] : ["Retry"]),

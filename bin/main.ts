@@ -171,23 +171,27 @@ const markStopping = ({ health }: Runtime) => health.add("node", () => "shutting
 async function stopNode(broker: ServiceBroker, runtime: Runtime, monitor: HttpServer | null): Promise<never> {
   const begun = performance.now();
   markStopping(runtime);
+  let inProgress = "";
   setTimeout(() => {
-    runtime.log.error(
-      `not stopped after ${SHUTDOWN_MS} ms: something does not answer; what was accepted is stored`,
-    );
+    const message = `not stopped after ${SHUTDOWN_MS} ms: ending without the rest; what was accepted is stored`;
+    runtime.log.error({ under_way: inProgress }, message);
     process.exit(1);
   }, SHUTDOWN_MS).unref();
-  // Answers waiting polls and closes streams before the servers wait for their connections.
-  await broker.broadcastLocal("node.stopping");
-  // A call that another node never answers must not use up the time. Moleculer waits twice: outgoing, then incoming.
+  const step = async (what: string, run: () => unknown) => {
+    inProgress = what;
+    await run();
+  };
+  // Before the servers wait for their connections.
+  await step("answering waiting polls and closing streams", () => broker.broadcastLocal("node.stopping"));
+  // A call that another node never answers must not use up the time. Both kinds are waited for: outgoing, incoming.
   const left = SHUTDOWN_MS - CLOSING_MS - (performance.now() - begun);
   broker.options.tracking = { enabled: true, shutdownTimeout: left / 2 };
-  await broker.stop();
-  await monitor?.close();
+  await step("ending services", () => broker.stop());
+  await step("closing the monitoring port", () => monitor?.close());
   runtime.windows?.close();
-  await runtime.usage.stop();
-  await runtime.store.close();
-  await runtime.tracing?.stop();
+  await step("saving counts of storage", () => runtime.usage.stop());
+  await step("closing the record", () => runtime.store.close());
+  await step("sending the last traces", () => runtime.tracing?.stop());
   process.exit(0);
 }
 

@@ -22,25 +22,36 @@ interface Inside {
  * pending requests, and makes other nodes reject theirs to it.
  */
 export class Nats extends Transporters.NATS {
-  constructor(url: string) {
+  readonly #onChange: (isConnected: boolean) => void;
+
+  /** @param onChange called when the connection is made, lost and restored, but not when this node ends it */
+  constructor(url: string, onChange: (isConnected: boolean) => void) {
     super({ url, pingInterval: PING_MS, timeout: CONNECT_MS, reconnectTimeWait: RETRY_MS });
+    this.#onChange = onChange;
   }
 
   override async connect(): Promise<void> {
     await super.connect();
+    this.#onChange(true);
     this.#watch(this.client).catch((err) => this.logger.error("The connection to NATS is not watched.", err));
   }
 
   async #watch(client: NatsConnection): Promise<void> {
     for await (const { type } of client.status()) {
       if (type === "staleConnection") (client as unknown as Inside).protocol.transport.socket?.destroy();
-      if (type === "disconnect") this.#giveUp();
+      if (type === "disconnect") this.#lost();
       if (type !== "reconnect") continue;
+      this.#onChange(true);
       this.#giveUp();
       // To other nodes, this node leaves and rejoins in one moment.
       await this.transit.sendDisconnectPacket();
       await this.onConnected(true);
     }
+  }
+
+  #lost(): void {
+    if (!(this.broker as unknown as { stopping: boolean }).stopping) this.#onChange(false);
+    this.#giveUp();
   }
 
   /** Rejects all pending requests to other nodes. */

@@ -5,6 +5,7 @@ import { DiskWatch } from "./disk.ts";
 import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, startProcessMetrics } from "./metrics.ts";
+import { observeRecord } from "./record.ts";
 import "./threads.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -19,7 +20,7 @@ export interface Observability {
 /** Starts observability. The store must be open, so that `DATA_DIR` exists. */
 export async function startObservability(
   config: Config,
-  store: Pick<Store, "ping" | "onCommit" | "clock">,
+  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock">,
 ): Promise<Observability> {
   const health = new Health();
   health.add("store", async () => {
@@ -31,6 +32,7 @@ export async function startObservability(
     await disk.start();
     health.add("disk", () => disk.reason);
   }
+  if (store.driver === "mongodb") observeRecord(store.connection.getClient());
   if (store.clock) observeClock(store.clock, health);
   store.onCommit((writes, seconds) => {
     metrics.storeOperations.inc(writes);

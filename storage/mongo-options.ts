@@ -36,5 +36,6 @@ export function mongoOptions(url: string): ConnectOptions {
   const given = new Set([...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()));
   const usual = Object.entries(USUAL).filter(([name]) => !given.has(name.toLowerCase()));
   // As an option, mongoose consumes it: the login's database stays the one that the address implies.
-  return { ...Object.fromEntries(usual), ...PINNED, ...(!database && { dbName: DATABASE }) };
+  const measured = { monitorCommands: true };
+  return { ...Object.fromEntries(usual), ...PINNED, ...measured, ...(!database && { dbName: DATABASE }) };
 }

@@ -18,6 +18,7 @@ export const CLUSTER = {
       "failover",
       "fair-nodes",
       "nats",
+      "nats-away",
       "nats-paused",
       "nodes",
       "push-nodes",

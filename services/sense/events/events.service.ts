@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker, ServiceSchema } from "moleculer";
 import { ServiceLoop, working } from "../../../mixins/loop.ts";
+import { observeValue } from "../../../observability/metrics.ts";
 import { tallyOf } from "../../../observability/tally.ts";
 import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
 import type { Emission } from "./emission.ts";
@@ -76,10 +77,26 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       const recent = new RecentEvents(RECENT_LENGTH);
       fanOut = new FanOut({ ...deps, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);
+      observeFanOut(fanOut);
       publisher = new Publisher({ ...deps, fanOut, recent, maxBytes: config.EVENT_MAX_BYTES });
       events = new Events({ ...deps, recent });
       const days = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);
       retention = new Retention({ ...deps, onDeleted: (ids) => recent.forget(ids) }, days);
     },
   };
+}
+
+function observeFanOut(fanOut: FanOut): void {
+  observeValue(
+    "fan_out_queue_events",
+    "Events in this node's memory whose fan-out is waiting or in progress",
+    () => fanOut.load.events,
+  );
+  observeValue("fan_out_queue_bytes", "Size of these events", () => fanOut.load.bytes);
+  observeValue("fan_out_batches", "Batches of events being fanned out", () => fanOut.load.batches);
+  observeValue(
+    "fan_out_spilled_tenants",
+    "Tenants with more events than fit into memory; the rest waits in the record",
+    () => fanOut.load.spilled,
+  );
 }

@@ -45,6 +45,14 @@ class TenantQueue {
   }
 }
 
+/** The load of the queue: see `FanOutQueue.load`. */
+export interface FanOutLoad {
+  events: number;
+  bytes: number;
+  batches: number;
+  spilled: number;
+}
+
 /**
  * The in-memory fan-out queue: first in, first out within a tenant, and shared fairly by cost between tenants. It is
  * bounded: events beyond its capacity stay in the store, and a tenant that has spilled keeps spilling until its stored
@@ -61,6 +69,16 @@ export class FanOutQueue {
   #batches = 0;
   /** Cost of the queue served last: a new queue starts there, so idle time earns no credit. */
   #clock = 0;
+
+  /** What is waiting or in progress here, and the tenants with more in the store. */
+  get load(): FanOutLoad {
+    return {
+      events: this.#held.size,
+      bytes: this.#bytes,
+      batches: this.#batches,
+      spilled: this.#spilled.size,
+    };
+  }
 
   /** Whether a new event of this tenant may be queued here. If not, the tenant has spilled. */
   admits(tenant_id: string): boolean {

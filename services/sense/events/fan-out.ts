@@ -7,7 +7,7 @@ import type { Store } from "../../../storage/connection.ts";
 import { deliver } from "./deliver.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import { isSystemic, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
-import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
+import { type Entry, type FanOutLoad, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd, toEntry } from "./fan-out-sweep.ts";
 import { fanoutKey } from "./position.ts";
@@ -124,6 +124,10 @@ export class FanOut {
   nudge(): void {
     this.#sweptAt = Number.NEGATIVE_INFINITY;
     this.#loop.nudge();
+  }
+
+  get load(): FanOutLoad {
+    return this.#queue.load;
   }
 
   /** Returns why no event is being fanned out, or null. */

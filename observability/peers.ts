@@ -1,0 +1,105 @@
+import type { ActionSchema, Context, Middleware, ServiceBroker } from "moleculer";
+import { metrics, observeGauge, observeValue } from "./metrics.ts";
+
+/** The state of a node's calls to others that Moleculer keeps, with the little that is used of it. */
+interface Inside {
+  /** State of the circuit breakers by action and node. */
+  CircuitBreakerStore?: Map<string, { state: "close" | "half_open" | "half_open_wait" | "open" }>;
+  transit: { pendingRequests: Map<string, unknown> } | null;
+  metrics: { set(name: string, value: number, labels?: { action?: string }): void };
+}
+
+interface RegistryNode {
+  local: boolean;
+  available: boolean;
+}
+
+/** Calls of an action on this node, as its bulkhead reports them. */
+interface Calls {
+  running: number;
+  waiting: number;
+}
+
+const RUNNING = "moleculer.request.bulkhead.inflight";
+const WAITING = "moleculer.request.bulkhead.queue.size";
+
+/**
+ * Moleculer's middleware that shows in `/metrics` which nodes this one sees, its circuit breakers and its bulkheads.
+ * Moleculer has such metrics, but would measure every call besides.
+ */
+export function observePeers(broker: ServiceBroker): Middleware {
+  const inside = broker as unknown as Inside;
+  const calls = new Map<string, Calls>();
+  const callsOf = (action: string): Calls => {
+    const known = calls.get(action) ?? { running: 0, waiting: 0 };
+    calls.set(action, known);
+    return known;
+  };
+  const usual = { concurrency: 0, maxQueueSize: 0, ...broker.options.bulkhead };
+  return {
+    name: "Peers in metrics",
+    created() {
+      observeRegistry(broker, inside);
+      observeBreakers(broker, inside);
+      const busy = async (pick: (calls: Calls) => number) =>
+        Object.fromEntries([...calls].map(([action, each]) => [action, pick(each)]));
+      observeGauge("bulkhead_running", "Calls running on this node, by action", "action", () =>
+        busy(({ running }) => running),
+      );
+      observeGauge("bulkhead_waiting", "Calls waiting for others of the same action", "action", () =>
+        busy(({ waiting }) => waiting),
+      );
+      observeValue(
+        "bulkhead_limit",
+        "Calls of an action that may run at once, and as many wait",
+        () => usual.concurrency,
+      );
+      // What the bulkhead reports when Moleculer's metrics are on.
+      inside.metrics.set = (name, value, { action = "" } = {}) => {
+        if (name === RUNNING) callsOf(action).running = value;
+        else if (name === WAITING) callsOf(action).waiting = value;
+      };
+    },
+    localAction(next: (ctx: Context) => Promise<unknown>, { name = "", bulkhead }: ActionSchema) {
+      const { concurrency, maxQueueSize } = { ...usual, ...bulkhead };
+      const own = callsOf(name);
+      return (ctx: Context) => {
+        if (own.running >= concurrency && own.waiting >= maxQueueSize)
+          metrics.bulkheadRefused.inc({ action: name });
+        return next(ctx);
+      };
+    },
+  } as Middleware;
+}
+
+function observeRegistry({ registry }: ServiceBroker, { transit }: Inside): void {
+  observeGauge(
+    "peers",
+    "Other nodes that this one has seen, by whether they are there now",
+    "state",
+    async () => {
+      const peers = (registry.nodes.toArray() as RegistryNode[]).filter(({ local }) => !local);
+      const available = peers.filter((node) => node.available).length;
+      return { available, lost: peers.length - available };
+    },
+  );
+  observeValue("peer_calls_in_flight", "Calls to other nodes that wait for an answer", () =>
+    transit ? transit.pendingRequests.size : 0,
+  );
+}
+
+function observeBreakers(broker: ServiceBroker, inside: Inside): void {
+  observeGauge(
+    "circuit_breakers",
+    "Actions on other nodes that get no calls (open) or one at a time (half open), because they did not answer",
+    "state",
+    async () => {
+      const states = [...(inside.CircuitBreakerStore?.values() ?? [])].map(({ state }) => state);
+      const open = states.filter((state) => state === "open").length;
+      const closed = states.filter((state) => state === "close").length;
+      return { open, half_open: states.length - open - closed };
+    },
+  );
+  // Other nodes' breakers are not on this bus.
+  broker.localBus.on("$circuit-breaker.opened", () => metrics.breakersOpened.inc());
+}
