@@ -11,6 +11,7 @@ import { type Part, progress, writeSection } from "./lib/report.ts";
 import { batchPart, publishPart } from "./publish.ts";
 import { runsPart } from "./runs.ts";
 import { searchPart } from "./search.ts";
+import { waitingPart } from "./waiting.ts";
 import { widePart } from "./wide.ts";
 
 const PARTS: Part[] = [
@@ -25,6 +26,7 @@ const PARTS: Part[] = [
   searchPart,
   bundlesPart,
   clusterPart,
+  waitingPart,
   idlePart,
 ];
 

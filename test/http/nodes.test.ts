@@ -4,12 +4,14 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, newAgent } from "../support/agents.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startMongo } from "../support/mongo.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { openStream } from "../support/stream.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, signIn, type World } from "../support/tenancy.ts";
 
 const mongo = await startMongo();
@@ -42,6 +44,9 @@ const here = "url" in mongo;
   });
 
   const statusAtOther = async (token: string) => (await api(other, token).get("/auth/me")).status;
+  /** The request that asks is one of them. */
+  const requestsInFlight = async (server: TestServer) =>
+    Number(/^sensorium_http_requests_in_flight (\d+)$/m.exec(await server.metrics())?.[1]);
   const newKey = async () => {
     const agent = ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" }));
     return { agent, key: ok(await world.admin.post(`/agents/${agent.id}/keys`, { scopes: ["send"] })) };
@@ -108,6 +113,73 @@ const here = "url" in mongo;
     expect(await statusAtOther(token)).toBe(200);
     await end();
     await settle(async () => (await statusAtOther(token)) === 401);
+  });
+
+  /** Agents that may receive, and how each loses that. There is no NATS: no event tells the other node. */
+  const losses: [string, () => Promise<{ token: string; end: () => Promise<unknown> }>][] = [
+    [
+      "a revoked key",
+      async () => {
+        const agent = await newAgent(one, world.admin);
+        const { keys } = ok(await world.admin.get(`/agents/${agent.id}/keys`));
+        return { ...agent, end: () => world.admin.del(`/agents/${agent.id}/keys/${keys[0].id}`) };
+      },
+    ],
+    [
+      "an inactive agent",
+      async () => {
+        const agent = await newAgent(one, world.admin);
+        return {
+          ...agent,
+          end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }),
+        };
+      },
+    ],
+    [
+      "a token that was logged out",
+      async () => {
+        const agent = await newAgent(one, world.admin);
+        return { ...agent, end: () => agent.post("/auth/logout") };
+      },
+    ],
+    [
+      "a suspended tenant",
+      async () => {
+        const { tenant_id, admin } = await makeWorld(one, "initech");
+        const operator = api(one, OPERATOR_TOKEN);
+        const suspended = { status: "suspended" };
+        return {
+          ...(await newAgent(one, admin)),
+          end: () => operator.patch(`/tenants/${tenant_id}`, suspended),
+        };
+      },
+    ],
+  ];
+
+  test.each(losses)(
+    "%s ends a poll and a stream that wait at the other, of which no event tells",
+    async (_, prepare) => {
+      const { token, end } = await prepare();
+      const stream = await openStream(`${other.url}/delivery/stream`, token);
+      const streamed = (async () => {
+        for await (const _chunk of stream.chunks);
+      })();
+      const polled = api(other, token).get("/delivery/poll?wait=30");
+      // So that it waits before its caller loses access.
+      await settle(async () => (await requestsInFlight(other)) >= 3);
+      await end();
+      expect(await polled).toMatchObject({ status: 401, body: { error: { code: "authentication_failed" } } });
+      await streamed;
+    },
+  );
+
+  test("a poll that waits at the other gets an event of one, of which nothing tells it", async () => {
+    const agent = await newAgent(one, world.admin);
+    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.untold" }));
+    const polled = api(other, agent.token).get("/delivery/poll?wait=30");
+    await settle(async () => (await requestsInFlight(other)) >= 2);
+    ok(await agent.post("/events", cloudEvent("untold", { type: "com.untold" })));
+    expect((await polled).body.deliveries).toMatchObject([{ payload: { id: "untold" } }]);
   });
 
   test("a node with another key, or with none, says so and does not start", async () => {

@@ -76,7 +76,13 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   for (const service of services) broker.createService(service);
   broker.createService(unread);
   if (store) broker.createService(idempotencyService(runtime));
-  const callers = { resolve: resolveCaller, forget: () => {}, start: () => {}, stop: () => {} };
+  const callers = {
+    resolve: resolveCaller,
+    watch: () => () => {},
+    forget: () => {},
+    start: () => {},
+    stop: () => {},
+  };
   broker.createService(
     gateway(runtime, operations, () => ({ callers, bodyReaders: {}, streams: {}, ...deps })),
   );

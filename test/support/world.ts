@@ -25,6 +25,7 @@ export const CLUSTER = {
       "redis",
       "rolling-upgrade",
       "several-nodes",
+      "waiting-nodes",
     ],
     "MongoDB already": ["events.mongodb", "mongo-lost"],
     "starts one node in either world": ["outputs-large", "retention"],

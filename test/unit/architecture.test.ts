@@ -135,6 +135,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/remember/bundles/retention.ts": "sweep of bundles whose time is over",
   "services/sense/connectors/runner.ts": "connectors to run",
   "services/sense/deliveries/announce.ts": "outbox of dead deliveries",
+  "services/sense/deliveries/ready-agents.ts": "which of many agents have ready deliveries",
   "services/sense/deliveries/replay.ts": "outbox of replays",
   "services/sense/deliveries/sweep.ts": "sweep of what is due",
   "services/identity/devices/codes.ts": "a device code and a claim by their digests; sweep of old codes",

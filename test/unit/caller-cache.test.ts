@@ -11,8 +11,18 @@ const KEY = `ak_live_${"k".repeat(32)}`;
 const request = (authorization?: string) =>
   ({ headers: { authorization }, socket: {} }) as unknown as IncomingMessage;
 
-/** Stands for the auth service: what it is asked, and what it answers. */
+/** Stands for the auth service and the record: what they are asked, and what they answer. */
 class Auth {
+  /** The tenant's access version. */
+  version = 1;
+  silent = false;
+  versions = {
+    read: async (tenant_ids: readonly string[]) => {
+      this.asked.push("versions");
+      if (this.silent) await new Promise(() => {});
+      return new Map(tenant_ids.map((id) => [id, this.version]));
+    },
+  };
   live = new Set(["aaa.bbb.ccc"]);
   down = false;
   asked: string[] = [];
@@ -23,6 +33,12 @@ class Auth {
     call: (action: string, params: never, options: object) => this.#call(action, params, options),
     logger: { warn: jest.fn() },
   };
+
+  /** Revokes everything, as the record knows it: no event tells. */
+  revoke() {
+    this.live.clear();
+    this.version++;
+  }
 
   async #call(
     action: string,
@@ -55,7 +71,7 @@ describe("CallerCache", () => {
   beforeEach(() => {
     jest.useFakeTimers();
     auth = new Auth();
-    cache = new CallerCache(auth.broker as unknown as ServiceBroker);
+    cache = new CallerCache(auth.broker as unknown as ServiceBroker, auth.versions);
     cache.start();
   });
   afterEach(() => {
@@ -87,16 +103,42 @@ describe("CallerCache", () => {
     expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
   });
 
-  test("tokens in use are checked together every 2 s, others not at all", async () => {
-    auth.live.add("ddd.eee.fff");
-    await cache.resolve(request("Bearer ddd.eee.fff"));
-    await outcome();
+  test("the versions of tenants in use are read every 2 s, and callers once more: nothing else until one has risen", async () => {
+    for (let n = 0; n < 50; n++) auth.live.add(`ddd.eee.${n}`);
+    const everybody = () =>
+      Promise.all(Array.from({ length: 50 }, async (_, n) => cache.resolve(request(`Bearer ddd.eee.${n}`))));
+    await everybody();
+    await everybody();
     auth.asked = [];
+    await pass(2000);
+    expect(auth.asked).toEqual(["versions", "auth.states"]);
+    auth.asked = [];
+    for (let n = 0; n < 5; n++) {
+      await everybody();
+      await pass(2000);
+    }
+    expect(auth.asked).toEqual(Array(5).fill("versions"));
+    auth.version++;
+    auth.asked = [];
+    await everybody();
+    await pass(2000);
+    expect(auth.asked).toEqual(["versions", "auth.states"]);
+    auth.asked = [];
+    await pass(20_000);
+    expect(auth.asked).toEqual([]);
+  });
+
+  test("a change of which no version tells is found within five minutes, however rare the requests are", async () => {
+    await outcome();
     await outcome();
     await pass(2000);
-    expect(auth.asked).toEqual(["auth.states"]);
-    await pass(2000);
-    expect(auth.asked).toEqual(["auth.states"]);
+    auth.live.clear();
+    expect(await outcome()).toBe("ag_1");
+    for (let n = 0; n < 31; n++) {
+      await pass(9900);
+      await outcome();
+    }
+    expect(await outcome()).toBe("authentication_failed");
   });
 
   test("a revoked token is refused within 5 s, whenever in the period it is revoked", async () => {
@@ -105,16 +147,16 @@ describe("CallerCache", () => {
       expect(await outcome()).toBe("ag_1");
       await pass(offset);
       await outcome();
-      auth.live.clear();
+      auth.revoke();
       expect(await heldOut()).toBeLessThanOrEqual(5000);
       expect(await outcome()).toBe("authentication_failed");
     }
   });
 
-  test("one that is used once in a while is asked for again after 4 s", async () => {
+  test("one that is used once in a while is asked for again after 4.5 s", async () => {
     await outcome();
-    auth.live.clear();
-    await pass(4000);
+    auth.revoke();
+    await pass(4500);
     expect(await outcome()).toBe("authentication_failed");
   });
 
@@ -122,26 +164,101 @@ describe("CallerCache", () => {
     auth.live.add(KEY);
     const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
     await resolve();
-    await pass(4000);
+    await pass(4500);
     auth.down = true;
     await expect(resolve()).rejects.toMatchObject({ type: "service_unavailable" });
     auth.down = false;
     await resolve();
-    expect(auth.asked).toEqual(["auth.verify_key", "auth.states", "auth.states"]);
+    const states = ["versions", "auth.states"];
+    expect(auth.asked).toEqual(["auth.verify_key", ...states, ...states]);
     expect(auth.keys).toEqual([[hashApiKey(KEY), "192.0.2.1"]]);
-    auth.live.clear();
-    await pass(4000);
+    auth.revoke();
+    await pass(4500);
     await expect(resolve()).rejects.toMatchObject({ type: "authentication_failed" });
     expect(auth.keys).toHaveLength(2);
   });
 
-  test("when the states cannot be had, nobody is trusted longer than 5 s: 503, and back as soon as they can", async () => {
+  test("while the record is silent, nobody is trusted longer than 5 s: 503, and back as soon as it answers", async () => {
     await outcome();
-    auth.down = true;
-    expect(await heldOut()).toBeLessThanOrEqual(5000);
-    expect(await outcome()).toBe("service_unavailable");
-    auth.down = false;
+    auth.silent = true;
+    await pass(4500);
+    const asked = auth.asked.length;
+    const waiting = Array.from({ length: 100 }, outcome);
+    await pass(6000);
+    expect(await Promise.all(waiting)).toEqual(Array(100).fill("service_unavailable"));
+    // All of them wait for the same statement.
+    expect(auth.asked.length - asked).toBeLessThanOrEqual(4);
+    auth.silent = false;
+    await pass(3000);
     expect(await outcome()).toBe("ag_1");
+  });
+
+  test("a record that answers late costs nobody a 503", async () => {
+    await outcome();
+    const { read } = auth.versions;
+    auth.versions.read = async (ids) => {
+      await new Promise((resolve) => setTimeout(resolve, 2400));
+      return read(ids);
+    };
+    for (let n = 0; n < 30; n++) {
+      const asked = outcome();
+      await pass(500);
+      expect(await asked).toBe("ag_1");
+    }
+  });
+
+  describe("an open request", () => {
+    const refusals = () => {
+      const refused: string[] = [];
+      const leave = cache.watch(request(TOKEN), (fault) => refused.push(fault.type));
+      return { refused, leave };
+    };
+
+    test("is refused within 5 s, although no event tells, and asks for nothing by itself", async () => {
+      for (const offset of [0, 1, 500, 1999, 2000, 2001, 3500]) {
+        auth.live.add("aaa.bbb.ccc");
+        await outcome();
+        const { refused, leave } = refusals();
+        await pass(20_000 + offset);
+        expect(refused).toEqual([]);
+        auth.revoke();
+        await pass(5000);
+        expect(refused).toEqual(["authentication_failed"]);
+        leave();
+      }
+      const reads = auth.asked.filter((asked) => asked === "versions").length;
+      expect(auth.asked.length - reads).toBeLessThan(30);
+    });
+
+    test("is refused at once by the event, and when its token expires", async () => {
+      await outcome();
+      const first = refusals();
+      auth.revoke();
+      cache.forget({ tenant_id: "tn_1", agent_id: "ag_1" });
+      await pass(0);
+      expect(first.refused).toEqual(["authentication_failed"]);
+      auth.live.add("aaa.bbb.ccc");
+      auth.ends_at = Date.now() + 10_000;
+      await outcome();
+      const second = refusals();
+      await pass(12_000);
+      expect(second.refused).toEqual(["authentication_failed"]);
+    });
+
+    test("stays open while nothing can be verified, and is told nothing after its end", async () => {
+      await outcome();
+      const { refused, leave } = refusals();
+      const other = refusals();
+      auth.silent = true;
+      await pass(20_000);
+      expect(refused).toEqual([]);
+      leave();
+      auth.silent = false;
+      auth.revoke();
+      await pass(10_000);
+      expect(refused).toEqual([]);
+      expect(other.refused).toEqual(["authentication_failed"]);
+    });
   });
 
   test("that tokens cannot be verified is said once, and again the next time", async () => {
@@ -180,7 +297,7 @@ describe("CallerCache", () => {
     auth.asked = [];
     cache.forget(change);
     await outcome();
-    expect(auth.asked).toEqual(drops ? ["auth.verify"] : []);
+    expect(auth.asked).toEqual(drops ? ["versions", "auth.states"] : []);
   });
 
   test.each([

@@ -88,7 +88,8 @@ test("an unread window buffers a bounded number of changes", async () => {
   };
   const res = Object.assign(new PassThrough({ highWaterMark: 100 }), { setHeader: () => {} });
   const caller = { kind: "user", tenant_id: "tn_1", expires_at: Date.now() + 3_600_000 };
-  const link: Link = { ending: new AbortController().signal, recheck: async () => {} };
+  const ending = new AbortController().signal;
+  const link: Link = { ending, watch: () => () => {}, recheck: async () => {} };
   const exchange = { req: { method: "GET" }, res, caller, ctx } as unknown as Exchange;
   const ended = streamLive(watchers)(exchange, {}, link);
   for (let minute = 0; minute < 10; minute++) {

@@ -1,18 +1,20 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import type { Exchange } from "../../services/edge/gateway/exchange.ts";
+import { Fault, unavailable } from "../../lib/contract/faults.ts";
+import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
 import { whileWanted } from "../../services/edge/gateway/streams/long-poll.ts";
 
+const watched = { ending: new AbortController().signal, watch: () => () => {}, recheck: async () => {} };
+
 /** Returns the signals to a call that starts waiting for a caller who may have left. */
-async function toldOf(left: boolean): Promise<string[]> {
+async function toldOf(left: boolean, link: Link = watched): Promise<string[]> {
   const told: string[] = [];
   const broker = { broadcast: (event: string) => told.push(event) } as unknown as ServiceBroker;
   const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a" };
   const res = new PassThrough();
   if (left) res.destroy();
   const exchange = { res, caller, request_id: "req_1" } as unknown as Exchange;
-  const link = { ending: new AbortController().signal, recheck: async () => {} };
   await whileWanted(broker, exchange, link, async () => "answered");
   return told;
 }
@@ -20,4 +22,23 @@ async function toldOf(left: boolean): Promise<string[]> {
 test("a caller who left before the wait began is known to have left", async () => {
   expect(await toldOf(true)).toEqual(["request.abandoned"]);
   expect(await toldOf(false)).toEqual([]);
+});
+
+test("a caller who cannot be verified when the wait is over gets nothing", async () => {
+  const fault = unavailable("Tokens cannot be verified at the moment; retry.");
+  await expect(toldOf(false, { ...watched, recheck: () => Promise.reject(fault) })).rejects.toBe(fault);
+});
+
+test("a caller who is refused meanwhile gets that for an answer, and is no longer watched", async () => {
+  const fault = new Fault("authentication_failed", "revoked");
+  let isWatched = false;
+  const watch: Link["watch"] = (refuse) => {
+    isWatched = true;
+    refuse(fault);
+    return () => {
+      isWatched = false;
+    };
+  };
+  await expect(toldOf(false, { ...watched, watch })).rejects.toBe(fault);
+  expect(isWatched).toBe(false);
 });

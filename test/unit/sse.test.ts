@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
+import { Fault, unavailable } from "../../lib/contract/faults.ts";
 import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
 import { streamDeliveries } from "../../services/edge/gateway/streams/sse.ts";
 
@@ -14,9 +15,17 @@ afterEach(() => {
 });
 
 /** A stream that nothing is delivered to, and what it has written. */
-function open(life_ms: number, recheck: Link["recheck"] = async () => {}, stopping = false) {
+function open(
+  life_ms: number,
+  {
+    recheck = () => {},
+    stopping = false,
+    deliveries = [],
+  }: { recheck?: Link["recheck"]; stopping?: boolean; deliveries?: object[] } = {},
+) {
   let closed = (_: unknown) => {};
-  const nothing = { deliveries: [], stopping };
+  let refuse = (_: Fault) => {};
+  const nothing = { deliveries, stopping };
   const claims = new Promise((resolve) => {
     closed = resolve;
   }).then(() => nothing);
@@ -26,10 +35,14 @@ function open(life_ms: number, recheck: Link["recheck"] = async () => {}, stoppi
   res.on("data", (chunk) => written.push(String(chunk)));
   const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a", expires_at: Date.now() + life_ms };
   const exchange = { req: { method: "GET" }, res, caller, ctx: { call: () => claims } };
-  const link = { ending: new AbortController().signal, recheck };
+  const watch: Link["watch"] = (called) => {
+    refuse = called;
+    return () => {};
+  };
+  const link = { ending: new AbortController().signal, watch, recheck };
   const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link);
   const comments = () => written.filter((text) => text === ":\n\n").length;
-  return { ended, comments, res, closed };
+  return { ended, comments, res, closed, refuse: (fault: Fault) => refuse(fault), written };
 }
 
 /** Until what the stream wrote has passed through. */
@@ -59,14 +72,23 @@ test("a stream ends with its token", async () => {
 });
 
 test("a stream ends when its caller is refused", async () => {
-  const stream = open(3_600_000, () => Promise.reject(new Error("revoked")));
-  jest.advanceTimersByTime(2000);
+  const stream = open(3_600_000);
+  stream.refuse(new Fault("authentication_failed", "revoked"));
   await stream.ended;
   expect(stream.res.writableEnded).toBe(true);
 });
 
+test("a stream ends without a delivery when its caller cannot be verified", async () => {
+  const recheck = () => Promise.reject(unavailable("Tokens cannot be verified at the moment; retry."));
+  const stream = open(3_600_000, { recheck, deliveries: [{ id: "del_1" }] });
+  stream.closed(null);
+  await expect(stream.ended).rejects.toMatchObject({ type: "service_unavailable" });
+  expect(stream.res.writableEnded).toBe(true);
+  expect(stream.written.join("")).not.toContain("del_1");
+});
+
 test("nothing is written behind the end of a stream whose reader has not come to it", async () => {
-  const stream = open(3_600_000, async () => {}, true);
+  const stream = open(3_600_000, { stopping: true });
   const failed = jest.fn();
   stream.res.on("error", failed).pause();
   stream.closed(null);

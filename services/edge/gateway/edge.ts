@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
+import type { AuthChange } from "../../identity/auth/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { AuthChange } from "./access/caller-cache.ts";
 import { clientAddress } from "./access/client.ts";
 import { sendFromBlob } from "./answer/from-blob.ts";
 import { type Envelope, send, toFault } from "./answer/respond.ts";
@@ -14,6 +14,7 @@ import {
   type EarlyExchange,
   type Exchange,
   type Link,
+  type Refuse,
   requestShare,
   type StreamHandler,
 } from "./exchange.ts";
@@ -26,6 +27,8 @@ import { LiveWatchers } from "./streams/live.ts";
 /** Resolves the caller of a request; throws authentication_failed. */
 interface Callers {
   resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller>;
+  /** Calls `refuse` once the caller of an open request is refused; returns a function that ends this. */
+  watch(req: IncomingMessage, refuse: Refuse): () => void;
   forget(change: AuthChange): void;
   start(): void;
   stop(): void;
@@ -91,8 +94,12 @@ export class Edge {
 
   /** Returns the signals that end a waiting request or a stream. */
   linkOf({ req, ctx }: Exchange): Link {
-    const recheck = async () => this.deps.callers.resolve(req, ctx.meta.ip);
-    return { ending: this.#ending.signal, recheck };
+    const { callers } = this.deps;
+    return {
+      ending: this.#ending.signal,
+      watch: (refuse) => callers.watch(req, refuse),
+      recheck: () => callers.resolve(req, ctx.meta.ip),
+    };
   }
 
   envelopeOf({ request_id, allowance }: EarlyExchange): Envelope {

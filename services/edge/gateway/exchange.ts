@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallingOptions, ServiceBroker } from "moleculer";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
+import type { Fault } from "../../../lib/contract/faults.ts";
 import { type Release, type Share, shareOf } from "../../../lib/queue/fair-queue.ts";
 
 /** One HTTP request in the gateway, from its arrival to its answer. */
@@ -87,12 +88,17 @@ export type StreamHandler = (
   link: Link,
 ) => Promise<void>;
 
+/** Called once the caller of an open request is refused. */
+export type Refuse = (fault: Fault) => void;
+
 /** The signals by which this side ends a stream. */
 export interface Link {
   /** Aborts when the node is about to stop. */
   ending: AbortSignal;
-  /** Rejects once the caller's token is refused. */
-  recheck(): Promise<unknown>;
+  /** Calls `refuse` once the caller is refused; returns a function that ends this. */
+  watch(refuse: Refuse): () => void;
+  /** Call it before anything is handed out after a wait. @throws Fault if the caller is refused or cannot be verified */
+  recheck(): unknown;
 }
 
 /** A request within another one, such as the operation of an MCP tool. */

@@ -9,6 +9,7 @@ import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/sig
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { raiseRouting } from "../../sense/interests/routing-change.ts";
+import { announceAuthChange } from "../auth/auth-change.ts";
 import { newAgent, present, type Settings, toChanges } from "./agent.ts";
 import type * as contract from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
@@ -38,7 +39,7 @@ export class Agents {
     const owner_user_id = caller.kind === "user" ? caller.user_id : null;
     const key = { _id, tenant_id: caller.tenant_id, at: new Date(store.now()), signing };
     const agent = await this.#rows.insertOnce(newAgent({ owner_user_id, ...ctx.params }, key));
-    await announce(ctx, agent);
+    await ctx.broadcast("agents.changed", { tenant_id: agent.tenant_id, agent_id: agent._id });
     return { ...present(agent), signing_secret };
   }
 
@@ -78,7 +79,7 @@ export class Agents {
     const $set = { ...changes, updated_at: new Date(this.#runtime.store.now()) };
     const written = await this.#rows.update(tenant_id, { _id: agent_id }, { $set });
     const agent = requireFound(written, "agent", agent_id);
-    await announce(ctx, agent);
+    await this.#announce(ctx, agent);
     return present(agent);
   }
 
@@ -95,7 +96,7 @@ export class Agents {
     await raiseRouting(ctx, tenant_id, routed(agent), async () =>
       routed((await this.#rows.findOne(tenant_id, { _id: agent_id })) ?? agent),
     );
-    await announce(ctx, agent);
+    await this.#announce(ctx, agent);
     account(ctx, { status });
     return present(agent);
   }
@@ -128,6 +129,12 @@ export class Agents {
     );
   }
 
+  /** Invalidates what other nodes cache of an agent. */
+  async #announce(ctx: Call, { tenant_id, _id: agent_id }: AgentDoc): Promise<void> {
+    await ctx.broadcast("agents.changed", { tenant_id, agent_id });
+    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, agent_id });
+  }
+
   async #find(tenant_id: string, agent_id: string): Promise<AgentDoc> {
     return requireFound(await this.#rows.findOne(tenant_id, { _id: agent_id }), "agent", agent_id);
   }
@@ -150,10 +157,4 @@ export class Agents {
       throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
     });
   }
-}
-
-/** Invalidates what other nodes cache of an agent. */
-async function announce(ctx: Call, { tenant_id, _id }: AgentDoc): Promise<void> {
-  await ctx.broadcast("agents.changed", { tenant_id, agent_id: _id });
-  await ctx.broadcast("auth.changed", { tenant_id, agent_id: _id });
 }

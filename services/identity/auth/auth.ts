@@ -7,6 +7,7 @@ import type { CallOf, Runtime } from "../../runtime.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type * as contract from "./auth.contract.ts";
 import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
+import { announceAuthChange } from "./auth-change.ts";
 import { callerOfKey, currentCallers } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
@@ -76,7 +77,7 @@ export class Auth {
     const ended = caller.kind === "user" ? { session_id: caller.session_id } : { token_id: caller.token_id };
     const [_id] = Object.values(ended) as [string];
     await this.#ended.insertOnce({ _id, tenant_id, expires_at: new Date(lastExpiry(caller)) });
-    await ctx.broadcast("auth.changed", { tenant_id, ...ended });
+    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, ...ended });
     if (caller.kind === "user") await noteSignOut(ctx);
   }
 

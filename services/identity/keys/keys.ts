@@ -4,6 +4,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { requireAgent } from "../agents/find-agent.ts";
+import { announceAuthChange } from "../auth/auth-change.ts";
 import type { createKey, KeyState, listKeys, revokeKey } from "./keys.contract.ts";
 import type { KeyDoc } from "./keys.model.ts";
 
@@ -42,8 +43,10 @@ export class Keys {
     const { agent_id, key_id } = ctx.params;
     const filter = { _id: key_id, agent_id, revoked_at: null };
     const $set = { revoked_at: new Date(this.#runtime.store.now()) };
-    requireFound(await this.#rows.update(tenant_id, filter, { $set }), "key", key_id);
-    await ctx.broadcast("auth.changed", { tenant_id, key_id });
+    const revoked = await this.#rows.update(tenant_id, filter, { $set });
+    // Also without a change: an earlier try may have been interrupted between the two writes.
+    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, key_id });
+    requireFound(revoked, "key", key_id);
   }
 
   /** Issues a key; the same seed always gives the same key, which is stored once. */

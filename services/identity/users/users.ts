@@ -13,7 +13,9 @@ import { newId } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
+import { announceAuthChange } from "../auth/auth-change.ts";
 import type { createUser, listUsers, UserState, updateUser } from "./users.contract.ts";
 import type { UserDoc } from "./users.model.ts";
 
@@ -23,12 +25,12 @@ type NewUser = Pick<UserDoc, "_id" | "tenant_id" | "email"> &
 /** The operations on people, and their passwords. */
 export class Users {
   readonly #secrets: SecretBox;
-  readonly #now: () => Date;
+  readonly #store: Store;
   readonly #rows: TenantCollection<UserDoc>;
 
   constructor({ secrets, store }: Pick<Runtime, "secrets" | "store">, rows: TenantCollection<UserDoc>) {
     this.#secrets = secrets;
-    this.#now = () => new Date(store.now());
+    this.#store = store;
     this.#rows = rows;
   }
 
@@ -71,7 +73,7 @@ export class Users {
     const $inc = { token_version: hash || status === "disabled" ? 1 : 0 };
     const written = await this.#rows.update(tenant_id, { _id: user_id }, { $set, $inc });
     const user = requireFound(written, "user", user_id);
-    await announce(ctx, user);
+    await announceAuthChange(ctx, this.#store, { tenant_id, user_id });
     return { ...present(user), ...(password && { password }) };
   }
 
@@ -96,8 +98,12 @@ export class Users {
     const update = { $set: { password, updated_at: this.#now() }, $inc: { token_version: 1 } };
     const changed = await this.#rows.update(tenant_id, known, update);
     if (!changed) return null;
-    await announce(ctx, changed);
+    await announceAuthChange(ctx, this.#store, { tenant_id, user_id });
     return toState(changed);
+  }
+
+  #now(): Date {
+    return new Date(this.#store.now());
   }
 
   async #hashAnew(tenant_id: string, user_id: string, password: string) {
@@ -123,10 +129,6 @@ function present(user: UserDoc) {
   const { token_version, ...shown } = toState(user);
   const { created_at, updated_at } = user;
   return { ...shown, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
-}
-
-async function announce(ctx: Call, { tenant_id, _id }: UserDoc): Promise<void> {
-  await ctx.broadcast("auth.changed", { tenant_id, user_id: _id });
 }
 
 function refuseOwnDemotion(role?: string, status?: string): void {

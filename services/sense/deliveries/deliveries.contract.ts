@@ -7,6 +7,12 @@ export const BATCH = 100;
 
 export const MAX_WAIT_SECONDS = 30;
 
+/**
+ * How long a stream's claim waits: each is a statement and, between nodes, two messages. Deliveries, nodes that join or
+ * leave, and the end of the stream end the wait.
+ */
+export const STREAM_WAIT_SECONDS = 300;
+
 const receiver = { by: "agent", scope: "receive" } as const;
 const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
 

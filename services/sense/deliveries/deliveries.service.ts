@@ -17,6 +17,7 @@ import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
 import { type CommitDeliveries, Enqueuer, type NewDelivery, type Ready } from "./enqueue.ts";
 import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
 import { POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
+import { findReadyAgents } from "./ready-agents.ts";
 import { Receivers } from "./receive.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
@@ -28,7 +29,11 @@ const DUE_MS = 250;
 const RELAY_MS = 1000;
 const RETIRE_MS = 60_000;
 const AHEAD_MS = 60_000;
-const CLAIM_TIMEOUT_MS = 60_000;
+const RECHECK_MS = 10_000;
+/** As long as a stream waits, plus the time to answer. */
+const CLAIM_TIMEOUT_MS = (contract.STREAM_WAIT_SECONDS + 30) * 1000;
+/** Until all nodes have noticed that another one has joined or left. */
+const MOVED_MS = 5000;
 
 interface OfAgent {
   tenant_id: string;
@@ -48,6 +53,12 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
   let own: Domain;
   const domain = () => own;
   const loops = newLoops(domain);
+  let moving: NodeJS.Timeout | undefined;
+  /** The owners of some agents have changed, or a gateway with streams is gone. */
+  const moved = event(() => {
+    clearTimeout(moving);
+    moving = setTimeout(() => own.receivers.handBackStreams(), MOVED_MS).unref();
+  });
   return {
     name: "deliveries",
     mixins: Object.values(loops).map(({ mixin }) => mixin),
@@ -75,6 +86,8 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
         own.receivers.cancel(`${caller_id} ${request_id}`),
       ),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => own.agents.forget(agent_id)),
+      "$node.connected": moved,
+      "$node.disconnected": moved,
       "node.stopping": event(() => own.receivers.stop()),
     },
     created() {
@@ -181,6 +194,7 @@ function newLoops(domain: () => Domain) {
     replays: new ServiceLoop(() => domain().replays.relay(), RELAY_MS, failed),
     announcements: new ServiceLoop(() => domain().announce(), RELAY_MS, failed),
     ahead: new ServiceLoop(() => domain().sweep.endAhead(), AHEAD_MS, failed),
+    recheck: new ServiceLoop(() => domain().recheck(), RECHECK_MS, failed),
     retire: new ServiceLoop(() => domain().sweep.retire(), RETIRE_MS, failed),
   };
 }
@@ -211,6 +225,7 @@ function newDomain(
     deliveries,
     agents,
     receivers,
+    recheck: () => receivers.recheck((of) => findReadyAgents(deliveries, of)),
     enqueuer,
     deadLetters,
     settlements: new Settlements(settling),

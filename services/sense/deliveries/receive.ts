@@ -1,6 +1,7 @@
 import { Actor, Actors, type Waiter } from "../../../mixins/actor.ts";
 import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+import type { AgentsOfTenant, ReadyAgents } from "./ready-agents.ts";
 import { upToBytes } from "./size-limits.ts";
 
 interface ReceiveRequest extends ClaimRequest {
@@ -89,8 +90,8 @@ class AgentQueue extends Actor {
   }
 }
 
-// Fallback for wake-ups that were lost between nodes.
-const RECHECK_MS = 10_000;
+/** Agents per query of `recheck`. */
+const CHUNK = 1000;
 
 /**
  * Queues of requests for deliveries, one for each agent. A request claims ready rows. If there are none it waits, until
@@ -102,6 +103,7 @@ export class Receivers {
   readonly #queues = new Actors(() => new AgentQueue());
   /** Requests that may wait, by their `cancel_key`. */
   readonly #cancellable = new Map<string, AbortController>();
+  readonly #waiting = new Set<ReceiveRequest>();
   #stopping = false;
 
   constructor(claims: Pick<Claims, "claim" | "newLease" | "deliver">, now: () => number) {
@@ -141,7 +143,9 @@ export class Receivers {
         if (deliveries.length > 0 || left <= 0 || this.#stopping || cancelled.aborted) {
           return { deliveries, stopping: this.#stopping };
         }
-        const reserved = await queue.wait({ request, waiter, cancelled }, Math.min(left, RECHECK_MS));
+        this.#waiting.add(request);
+        const reserved = await queue.wait({ request, waiter, cancelled }, left);
+        this.#waiting.delete(request);
         if (reserved.length > 0) return { deliveries: reserved, stopping: this.#stopping };
         woken = queue.version !== version;
       } finally {
@@ -166,6 +170,34 @@ export class Receivers {
     if (drained) queue.drained = version;
     queue.addInFlight(request, deliveries);
     return deliveries;
+  }
+
+  /**
+   * Wakes waiting requests for which there are deliveries, in case a wake-up between nodes was lost: one query for all.
+   */
+  async recheck(find: (agents: AgentsOfTenant[]) => Promise<ReadyAgents>): Promise<false> {
+    const able = [...this.#waiting].filter((request) => this.#hasCapacity(request));
+    for (let at = 0; at < able.length; at += CHUNK) {
+      let rest = able.slice(at, at + CHUNK);
+      for (let more = rest.length > 0; more; ) {
+        const ready = await find(byTenant(rest));
+        const found = new Set(ready.agent_ids);
+        for (const agent_id of found) this.wake(agent_id);
+        rest = rest.filter(({ agent_id }) => !found.has(agent_id));
+        more = ready.more && rest.length > 0;
+      }
+    }
+    return false;
+  }
+
+  #hasCapacity(request: ReceiveRequest): boolean {
+    return (this.#queues.peek(request.agent_id)?.limitFor(request, this.#now()) ?? 0) > 0;
+  }
+
+  /** Answers the waiting requests of streams with nothing: they ask again, the node that owns the agent by then. */
+  handBackStreams(): void {
+    for (const { max_in_flight, cancel_key } of this.#waiting)
+      if (max_in_flight !== undefined) this.cancel(cancel_key);
   }
 
   /** Whether a request for an agent's deliveries is waiting on this node, or is just starting or ending to. */
@@ -239,4 +271,10 @@ export class Receivers {
     this.#stopping = true;
     this.#queues.wakeAll();
   }
+}
+
+function byTenant(requests: ReceiveRequest[]): AgentsOfTenant[] {
+  return [...Map.groupBy(requests, ({ tenant_id }) => tenant_id)].map(([tenant_id, own]) => {
+    return { tenant_id, agent_ids: [...new Set(own.map(({ agent_id }) => agent_id))] };
+  });
 }

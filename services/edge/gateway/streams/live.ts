@@ -40,6 +40,7 @@ export function streamLive(watchers: LiveWatchers): StreamHandler {
     try {
       while (!ended.aborted) {
         const stats = await ctx.call("live.stats", {}, { timeout: 5 * EVERY_MS });
+        await link.recheck();
         await write(res, `event: stats\ndata: ${JSON.stringify(stats)}\n\n`, ended);
         await pause(EVERY_MS, undefined, { signal: ended }).catch(() => {});
       }

@@ -1,8 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId } from "../../../../lib/access/caller.ts";
+import type { Fault } from "../../../../lib/contract/faults.ts";
 import type { Exchange, Link } from "../exchange.ts";
-
-const RECHECK_MS = 2000;
 
 /**
  * Runs a call that may wait for long, such as a poll. If its caller disconnects or is refused meanwhile, or this node
@@ -13,20 +12,18 @@ const RECHECK_MS = 2000;
 export async function whileWanted<T>(
   broker: ServiceBroker,
   { res, caller, request_id }: Exchange,
-  { ending, recheck }: Link,
+  { ending, watch, recheck }: Link,
   call: () => Promise<T>,
 ): Promise<T> {
-  let refusal: unknown;
+  let refusal: Fault | undefined;
   const abandon = () => {
     if (res.writableFinished) return;
     broker.broadcast("request.abandoned", { caller_id: callerId(caller as Caller), request_id });
   };
-  const checks = setInterval(async () => {
-    await recheck().catch((err) => {
-      refusal = err;
-      abandon();
-    });
-  }, RECHECK_MS);
+  const leave = watch((fault) => {
+    refusal = fault;
+    abandon();
+  });
   res.once("close", abandon);
   ending.addEventListener("abort", abandon, { once: true });
   try {
@@ -35,9 +32,10 @@ export async function whileWanted<T>(
     if (ending.aborted || res.destroyed) abandon();
     const result = await answer;
     if (refusal) throw refusal;
+    await recheck();
     return result;
   } finally {
-    clearInterval(checks);
+    leave();
     ending.removeEventListener("abort", abandon);
   }
 }

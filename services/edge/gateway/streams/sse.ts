@@ -3,15 +3,15 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller } from "../../../../lib/access/caller.ts";
+import { STREAM_WAIT_SECONDS } from "../../../sense/deliveries/deliveries.contract.ts";
 import { deliveryJson } from "../../../sense/deliveries/delivery-json.ts";
 import type { Received } from "../../../sense/deliveries/receive.ts";
 import type { Exchange, Link, StreamHandler } from "../exchange.ts";
 
 /** Deliveries per claim: a slow reader should not hold deliveries that another stream could take. */
 const PIECE = 100;
-const WAIT_MS = 20_000;
 const COMMENT_MS = 15_000;
-const RECHECK_MS = 2000;
+const CANCEL_MS = 2000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** `GET /delivery/stream`: an agent's deliveries as server-sent events, until either side ends it. */
@@ -24,13 +24,24 @@ export function streamDeliveries(broker: ServiceBroker): StreamHandler {
     const { tenant_id, agent_id } = caller as AgentCaller;
     const stream = { tenant_id, agent_id, lease: randomBytes(9).toString("base64url") };
     const ended = endOf(exchange, link);
-    // Cancel a waiting claim.
+    // Cancels a waiting claim; repeated, because the claim may still be on its way, and the event may be lost.
     const closed = () => broker.broadcast("deliveries.stream_closed", stream);
-    ended.addEventListener("abort", closed, { once: true });
+    let again: NodeJS.Timeout | undefined;
+    const cancel = () => {
+      again = setInterval(closed, CANCEL_MS);
+      closed();
+    };
+    ended.addEventListener("abort", cancel, { once: true });
     try {
-      await pump(exchange, { ...stream, max_in_flight: params.max_in_flight as number | undefined }, ended);
+      await pump(
+        exchange,
+        { ...stream, max_in_flight: params.max_in_flight as number | undefined },
+        link,
+        ended,
+      );
     } finally {
-      ended.removeEventListener("abort", closed);
+      ended.removeEventListener("abort", cancel);
+      clearInterval(again);
       await closed();
       res.end();
     }
@@ -54,13 +65,19 @@ interface Stream {
   max_in_flight: number | undefined;
 }
 
-async function pump({ ctx, res }: Exchange, stream: Stream, ended: AbortSignal): Promise<void> {
+async function pump(
+  { ctx, res }: Exchange,
+  stream: Stream,
+  { recheck }: Link,
+  ended: AbortSignal,
+): Promise<void> {
   const { max_in_flight = 100, ...own } = stream;
-  const wish = { ...own, max_in_flight, limit: PIECE, wait_ms: WAIT_MS };
+  const wish = { ...own, max_in_flight, limit: PIECE, wait_ms: STREAM_WAIT_SECONDS * 1000 };
   while (!ended.aborted) {
     const { deliveries, stopping } = await ctx.call<Received>("deliveries.claim", wish);
     for (const delivery of deliveries) {
       if (ended.aborted) return;
+      await recheck();
       await write(res, `event: delivery\nid: ${delivery.id}\ndata: ${deliveryJson(delivery)}\n\n`, ended);
     }
     if (stopping) return;
@@ -75,7 +92,7 @@ export async function write(res: ServerResponse, text: string, ended: AbortSigna
 /**
  * Returns a signal that aborts when the connection closes, the node stops, the token expires or its caller is refused.
  */
-export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): AbortSignal {
+export function endOf({ res, caller }: Exchange, { ending, watch }: Link): AbortSignal {
   const end = new AbortController();
   const stop = () => end.abort();
   const { expires_at } = caller as AgentCaller;
@@ -84,15 +101,13 @@ export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): Abo
     // A slow reader needs no heartbeat, and unread data must not pile up. Nothing may follow the end of the response.
     if (!res.writableNeedDrain && !res.writableEnded) res.write(":\n\n");
   }, COMMENT_MS);
-  const check = setInterval(async () => {
-    await recheck().catch(stop);
-  }, RECHECK_MS);
+  const leave = watch(stop);
   res.once("close", stop);
   ending.addEventListener("abort", stop, { once: true });
   end.signal.addEventListener("abort", () => {
     clearTimeout(expiry);
     clearInterval(comment);
-    clearInterval(check);
+    leave();
     ending.removeEventListener("abort", stop);
   });
   // Covers the normal end of the stream too, because the response closes then.

@@ -1,0 +1,109 @@
+import { agentToken, api } from "../test/support/http.ts";
+import { newReceiver } from "../test/support/receiver.ts";
+import { settle } from "../test/support/settle.ts";
+import { openStream, type Stream } from "../test/support/stream.ts";
+import { Cluster } from "./lib/cluster.ts";
+import { newClient } from "./lib/http.ts";
+import type { Part, Row } from "./lib/report.ts";
+
+const WAITING = 300;
+/** Creating agents at once would measure how long that takes. */
+const LANES = 8;
+/** Until what a request costs by itself is over. */
+const SETTLE_MS = 8000;
+/** Within the wait of a poll, which is 30 s at most. */
+const COUNT_MS = 20_000;
+
+interface Counted {
+  statements: number;
+  messages: number;
+  /** What the statements are, the most frequent first. */
+  kinds: string;
+}
+
+/** What requests cost that wait for deliveries, when there are none. */
+export const waitingPart: Part = {
+  name: "waiting",
+  title: "Waiting receivers",
+  note: `One gateway and one worker. What they do without receivers is subtracted; the counts are the same on every machine.`,
+  async run() {
+    const cluster = await Cluster.start({ counted: true });
+    try {
+      const tokens = await receivers(cluster);
+      const { url } = cluster.nodes.gateway;
+      const rest = await counted(cluster);
+      const polls = tokens.map((token) => newClient(url, token));
+      const asked = Promise.allSettled(polls.map((poll) => poll.ask("GET", "/delivery/poll?wait=30")));
+      const polling = await counted(cluster);
+      await asked;
+      for (const poll of polls) poll.close();
+      const streams = await Promise.all(tokens.map((token) => openStream(`${url}/delivery/stream`, token)));
+      const reading = streams.map(readAll);
+      const streaming = await counted(cluster);
+      for (const stream of streams) stream.close();
+      await Promise.all(reading);
+      return [...rowsOf("polls", polling, rest), ...rowsOf("streams", streaming, rest)];
+    } finally {
+      await cluster.stop();
+    }
+  },
+};
+
+/** Reads a stream to its end: one that nobody reads is closed once its response is forgotten. */
+async function readAll({ chunks }: Stream): Promise<void> {
+  for await (const _ of chunks);
+}
+
+/** Returns the tokens of as many agents. */
+async function receivers(cluster: Cluster): Promise<string[]> {
+  const { gateway } = cluster.nodes;
+  // The gateway may not see the worker yet.
+  const token = await settle(() => agentToken(gateway, gateway.credentials.agent.api_key));
+  const admin = api(gateway, token);
+  const tokens: string[] = [];
+  const lane = async () => {
+    while (tokens.length < WAITING) tokens.push((await newReceiver(gateway, admin, "waits")).token);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return tokens.slice(0, WAITING);
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function counted({ way, nodes }: Cluster): Promise<Counted> {
+  await pause(SETTLE_MS);
+  const before = new Map(way?.counts());
+  const { messages } = await nodes.nats.counts();
+  await pause(COUNT_MS);
+  const grown = [...(way?.counts() ?? [])].map(([kind, n]) => [kind, n - (before.get(kind) ?? 0)] as const);
+  const most = grown.filter(([, n]) => n > 0).toSorted(([, a], [, b]) => b - a);
+  return {
+    statements: most.reduce((sum, [, n]) => sum + n, 0),
+    messages: (await nodes.nats.counts()).messages - messages,
+    kinds: most
+      .slice(0, 6)
+      .map(([kind, n]) => `${kind} ${n}`)
+      .join(", "),
+  };
+}
+
+function rowsOf(what: string, counts: Counted, rest: Counted): Row[] {
+  const perMinute = (n: number) => (n / WAITING) * (60_000 / COUNT_MS);
+  const statements = perMinute(counts.statements - rest.statements);
+  const messages = perMinute(counts.messages - rest.messages);
+  return [
+    {
+      what: `statements a minute for each of ${WAITING} waiting ${what}`,
+      figure: statements.toFixed(2),
+      target: "≤ 1",
+      met: statements <= 1,
+    },
+    {
+      what: `NATS messages a minute for each of ${WAITING} waiting ${what}`,
+      figure: messages.toFixed(2),
+      target: "0",
+      met: messages < 0.1,
+    },
+    { what: `statements of ${WAITING} waiting ${what} in ${COUNT_MS / 1000} s`, figure: counts.kinds },
+  ];
+}

@@ -1,0 +1,90 @@
+/** @needs mongodb, nats: what a gateway and a worker cost while receivers wait, counted on the way to MongoDB and in NATS. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type CountedWay, countedWay } from "../../bench/lib/wire.ts";
+import { firstAgent, newAgent } from "../support/agents.ts";
+import { api } from "../support/http.ts";
+import { startMongo } from "../support/mongo.ts";
+import { type Nodes, startNodes } from "../support/nodes.ts";
+import { settle } from "../support/settle.ts";
+import { openStream } from "../support/stream.ts";
+
+/** Receivers that wait by poll, and as many by stream: first few, then many more. */
+const FEW = 5;
+const MORE = 25;
+/** The reads of versions within which everything else is counted: two seconds each. */
+const READS = 4;
+
+const mongo = await startMongo();
+// A replica set that was given would be found behind the proxy, at its own address.
+const here = "url" in mongo && mongo.kind !== "MONGO_URL";
+
+(here ? describe : describe.skip)("receivers that wait", () => {
+  let way: CountedWay;
+  let nodes: Nodes;
+  const tokens: string[] = [];
+
+  beforeAll(async () => {
+    const url = new URL("url" in mongo ? mongo.url : "");
+    way = await countedWay(Number(url.port));
+    url.port = String(way.port);
+    nodes = await startNodes(url.href, 1, { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" });
+    const admin = await firstAgent(nodes.gateway);
+    for (let n = 0; n < 2 * (FEW + MORE); n++) tokens.push((await newAgent(nodes.gateway, admin)).token);
+  });
+  afterAll(async () => {
+    await nodes?.stop();
+    await way?.stop();
+    if ("url" in mongo) await mongo.stop();
+  });
+
+  const reads = () => way.counts().get("find access_versions") ?? 0;
+  const read = async (times: number) => {
+    const before = reads();
+    await settle(() => reads() >= before + times);
+  };
+
+  async function waiting(from: string[], all: number) {
+    const { gateway } = nodes;
+    const half = from.length / 2;
+    const polls = from.slice(0, half).map((token) => api(gateway, token).get("/delivery/poll?wait=30"));
+    const streams = await Promise.all(
+      from.slice(half).map((token) => openStream(`${gateway.url}/delivery/stream`, token)),
+    );
+    // A stream that nobody reads is closed once its response is forgotten.
+    const reading = streams.map(async ({ chunks }) => {
+      for await (const _ of chunks);
+    });
+    const inFlight = async () => Number(/in_flight (\d+)\n/.exec(await gateway.metrics())?.[1] ?? Number.NaN);
+    await settle(
+      async () => (await inFlight()) >= all || Promise.reject(new Error(`${await inFlight()} in flight`)),
+    );
+    // By then all of them have been read with the version of their tenant.
+    await read(2);
+    return { polls, streams, reading };
+  }
+
+  async function counted() {
+    const statements = () => [...way.counts().values()].reduce((sum, count) => sum + count, 0);
+    const before = { statements: statements(), messages: (await nodes.nats.counts()).messages };
+    await read(READS);
+    return {
+      statements: statements() - before.statements,
+      messages: (await nodes.nats.counts()).messages - before.messages,
+    };
+  }
+
+  test("cost the same however many they are", async () => {
+    const few = await waiting(tokens.slice(0, 2 * FEW), 2 * FEW);
+    const ofFew = await counted();
+    const more = await waiting(tokens.slice(2 * FEW), 2 * (FEW + MORE));
+    const ofAll = await counted();
+    // Sweeps and heartbeats vary a little; a single statement or message for each would be 50.
+    expect(ofAll.statements - ofFew.statements).toBeLessThan(MORE);
+    expect(ofAll.messages - ofFew.messages).toBeLessThan(MORE);
+
+    for (const stream of [...few.streams, ...more.streams]) stream.close();
+    await Promise.all([...few.reading, ...more.reading]);
+    for (const answer of await Promise.all([...few.polls, ...more.polls]))
+      expect(answer.body).toEqual({ deliveries: [], count: 0 });
+  });
+});
