@@ -19,6 +19,11 @@ export function resourceQueue(resource: string, options: Omit<FairQueueOptions, 
   return queue;
 }
 
+/** Shows the length of a queue that is created elsewhere in `/metrics`. */
+export function watchQueue(resource: string, queue: FairQueue): void {
+  queues.set(resource, queue);
+}
+
 const read = (pick: (queue: FairQueue) => number) => async () =>
   Object.fromEntries([...queues].map(([resource, queue]) => [resource, pick(queue)]));
 

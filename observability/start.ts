@@ -6,6 +6,7 @@ import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, startProcessMetrics } from "./metrics.ts";
 import { observeRecord } from "./record.ts";
+import { watchQueue } from "./resources.ts";
 import "./threads.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -20,7 +21,7 @@ export interface Observability {
 /** Starts observability. The store must be open, so that `DATA_DIR` exists. */
 export async function startObservability(
   config: Config,
-  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock">,
+  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock" | "queues">,
 ): Promise<Observability> {
   const health = new Health();
   health.add("store", async () => {
@@ -38,6 +39,7 @@ export async function startObservability(
     metrics.storeOperations.inc(writes);
     metrics.storeCommit.observe(seconds);
   });
+  for (const [name, queue] of Object.entries(store.queues ?? {})) watchQueue(name, queue);
   startProcessMetrics();
   const log = createLog(config);
   return { log, health, disk, tracing: await startTracing(config, log) };

@@ -55,8 +55,16 @@ export class TenantCollection<T extends TenantDocument> {
     this.#clock = clock;
   }
 
-  private get rows(): Collection<Row> {
+  protected get rows(): Collection<Row> {
     return this.system as unknown as Collection<Row>;
+  }
+
+  /**
+   * The same rows, for what frees capacity (acknowledgements) or keeps work alive (renewals): other work cannot take all
+   * connections from it.
+   */
+  get reserved(): TenantCollection<T> {
+    return this;
   }
 
   find(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T[]> {

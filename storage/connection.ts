@@ -3,6 +3,7 @@ import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
 import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
+import { FairCollection, type RecordQueues, recordQueues } from "./fair-collection.ts";
 import type { Model } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
@@ -28,6 +29,8 @@ export interface Store {
   driver: "sqlite" | "mongodb";
   /** Whether rows of two collections can be written in one commit (`TenantCollection.insertManyWith`). */
   commitsTogether: boolean;
+  /** The queues for connections; null without a limit of them. */
+  queues: RecordQueues | null;
   /** Growth of rows and blobs since it was last written to the tenants' usage. */
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
@@ -150,12 +153,15 @@ interface DriverParts {
 function modelsOf(
   connection: Connection,
   { setOutOfLine, clock }: DriverParts,
-): Pick<Store, "connection" | "growth" | "collection" | "collections" | "ready" | "ping"> {
+): Pick<Store, "connection" | "queues" | "growth" | "collection" | "collections" | "ready" | "ping"> {
   const database = databaseOf(connection);
   const building: Promise<unknown>[] = [];
   const growth = new Growth();
+  // The embedded store has no connections.
+  const queues = recordQueues(connection.getClient().options?.maxPoolSize);
   return {
     connection,
+    queues,
     growth,
     collection({ name, schema, outOfLine, retired = [] }) {
       if (outOfLine) setOutOfLine?.(name, outOfLine);
@@ -166,7 +172,9 @@ function modelsOf(
       // Reported by `ready`; until it is called it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
-      return new TenantCollection(native, growth, clock);
+      return queues
+        ? new FairCollection(native, queues, growth, clock)
+        : new TenantCollection(native, growth, clock);
     },
     async collections() {
       const found = await database.collections();

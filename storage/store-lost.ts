@@ -1,8 +1,9 @@
 /**
- * MongoDB's driver has no connection, timed out waiting for one, or lost it during a request. One name has no prefix.
+ * MongoDB's driver, or our queue for it, has no connection, timed out waiting for one, or lost it during a request. Two
+ * names have no prefix.
  */
 const NAMES =
-  /^PoolClearedOnNetworkError$|^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
+  /^(PoolClearedOnNetworkError|RecordBusyError)$|^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
 
 /**
  * Codes of MongoDB's server: it is not, or no longer, the primary; it is shutting down or cannot reach the others; a

@@ -139,6 +139,10 @@ interface ExecutionSpec {
    * (mixins/heavy-reads.ts). Its action must not call another one, which could wait for itself.
    */
   heavy?: boolean;
+  /**
+   * It frees capacity, or keeps work alive: its slots and connections are reserved, whatever else the node has to do.
+   */
+  reserved?: boolean;
 }
 
 interface OperationSpec<Path extends TProperties, Query extends TProperties, Body extends TProperties>

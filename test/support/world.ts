@@ -27,7 +27,7 @@ export const CLUSTER = {
       "several-nodes",
       "waiting-nodes",
     ],
-    "MongoDB already": ["events.mongodb", "mongo-lost"],
+    "MongoDB already": ["events.mongodb", "mongo-lost", "saturated"],
     "starts one node in either world": ["outputs-large", "retention"],
     "the store, the index or the start of one process": [
       "admin",

@@ -181,6 +181,13 @@ describe("an overloaded node", () => {
     expect(overload.enter(write, share("e"))).not.toBeNull();
   });
 
+  test("keeps places for acknowledgements and renewals, whatever else there is", () => {
+    const overload = new Overload(4);
+    for (const tenant of ["a", "b", "c", "d"]) overload.enter(write, share(tenant));
+    expect(refusal(() => overload.enter(write, share("e")))?.[0]).toBe("service_unavailable");
+    expect(refusal(() => overload.enter({ ...write, reserved: true }, share("e")))).toBeNull();
+  });
+
   test("keeps places for other tenants, and for a tenant's other callers", () => {
     const overload = new Overload(16);
     const fill = (tenant: string, caller: string) => {

@@ -52,6 +52,7 @@ export const heartbeat = operation({
   description: "Call this with a token of the session's key, at most once a minute.",
   access: { by: "agent", otherwise: "forbidden" },
   overQuota: true,
+  reserved: true,
   path: { session_id: Id("ses") },
   results: {
     200: Type.Object({ last_seen_at: Timestamp, next_allowed_at: Timestamp, server_now: Timestamp }),

@@ -62,7 +62,7 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
           { last_heartbeat_at: { $lte: new Date(now - HEARTBEAT_MS) } },
         ];
         const $set = { last_heartbeat_at: new Date(now), last_seen_at: new Date(now) };
-        if (!(await sessions.update(tenant_id, { _id, agent_id, key_id, $or: due }, { $set })))
+        if (!(await sessions.reserved.update(tenant_id, { _id, agent_id, key_id, $or: due }, { $set })))
           throw refusal(await sessions.findOne(tenant_id, { _id }), _id, caller, now);
         const next_allowed_at = new Date(now + HEARTBEAT_MS).toISOString();
         const server_now = new Date(now).toISOString();

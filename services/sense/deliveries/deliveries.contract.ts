@@ -85,6 +85,7 @@ export const ack = operation({
     "acknowledged; unknown, already acknowledged and other agents' ids are not counted.",
   access: receiver,
   overQuota: true,
+  reserved: true,
   body: deliveryIds,
   results: { 200: Type.Object({ acknowledged: Type.Integer() }) },
   mcp: { idempotent: true },
@@ -99,6 +100,7 @@ export const nack = operation({
     "the delivery is dead-lettered with the reason.",
   access: receiver,
   overQuota: true,
+  reserved: true,
   body: {
     ...deliveryIds,
     delay_seconds: Type.Optional(
@@ -133,6 +135,7 @@ export const extend = operation({
     "are not in flight are not counted.",
   access: receiver,
   overQuota: true,
+  reserved: true,
   body: {
     ...deliveryIds,
     seconds: Type.Integer({ minimum: 1, maximum: 43_200, description: "Length of the lease from now." }),

@@ -217,7 +217,16 @@ function newDomain(
   const receivers = new Receivers(claims, () => store.now());
   const enqueuer = new Enqueuer({ deliveries, store, receivers, notifyReady });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
-  const settling = { deliveries, store, agents, claims, receivers, notifyReady, announcements, retentionMs };
+  const settling = {
+    deliveries: deliveries.reserved,
+    store,
+    agents,
+    claims,
+    receivers,
+    notifyReady,
+    announcements,
+    retentionMs,
+  };
   // Unmapped payloads are kept as long as events.
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
   const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });

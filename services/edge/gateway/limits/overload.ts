@@ -15,12 +15,15 @@ const MAX_STREAMS_OF_CALLER = 100;
 export class Overload {
   readonly #maxLagMs: number;
   readonly #writes: Slots;
+  /** Apart from other writes, which could take all slots: these free capacity, or keep work alive. */
+  readonly #reserved: Slots;
   readonly #streams = new Slots("streams", MAX_STREAMS, MAX_STREAMS_OF_CALLER);
   #lagMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(maxWrites: number, maxLagMs = 1000) {
     this.#writes = new Slots("writes", maxWrites);
+    this.#reserved = new Slots("acknowledgements", maxWrites);
     this.#maxLagMs = maxLagMs;
   }
 
@@ -52,6 +55,7 @@ export class Overload {
   /** Takes a slot for a write or a stream; null for uncounted operations. @throws Fault as `Slots.enter` */
   enter(op: Operation, share: Share): Leave | null {
     if (op.stream) return this.#streams.enter(share);
-    return op.method === "GET" ? null : this.#writes.enter(share);
+    if (op.method === "GET") return null;
+    return (op.reserved ? this.#reserved : this.#writes).enter(share);
   }
 }
