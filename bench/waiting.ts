@@ -17,26 +17,29 @@ const COUNT_MS = 20_000;
 interface Counted {
   statements: number;
   messages: number;
-  /** What the statements are, the most frequent first. */
-  kinds: string;
 }
 
 /** What requests cost that wait for deliveries, when there are none. */
 export const waitingPart: Part = {
   name: "waiting",
   title: "Waiting receivers",
-  note: `One gateway and one worker. What they do without receivers is subtracted; the counts are the same on every machine.`,
+  note: `One gateway and one worker. What they do without receivers is subtracted; the counts are the same on every
+machine. While each waiting request checked its caller and looked for deliveries by itself, polls cost 6.4 statements and 0.2
+messages, streams at least 9.5 and 6.2.`,
   async run() {
     const cluster = await Cluster.start({ counted: true });
     try {
       const tokens = await receivers(cluster);
       const { url } = cluster.nodes.gateway;
+      await nextMinute();
       const rest = await counted(cluster);
       const polls = tokens.map((token) => newClient(url, token));
+      await nextMinute();
       const asked = Promise.allSettled(polls.map((poll) => poll.ask("GET", "/delivery/poll?wait=30")));
       const polling = await counted(cluster);
       await asked;
       for (const poll of polls) poll.close();
+      await nextMinute();
       const streams = await Promise.all(tokens.map((token) => openStream(`${url}/delivery/stream`, token)));
       const reading = streams.map(readAll);
       const streaming = await counted(cluster);
@@ -68,27 +71,22 @@ async function receivers(cluster: Cluster): Promise<string[]> {
   return tokens.slice(0, WAITING);
 }
 
+/** Sweeps that run once a minute then fall into all measurements, or into none. */
+const nextMinute = () => pause(60_000 - (Date.now() % 60_000));
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function counted({ way, nodes }: Cluster): Promise<Counted> {
+  const statements = () => [...(way?.counts().values() ?? [])].reduce((sum, n) => sum + n, 0);
+  const messages = async () => (await nodes.nats.counts()).messages;
   await pause(SETTLE_MS);
-  const before = new Map(way?.counts());
-  const { messages } = await nodes.nats.counts();
+  const before = { statements: statements(), messages: await messages() };
   await pause(COUNT_MS);
-  const grown = [...(way?.counts() ?? [])].map(([kind, n]) => [kind, n - (before.get(kind) ?? 0)] as const);
-  const most = grown.filter(([, n]) => n > 0).toSorted(([, a], [, b]) => b - a);
-  return {
-    statements: most.reduce((sum, [, n]) => sum + n, 0),
-    messages: (await nodes.nats.counts()).messages - messages,
-    kinds: most
-      .slice(0, 6)
-      .map(([kind, n]) => `${kind} ${n}`)
-      .join(", "),
-  };
+  return { statements: statements() - before.statements, messages: (await messages()) - before.messages };
 }
 
 function rowsOf(what: string, counts: Counted, rest: Counted): Row[] {
-  const perMinute = (n: number) => (n / WAITING) * (60_000 / COUNT_MS);
+  // Fewer than at rest are none.
+  const perMinute = (n: number) => (Math.max(0, n) / WAITING) * (60_000 / COUNT_MS);
   const statements = perMinute(counts.statements - rest.statements);
   const messages = perMinute(counts.messages - rest.messages);
   return [
@@ -104,6 +102,5 @@ function rowsOf(what: string, counts: Counted, rest: Counted): Row[] {
       target: "0",
       met: messages < 0.1,
     },
-    { what: `statements of ${WAITING} waiting ${what} in ${COUNT_MS / 1000} s`, figure: counts.kinds },
   ];
 }
