@@ -155,7 +155,7 @@ export const SETTINGS = {
   ),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
-    "Concurrent writes on a node; further writes get 503. Above half of the limit, a tenant with a quarter of it or a caller with an eighth gets 429. Acknowledgements and renewals have as many slots of their own.",
+    "Concurrent writes on a node; further writes get 503. Above half of the limit, a tenant with a quarter of it or a caller with an eighth gets 429. Acknowledgements and renewals have as many separate slots.",
     1,
     1e6,
   ),
