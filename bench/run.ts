@@ -3,6 +3,7 @@
 import { backlogPart } from "./backlog.ts";
 import { bundlesPart } from "./bundles.ts";
 import { clusterPart } from "./cluster.ts";
+import { costPart } from "./cost.ts";
 import { fairnessPart } from "./fairness/part.ts";
 import { idlePart } from "./idle.ts";
 import { interestsPart } from "./interests.ts";
@@ -27,6 +28,7 @@ const PARTS: Part[] = [
   bundlesPart,
   clusterPart,
   waitingPart,
+  costPart,
   idlePart,
 ];
 

@@ -97,6 +97,10 @@ export class Actors<A extends Actor> {
     return this.#actors.get(key)?.actor;
   }
 
+  keys(): Iterable<string> {
+    return this.#actors.keys();
+  }
+
   wakeAll(): void {
     for (const { actor } of this.#actors.values()) actor.wake();
   }

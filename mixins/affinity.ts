@@ -1,4 +1,4 @@
-import { type ActionSchema, type Context, Strategies } from "moleculer";
+import { type ActionSchema, type Context, type ServiceBroker, Strategies } from "moleculer";
 
 /** A node that runs an action, as Moleculer's registry lists it. */
 interface Endpoint {
@@ -64,6 +64,27 @@ export function ownerOf<N extends Endpoint>(key: string, nodes: readonly N[]): N
     highest = weight;
   }
   return owner;
+}
+
+/** A service that a node runs, as Moleculer's registry holds it; its types omit the catalog. */
+interface Running {
+  name: string;
+  node: { id: string; available: boolean };
+}
+
+/** Returns the nodes that run a service now, as this node sees them. */
+export function nodesWith(broker: ServiceBroker, service: string): { id: string }[] {
+  const { services } = broker.registry.services as unknown as { services: Running[] };
+  return services.flatMap(({ name, node }) => (name === service && node.available ? [node] : []));
+}
+
+/**
+ * Whether this node owns a key among the nodes that run a service. Every key has an owner that knows it: a node that
+ * sees fewer of the others owns more, so at worst two nodes own the same key for a moment.
+ */
+export function isOwner(broker: ServiceBroker, service: string, key: string): boolean {
+  const nodes = nodesWith(broker, service);
+  return nodes.length === 0 || ownerOf(key, nodes).id === broker.nodeID;
 }
 
 function valueAt(from: unknown, path: readonly string[]): unknown {

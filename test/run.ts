@@ -24,7 +24,7 @@ const SUITES: Suite[] = [
   { name: "packages", files: /^packages\//, budgetSeconds: 120 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 240 },
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 480 },
-  { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 240 },
+  { name: "nodes", files: /^test\/(owners|redis|round-trips|two-owners)\./, budgetSeconds: 240 },
   { name: "http", files: /^test\/http\//, budgetSeconds: 1500 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 600 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },

@@ -26,9 +26,9 @@ const NAMES = [...Object.keys(SPREAD), "all other services"];
 const AGENTS = 8;
 const SECONDS = 8;
 const IDLE_MS = 8_000;
-const SHOWN_COMMANDS = 6;
+const SHOWN_COMMANDS = 9;
 
-interface Sample {
+export interface Sample {
   at: number;
   cpu: Record<string, number>;
   messages: number;
@@ -55,7 +55,7 @@ export async function costs(cluster: Cluster): Promise<{ single: Cost; batch: Co
 }
 
 /** Measures the cost of some work. */
-async function measure(cluster: Cluster, work: () => Promise<unknown>): Promise<Sample> {
+export async function measure(cluster: Cluster, work: () => Promise<unknown>): Promise<Sample> {
   const before = await sample(cluster);
   await work();
   const after = await sample(cluster);
@@ -78,7 +78,8 @@ async function sample(cluster: Cluster): Promise<Sample> {
   return { at: performance.now(), cpu: cluster.cpu(), messages, bytes, commands };
 }
 
-function costOf(spent: Sample, resting: Sample, events: number): Cost {
+/** Returns the cost of an event: of the work, less what the nodes do at rest in the same time. */
+export function costOf(spent: Sample, resting: Sample, events: number): Cost {
   const share = spent.at / resting.at;
   const each = (busy: number, idle: number) => (busy - idle * share) / events;
   const micros = Object.entries(spent.cpu).map(([name, seconds]) => [

@@ -98,7 +98,7 @@ beforeAll(async () => {
     },
   });
   await broker.start();
-  fanOut = new FanOut({ events, store, broker, instance: "one" });
+  fanOut = new FanOut({ events, store, broker, recent, instance: "one" });
   publisher = new Publisher({ events, store, broker, fanOut, recent, maxBytes: 1e6 });
   fanOut.start();
 });

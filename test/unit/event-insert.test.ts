@@ -12,8 +12,8 @@ function newInserter() {
   const events = { insertMany: () => promise } as never;
   const store = { driver: "mongodb", commitsTogether: false, now: Date.now } as Store;
   const broker = new ServiceBroker({ logger: false });
-  const fanOut = new FanOut({ events, store, broker, instance: "one" });
   const recent = new RecentEvents(0);
+  const fanOut = new FanOut({ events, store, broker, recent, instance: "one" });
   return { inserter: new EventInserter({ events, store, broker, fanOut, recent }), write: resolve };
 }
 

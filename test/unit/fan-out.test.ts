@@ -84,15 +84,9 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
     ...(node.driver && { driver: node.driver }),
     now: () => Date.now() + later,
   };
-  const fanOut = new FanOut({ events: node.events ?? events, store, broker, instance });
-  const publisher = new Publisher({
-    events,
-    store,
-    broker,
-    fanOut,
-    recent: new RecentEvents(1e6),
-    maxBytes: 1e6,
-  });
+  const recent = new RecentEvents(1e6);
+  const fanOut = new FanOut({ events: node.events ?? events, store, broker, recent, instance });
+  const publisher = new Publisher({ events, store, broker, fanOut, recent, maxBytes: 1e6 });
   return { fanOut, publisher };
 }
 

@@ -80,3 +80,20 @@ test("reservations count against the limit of an agent's streams", async () => {
   expect(await receivers.reserve("ag_a", [row("e")])).toBeNull();
   expect(ids(await full)).toEqual([]);
 });
+
+test("a request whose agent another node owns now finds by itself what no wake-up tells it of", async () => {
+  let [isOwn, isReady] = [true, false];
+  const delivery = { id: "a", lease: "L", lease_expires_at: due_at.toISOString() } as never;
+  const claim = async () => ({ deliveries: isReady ? [delivery] : [], drained: true });
+  const receivers = new Receivers(
+    { ...claims, claim },
+    () => due_at.getTime(),
+    () => isOwn,
+  );
+  const waiting = receivers.receive(request);
+  await settle(() => receivers.hasWaiting("ag_a"));
+  isOwn = false;
+  receivers.recheckMoved();
+  isReady = true;
+  expect(ids(await waiting)).toEqual(["a"]);
+});

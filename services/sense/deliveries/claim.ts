@@ -7,7 +7,7 @@ import { tally } from "../../../observability/tally.ts";
 import type { Tracing } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { Loaded } from "../events/recent-events.ts";
+import { type Loaded, RecentEvents } from "../events/recent-events.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
@@ -54,6 +54,9 @@ interface ClaimsDeps {
   tracing: Tracing | null;
 }
 
+/** Events that came with their deliveries are soon delivered: as in the events service, this is enough for bursts. */
+const RECEIVED_LENGTH = 4 * 1_048_576;
+
 /** Appears in every envelope with an audience and in few others: most need not be parsed. */
 const AUDIENCE = '"audience":"';
 
@@ -63,9 +66,17 @@ const AUDIENCE = '"audience":"';
  */
 export class Claims {
   readonly #deps: ClaimsDeps;
+  /** Events that another node sent with their deliveries. */
+  readonly #received = new RecentEvents(RECEIVED_LENGTH);
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
+  }
+
+  /** Keeps events that are about to be delivered. */
+  remember(tenant_id: string, events: Loaded[]): void {
+    for (const { event_id: _id, accepted_at, ...event } of events)
+      this.#received.add({ _id, tenant_id, ...event, accepted_at: new Date(accepted_at) });
   }
 
   /** Claims up to `limit` ready rows of an agent; `drained` is true if no more were left. */
@@ -182,9 +193,14 @@ export class Claims {
 
   async #loadEvents(tenant_id: string, rows: DeliveryDoc[]): Promise<Map<string, Loaded>> {
     const event_ids = [...new Set(rows.map(({ event_id }) => event_id as string))];
-    const params = { tenant_id, event_ids };
-    const events = await this.#deps.broker.call<Loaded[], unknown>("events.load", params);
-    return new Map(events.map((event) => [event.event_id, event]));
+    const received = event_ids.flatMap((id) => this.#received.get(tenant_id, id) ?? []);
+    const events = new Map(received.map((event) => [event.event_id, event]));
+    const missing = event_ids.filter((id) => !events.has(id));
+    if (missing.length === 0) return events;
+    const params = { tenant_id, event_ids: missing };
+    const loaded = await this.#deps.broker.call<Loaded[], unknown>("events.load", params);
+    for (const event of loaded) events.set(event.event_id, event);
+    return events;
   }
 
   /** Removes events that the agent may no longer read: it left the team of the memory or document. */

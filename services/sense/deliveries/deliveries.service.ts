@@ -1,12 +1,13 @@
 import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
 import { hasScope } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { keyedBy } from "../../../mixins/affinity.ts";
+import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { tallyOf } from "../../../observability/tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
+import type { Loaded } from "../events/recent-events.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
 import { newAnnouncements } from "./announce.ts";
 import { newBacklog } from "./backlog.ts";
@@ -14,8 +15,9 @@ import { type ClaimRequest, Claims } from "./claim.ts";
 import { DeadLetters, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
-import { type CommitDeliveries, Enqueuer, type NewDelivery, type Ready } from "./enqueue.ts";
+import { type CommitDeliveries, Enqueuer, type NewDelivery } from "./enqueue.ts";
 import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
+import { notifyReady, type Ready } from "./notify.ts";
 import { POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
 import { findReadyAgents } from "./ready-agents.ts";
 import { Receivers } from "./receive.ts";
@@ -56,6 +58,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
   let moving: NodeJS.Timeout | undefined;
   /** The owners of some agents have changed, or a gateway with streams is gone. */
   const moved = event(() => {
+    own.receivers.recheckMoved();
     clearTimeout(moving);
     moving = setTimeout(() => own.receivers.handBackStreams(), MOVED_MS).unref();
   });
@@ -86,7 +89,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
         own.receivers.cancel(`${caller_id} ${request_id}`),
       ),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => own.agents.forget(agent_id)),
-      "$node.connected": moved,
+      "$services.changed": moved,
       "$node.disconnected": moved,
       "node.stopping": event(() => own.receivers.stop()),
     },
@@ -159,9 +162,12 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
 /** Actions of other services on deliveries. */
 function internalActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
-    enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
-      domain().enqueuer.enqueue(params.deliveries),
-    ),
+    /** `events` are some of theirs, all of one tenant: they need not be read to be delivered. */
+    enqueue: idempotent<{ deliveries: NewDelivery[]; events?: Loaded[] }>(({ params }) => {
+      const [first] = params.deliveries;
+      if (first && params.events) domain().claims.remember(first.tenant_id, params.events);
+      return domain().enqueuer.enqueue(params.deliveries);
+    }),
     /** Returns this node's recent work for a tenant (observability/tally.ts). */
     tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
     /** Whether the tenant acknowledged any delivery. */
@@ -208,14 +214,12 @@ function newDomain(
   broker: ServiceBroker,
   { replays, announcements }: Record<"replays" | "announcements", Pick<Loop, "nudge">>,
 ) {
-  /** Notifies waiting receivers on every node, and push workers. */
-  const notifyReady = (ready: Ready[]): void => {
-    if (ready.length) broker.broadcast("deliveries.ready", { ready });
-  };
+  const notify = (ready: Ready[]) => notifyReady(broker, ready);
+  const isOwn = (agent_id: string) => isOwner(broker, "deliveries", agent_id);
   const agents = new AgentSettingsCache(broker, config);
   const claims = new Claims({ broker, store, deliveries, agents, tracing });
-  const receivers = new Receivers(claims, () => store.now());
-  const enqueuer = new Enqueuer({ deliveries, store, receivers, notifyReady });
+  const receivers = new Receivers(claims, () => store.now(), isOwn);
+  const enqueuer = new Enqueuer({ deliveries, store, receivers, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
   const settling = {
     deliveries: deliveries.reserved,
@@ -223,7 +227,7 @@ function newDomain(
     agents,
     claims,
     receivers,
-    notifyReady,
+    notifyReady: notify,
     announcements,
     retentionMs,
   };
@@ -233,13 +237,14 @@ function newDomain(
   return {
     deliveries,
     agents,
+    claims,
     receivers,
     recheck: () => receivers.recheck((of) => findReadyAgents(deliveries, of)),
     enqueuer,
     deadLetters,
     settlements: new Settlements(settling),
     replays: new Replays({ broker, store, deliveries, deadLetters, enqueuer, loop: replays }),
-    sweep: new Sweep({ store, deliveries, agents, notifyReady }),
+    sweep: new Sweep({ store, deliveries, agents, notifyReady: notify }),
     announce: newAnnouncements(broker, deliveries),
     statistics: new Statistics(deliveries, store),
   };

@@ -5,6 +5,7 @@ import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead.ts";
 import { type DeliveryDoc, DeliveryModel, type Matched, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
+import type { Ready } from "./notify.ts";
 import type { Receivers, Reservation } from "./receive.ts";
 
 /** A delivery requested by fan-out or a replay. */
@@ -17,12 +18,6 @@ export interface NewDelivery {
   enrichment_depth: EnrichmentDepth;
   /** Bytes of the event as JSON, so that a poll can stop at its size limit without reading it. */
   size?: number;
-}
-
-/** An agent with deliveries to receive. */
-export interface Ready {
-  tenant_id: string;
-  agent_id: string;
 }
 
 /** Rows to be written in the commit that accepts their events, some reserved for waiting requests. */
@@ -44,7 +39,7 @@ interface EnqueuerDeps {
   deliveries: TenantCollection<DeliveryDoc>;
   store: Store;
   receivers: Receivers;
-  /** Notifies receivers on every node. */
+  /** Notifies receivers on all nodes. */
   notifyReady: (ready: Ready[]) => void;
 }
 

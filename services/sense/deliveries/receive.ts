@@ -92,6 +92,8 @@ class AgentQueue extends Actor {
 
 /** Agents per query of `recheck`. */
 const CHUNK = 1000;
+/** Time between claims where another node has become the agent's owner: wake-ups go there. */
+const MOVED_RECHECK_MS = 1_000;
 
 /**
  * Queues of requests for deliveries, one for each agent. A request claims ready rows. If there are none it waits, until
@@ -100,15 +102,22 @@ const CHUNK = 1000;
 export class Receivers {
   readonly #claims: Pick<Claims, "claim" | "newLease" | "deliver">;
   readonly #now: () => number;
+  readonly #isOwn: (agent_id: string) => boolean;
   readonly #queues = new Actors(() => new AgentQueue());
   /** Requests that may wait, by their `cancel_key`. */
   readonly #cancellable = new Map<string, AbortController>();
   readonly #waiting = new Set<ReceiveRequest>();
   #stopping = false;
 
-  constructor(claims: Pick<Claims, "claim" | "newLease" | "deliver">, now: () => number) {
+  /** @param isOwn whether this node owns an agent's queue now */
+  constructor(
+    claims: Pick<Claims, "claim" | "newLease" | "deliver">,
+    now: () => number,
+    isOwn: (agent_id: string) => boolean = () => true,
+  ) {
     this.#claims = claims;
     this.#now = now;
+    this.#isOwn = isOwn;
   }
 
   /** Returns the next deliveries of an agent, at once or as soon as there are any. */
@@ -144,7 +153,8 @@ export class Receivers {
           return { deliveries, stopping: this.#stopping };
         }
         this.#waiting.add(request);
-        const reserved = await queue.wait({ request, waiter, cancelled }, left);
+        const wait = this.#isOwn(request.agent_id) ? left : Math.min(left, MOVED_RECHECK_MS);
+        const reserved = await queue.wait({ request, waiter, cancelled }, wait);
         this.#waiting.delete(request);
         if (reserved.length > 0) return { deliveries: reserved, stopping: this.#stopping };
         woken = queue.version !== version;
@@ -264,6 +274,11 @@ export class Receivers {
 
   wake(agent_id: string): void {
     this.#queues.peek(agent_id)?.wake();
+  }
+
+  /** Wakes requests whose agents have another owner now, so that they look at the record more often. */
+  recheckMoved(): void {
+    for (const agent_id of this.#queues.keys()) if (!this.#isOwn(agent_id)) this.wake(agent_id);
   }
 
   /** Answers all waiting requests with nothing. */

@@ -12,7 +12,7 @@ import type { Claims } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
 import type * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
-import type { Ready } from "./enqueue.ts";
+import type { Ready } from "./notify.ts";
 import type { Receivers } from "./receive.ts";
 
 interface SettlementsDeps {

@@ -7,7 +7,7 @@ import type { Write } from "../../../storage/query.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
 import { type DeliveryDoc, type DeliveryState, timelinePush } from "./deliveries.model.ts";
-import type { Ready } from "./enqueue.ts";
+import type { Ready } from "./notify.ts";
 
 /** Filters ended leases and waits. */
 interface Ended {

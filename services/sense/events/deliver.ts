@@ -1,19 +1,28 @@
 import type { ServiceBroker } from "moleculer";
+import { isUnreached } from "../../../lib/broker/between-nodes.ts";
+import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
+import type { NewDelivery } from "../deliveries/enqueue.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
+import type { Loaded, RecentEvents } from "./recent-events.ts";
 
-const ENQUEUE_CHUNK = 1_000;
 const MAX_RECEIVERS = 10_000;
+const CHUNK = 1_000;
+/** How long another node may take; then this one writes the deliveries. */
+const OWNER_MS = 1_000;
+/** Larger events do not travel with their deliveries: who delivers them reads them. */
+const MAX_ENVELOPE = 64 * 1024;
 
 /**
- * Matches events of one tenant and enqueues their deliveries by one call each, whatever the number of events.
+ * Matches events of one tenant and enqueues their deliveries, by one call and one for each owner of receivers' queues,
+ * whatever the number of events.
  *
  * @param onMatched is called when the last deliveries are being written
  * @returns the number of receivers of each of the first events: of one at least. With very many receivers it stops
  * early to bound memory; call again for the rest.
  */
 export async function deliver(
-  broker: ServiceBroker,
+  { broker, recent }: { broker: ServiceBroker; recent: RecentEvents },
   entries: Entry[],
   onMatched: () => void,
 ): Promise<number[]> {
@@ -28,12 +37,60 @@ export async function deliver(
     const { size } = entries[i] as Entry;
     return receivers.map((receiver) => deliveryTo(receiver, tenant_id, event_id, size));
   });
-  const chunks: Promise<unknown>[] = [];
-  for (let at = 0; at < deliveries.length; at += ENQUEUE_CHUNK) {
-    const chunk = deliveries.slice(at, at + ENQUEUE_CHUNK);
-    chunks.push(broker.call("deliveries.enqueue", { deliveries: chunk }));
-  }
+  const enqueued = enqueue(broker, deliveries, recent);
   if (matches.length === entries.length) onMatched();
-  await Promise.all(chunks);
+  await enqueued;
   return matches.map(({ receivers }) => receivers.length);
+}
+
+/**
+ * Writes deliveries of one tenant on the nodes that own the receivers' queues: requests wait there, so that most rows
+ * are written as delivered, and the events that travel with them are not read again. Resolves when all are durable.
+ */
+export async function enqueue(
+  broker: ServiceBroker,
+  deliveries: NewDelivery[],
+  recent: RecentEvents,
+): Promise<void> {
+  const nodes = nodesWith(broker, "deliveries");
+  const byOwner = Map.groupBy(deliveries, ({ agent_id }) => nodes.length && ownerOf(agent_id, nodes).id);
+  const chunks: Promise<unknown>[] = [];
+  for (const [owner, own] of byOwner) {
+    for (let at = 0; at < own.length; at += CHUNK) {
+      const chunk = own.slice(at, at + CHUNK);
+      const isHere = !owner || owner === broker.nodeID;
+      chunks.push(isHere ? enqueueHere(broker, chunk) : enqueueAt(broker, owner, chunk, recent));
+    }
+  }
+  await Promise.all(chunks);
+}
+
+async function enqueueAt(
+  broker: ServiceBroker,
+  nodeID: string,
+  deliveries: NewDelivery[],
+  recent: RecentEvents,
+): Promise<void> {
+  const params = { deliveries, events: eventsOf(deliveries, recent) };
+  try {
+    await broker.call("deliveries.enqueue", params, { nodeID, timeout: OWNER_MS });
+  } catch (err) {
+    if (!isUnreached(err)) throw err;
+    // Whether or not it has written them: a delivery is added once.
+    await enqueueHere(broker, deliveries);
+  }
+}
+
+/** Writes deliveries on this node, if it can. */
+function enqueueHere(broker: ServiceBroker, deliveries: NewDelivery[]): Promise<void> {
+  return broker.call("deliveries.enqueue", { deliveries });
+}
+
+function eventsOf(deliveries: NewDelivery[], recent: RecentEvents): Loaded[] {
+  const events = new Map<string, Loaded>();
+  for (const { tenant_id, event_id, size = 0 } of deliveries) {
+    const event = size > MAX_ENVELOPE || events.has(event_id) ? null : recent.get(tenant_id, event_id);
+    if (event) events.set(event_id, event);
+  }
+  return [...events.values()];
 }

@@ -75,7 +75,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
     created() {
       const deps = { events: collection, store, broker: this.broker as ServiceBroker };
       const recent = new RecentEvents(RECENT_LENGTH);
-      fanOut = new FanOut({ ...deps, instance: randomBytes(6).toString("hex") });
+      fanOut = new FanOut({ ...deps, recent, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);
       observeFanOut(fanOut);
       publisher = new Publisher({ ...deps, fanOut, recent, maxBytes: config.EVENT_MAX_BYTES });

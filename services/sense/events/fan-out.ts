@@ -11,6 +11,7 @@ import { type Entry, type FanOutLoad, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd, toEntry } from "./fan-out-sweep.ts";
 import { fanoutKey } from "./position.ts";
+import type { RecentEvents } from "./recent-events.ts";
 
 /** Two batches keep up with the events that publishers put into one commit. */
 const MAX_BATCH = 400;
@@ -31,6 +32,7 @@ interface FanOutDeps {
   events: TenantCollection<EventDoc>;
   store: Store;
   broker: ServiceBroker;
+  recent: RecentEvents;
   /** Identifies this process in its leases. */
   instance: string;
 }
@@ -218,7 +220,7 @@ export class FanOut {
   async #deliver(entries: Entry[]): Promise<number[]> {
     const onMatched = () => this.#matching.delete(entries);
     this.#matching.add(entries);
-    return deliver(this.#deps.broker, entries, onMatched).finally(onMatched);
+    return deliver(this.#deps, entries, onMatched).finally(onMatched);
   }
 
   #onEnqueued(entries: Entry[], counts: number[]): void {

@@ -1,5 +1,3 @@
-import type { EventDoc } from "./events.model.ts";
-
 /** The data of an event that a delivery needs. */
 export interface Loaded {
   event_id: string;
@@ -11,9 +9,13 @@ export interface Loaded {
 }
 
 /** Fields kept of a row; the others would take most of the memory. */
-type Kept = Pick<EventDoc, "_id" | "tenant_id" | "envelope" | "accepted_at"> & {
+interface Kept {
+  _id: string;
+  tenant_id: string;
+  envelope: string;
+  accepted_at: Date;
   traceparent?: string | undefined;
-};
+}
 
 /**
  * The most recent events, so that waiting receivers cost no read. Bounded by the length of the envelopes. Two
@@ -29,7 +31,7 @@ export class RecentEvents {
     this.#maxLength = maxLength;
   }
 
-  add({ _id, tenant_id, envelope, accepted_at, traceparent }: EventDoc): void {
+  add({ _id, tenant_id, envelope, accepted_at, traceparent }: Kept): void {
     this.#young.set(_id, { _id, tenant_id, envelope, accepted_at, traceparent });
     this.#youngLength += envelope.length;
     if (this.#youngLength <= this.#maxLength / 2) return;

@@ -1,7 +1,7 @@
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { event, type ServiceFactory } from "../../runtime.ts";
-import type { Ready } from "../deliveries/enqueue.ts";
+import type { Ready } from "../deliveries/notify.ts";
 import { PushWorkers } from "./workers.ts";
 
 /** Polling interval, for changes and wake-ups that were lost between nodes. */
