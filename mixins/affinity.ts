@@ -12,8 +12,11 @@ interface Options {
   key?: string;
 }
 
-/** Moleculer's own strategy for calls without a key; its types omit the constructor's arguments. */
-const RoundRobin = Strategies.RoundRobin as unknown as new (
+/**
+ * Moleculer's own strategy for calls without a key; its types omit the constructor's arguments. Not in turn: the gateway
+ * chooses twice for each request, so that of two nodes one would get them all.
+ */
+const Random = Strategies.Random as unknown as new (
   registry: unknown,
   broker: unknown,
   options: unknown,
@@ -21,11 +24,11 @@ const RoundRobin = Strategies.RoundRobin as unknown as new (
 
 /**
  * Sends the calls for an actor to one node (`keyedBy`). Other calls stay on the calling node if it has the action:
- * gateways have balanced the load already, and each hop costs more than most calls. Otherwise they rotate between
+ * gateways have balanced the load already, and each hop costs more than most calls. Otherwise they go to any of the
  * nodes. Owners are chosen by rendezvous hashing: every caller that sees the same nodes chooses the same one, and when
  * a node joins or leaves only its own keys move (docs/decisions/0015-affinity.md).
  */
-export class Affinity extends RoundRobin {
+export class Affinity extends Random {
   readonly #path: string[] | undefined;
 
   constructor(registry: unknown, broker: unknown, options?: Options) {
