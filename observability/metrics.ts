@@ -34,6 +34,8 @@ export const metrics = {
   eventsFannedOut: counter("events_fanned_out", "Events whose deliveries are all enqueued"),
   eventsParked: counter("events_parked", "Events set aside after repeated failure to fan out"),
   fanOutLag: seconds("fan_out_lag", "Time from acceptance of an event to the end of its fan-out"),
+  routingLoads: counter("routing_loads", "Routing tables of tenants read as a whole"),
+  routingCatchUps: counter("routing_catch_ups", "Routing tables that read only what had changed"),
   filterErrors: counter("filter_errors", "Filters that failed on an event, which counts as no match"),
   filterSuspensions: counter("filter_suspensions", "Filters set aside for a while for what they cost"),
 

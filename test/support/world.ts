@@ -24,6 +24,7 @@ export const CLUSTER = {
       "push-nodes",
       "redis",
       "rolling-upgrade",
+      "routing-nodes",
       "several-nodes",
       "waiting-nodes",
     ],

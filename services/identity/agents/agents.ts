@@ -8,7 +8,7 @@ import { account } from "../../../mixins/audited.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { raiseRouting } from "../../sense/interests/routing-change.ts";
+import { changeRouting } from "../../sense/interests/routing-change.ts";
 import { announceAuthChange } from "../auth/auth-change.ts";
 import { newAgent, present, type Settings, toChanges } from "./agent.ts";
 import type * as contract from "./agents.contract.ts";
@@ -89,13 +89,11 @@ export class Agents {
     const $set = { status, updated_at: new Date(this.#runtime.store.now()) };
     const $inc = { token_version: status === "inactive" ? 1 : 0 };
     const other = { _id: agent_id, status: { $ne: status } };
-    const changed = await this.#rows.update(tenant_id, other, { $set, $inc });
-    const agent = changed ?? (await this.#find(tenant_id, agent_id));
-    // Also without a change: an earlier try may have been interrupted between the two writes.
-    const routed = (doc: AgentDoc) => ({ kind: "agent", agent_id, active: doc.status === "active" }) as const;
-    await raiseRouting(ctx, tenant_id, routed(agent), async () =>
-      routed((await this.#rows.findOne(tenant_id, { _id: agent_id })) ?? agent),
+    // Routing is raised without a change too: an earlier try may have been interrupted before it was.
+    const changed = await changeRouting(ctx, tenant_id, `agent ${agent_id}`, () =>
+      this.#rows.update(tenant_id, other, { $set, $inc }),
     );
+    const agent = changed ?? (await this.#find(tenant_id, agent_id));
     await this.#announce(ctx, agent);
     account(ctx, { status });
     return present(agent);

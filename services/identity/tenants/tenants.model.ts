@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, number, optional, string, tenantSchema } from "../../../storage/model.ts";
+import { array, date, type Model, number, optional, string, tenantSchema } from "../../../storage/model.ts";
 import type { TenantStatus } from "./tenants.contract.ts";
 
 /** A tenant. `tenant_id` is its own `_id`. */
@@ -12,6 +12,12 @@ const schema = tenantSchema({
   status: string<TenantStatus>(),
   /** Raised by every change of interests, feeds, members and agents, before the change is answered. */
   routing_version: number(),
+  /** The latest changes, the last of them last: routing tables read only what changed (routing-versions.ts). */
+  routing_changes: optional(array(string())),
+  /** How many changes were ever recorded there: an earlier version of the service records none. */
+  routing_recorded: optional(number()),
+  /** Changes that may be written but did not raise the version yet; those of a crashed node remain. */
+  routing_open: optional(array(string())),
   created_at: date(),
   updated_at: date(),
   /** When its rows are to be erased (again): set while a node may still write some. */

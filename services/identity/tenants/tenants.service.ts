@@ -1,6 +1,8 @@
+import type { ActionSchema } from "moleculer";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import type { OpenChange, RoutingBasis, RoutingSubject } from "../../sense/interests/routing-change.ts";
 import type { Founding } from "./founding.ts";
 import { limitsOf } from "./limits.ts";
 import { RoutingVersions } from "./routing-versions.ts";
@@ -33,7 +35,8 @@ export const tenantsService: ServiceFactory = (runtime) => {
       found: internal<Founding>(async (ctx) => toState(await tenants.found(ctx, ctx.params))),
 
       get_many: idempotent<{ tenant_ids: string[] }>(async ({ params }) => {
-        const docs = await rows.system.find({ _id: { $in: params.tenant_ids } }).toArray();
+        const projection = { slug: 1, name: 1, status: 1 };
+        const docs = await rows.system.find({ _id: { $in: params.tenant_ids } }, { projection }).toArray();
         return (docs as TenantDoc[]).map(toState);
       }),
 
@@ -48,8 +51,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
         return (await rows.system.find({}, options).toArray()).length < 2;
       }),
 
-      routing_version: idempotent<{ tenant_id: string }>(({ params }) => versions.read(params.tenant_id)),
-      bump_routing: internal<{ tenant_id: string }>(({ params }) => versions.raise(params.tenant_id)),
+      ...routingActions(versions),
     },
 
     started() {
@@ -63,6 +65,23 @@ export const tenantsService: ServiceFactory = (runtime) => {
     },
   };
 };
+
+/** Actions for routing tables (services/sense/interests/routing-change.ts). */
+function routingActions(versions: RoutingVersions): Record<string, ActionSchema> {
+  return {
+    routing_version: idempotent<{ tenant_id: string }>(({ params }) => versions.read(params.tenant_id)),
+    routing_since: idempotent<{ tenant_id: string } & RoutingBasis>(({ params }) =>
+      versions.since(params.tenant_id, params),
+    ),
+    /** Announces a change of routing that is about to be written; `bump_routing` counts it. */
+    open_routing: internal<{ tenant_id: string; subject: RoutingSubject }>(({ params }) =>
+      versions.open(params.tenant_id, params.subject),
+    ),
+    bump_routing: internal<{ tenant_id: string; change?: OpenChange }>(({ params }) =>
+      versions.raise(params.tenant_id, params.change),
+    ),
+  };
+}
 
 function toState({ _id: id, slug, name, status }: TenantDoc) {
   return { id, slug, name, status };

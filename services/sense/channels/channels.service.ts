@@ -1,4 +1,4 @@
-import { action, internal, type ServiceFactory } from "../../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./channels.contract.ts";
 import { Channels } from "./channels.ts";
 import { Feeds } from "./feeds.ts";
@@ -9,6 +9,14 @@ interface Page {
   tenant_id: string;
   after: string;
   limit: number;
+}
+
+/** Feeds and members by their ids, or by those of their channels. */
+interface Routed {
+  tenant_id: string;
+  feed_ids: string[];
+  member_ids: string[];
+  channel_ids: string[];
 }
 
 export const channelsService: ServiceFactory = ({ store }) => {
@@ -38,6 +46,15 @@ export const channelsService: ServiceFactory = ({ store }) => {
         members.page(params.tenant_id, params.after, params.limit),
       ),
       feeds_page: internal<Page>(({ params }) => feeds.page(params.tenant_id, params.after, params.limit)),
+      /** Returns some of them, after they were changed. */
+      routed: idempotent<Routed>(async ({ params: { tenant_id, feed_ids, member_ids, channel_ids } }) => {
+        const found = [
+          feeds.of(tenant_id, feed_ids, channel_ids),
+          members.of(tenant_id, member_ids, channel_ids),
+        ];
+        const [feedRows, memberRows] = await Promise.all(found);
+        return { feeds: feedRows, members: memberRows };
+      }),
     },
   };
 };

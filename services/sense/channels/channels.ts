@@ -7,7 +7,7 @@ import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { CallOf } from "../../runtime.ts";
-import { raiseRouting } from "../interests/routing-change.ts";
+import { changeRouting } from "../interests/routing-change.ts";
 import type * as contract from "./channels.contract.ts";
 import {
   type ChannelDoc,
@@ -72,11 +72,12 @@ export class Channels {
 
   async delete(ctx: CallOf<typeof contract.deleteChannel>) {
     const { tenant_id, _id } = await this.require(ctx);
-    // Before the channel, so that an interrupted deletion can be repeated; after it, for concurrent additions.
-    await this.#empty(tenant_id, _id);
-    await this.#channels.delete(tenant_id, { _id });
-    await this.#empty(tenant_id, _id);
-    await raiseRouting(ctx, tenant_id);
+    await changeRouting(ctx, tenant_id, `channel ${_id}`, async () => {
+      // Before the channel, so that an interrupted deletion can be repeated; after it, for concurrent additions.
+      await this.#empty(tenant_id, _id);
+      await this.#channels.delete(tenant_id, { _id });
+      await this.#empty(tenant_id, _id);
+    });
   }
 
   /** Returns the channel of a call. @throws Fault not_found */

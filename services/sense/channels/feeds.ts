@@ -2,7 +2,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { checkFilter, checkGlob } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { CallOf } from "../../runtime.ts";
-import { raiseRouting } from "../interests/routing-change.ts";
+import { changeRouting } from "../interests/routing-change.ts";
 import type * as contract from "./channels.contract.ts";
 import type { FeedDoc } from "./channels.model.ts";
 import type { Channels } from "./channels.ts";
@@ -24,10 +24,11 @@ export class Feeds {
     await ctx.call("interests.require_capacity", { tenant_id });
     const _id = newId("feed", ctx.meta.idempotency_seed);
     const given = { _id, tenant_id, channel_id, event_type_glob, filter_expression };
-    const row = await feeds.insertOnce({ ...given, created_at: this.#channels.now() });
-    await this.#channels.keep(row, () => feeds.delete(tenant_id, { _id }));
-    await raiseRouting(ctx, tenant_id, { kind: "subscribe", subscription: toSubscription(row) });
-    return present(row);
+    return changeRouting(ctx, tenant_id, `feed ${_id}`, async () => {
+      const row = await feeds.insertOnce({ ...given, created_at: this.#channels.now() });
+      await this.#channels.keep(row, () => feeds.delete(tenant_id, { _id }));
+      return present(row);
+    });
   }
 
   async list(ctx: CallOf<typeof contract.listFeeds>) {
@@ -40,9 +41,10 @@ export class Feeds {
   async delete(ctx: CallOf<typeof contract.deleteFeed>) {
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
     const { feed_id } = ctx.params;
-    const deleted = await this.#channels.feeds.delete(tenant_id, { _id: feed_id, channel_id });
+    const deleted = await changeRouting(ctx, tenant_id, `feed ${feed_id}`, () =>
+      this.#channels.feeds.delete(tenant_id, { _id: feed_id, channel_id }),
+    );
     if (!deleted) throw notFound("feed", feed_id);
-    await raiseRouting(ctx, tenant_id, { kind: "unsubscribe", id: feed_id });
   }
 
   /** Returns feeds of all the tenant's channels: the page after an id. */
@@ -50,6 +52,12 @@ export class Feeds {
     const options = { sort: { _id: 1 } as const, limit };
     const rows = await this.#channels.feeds.find(tenant_id, { _id: { $gt: after } }, options);
     return rows.map(toSubscription);
+  }
+
+  /** Returns the tenant's feeds with these ids or of these channels. */
+  async of(tenant_id: string, feed_ids: string[], channel_ids: string[]) {
+    const which = { $or: [{ _id: { $in: feed_ids } }, { channel_id: { $in: channel_ids } }] };
+    return (await this.#channels.feeds.find(tenant_id, which)).map(toSubscription);
   }
 }
 

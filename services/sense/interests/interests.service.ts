@@ -7,7 +7,7 @@ import { InterestLimits } from "./limits.ts";
 import { type MatchParams, matchByLookup, matchEvents, selectTaken } from "./match.ts";
 import type { CommitMatching } from "./receiver.ts";
 import { Routing } from "./routing.ts";
-import type { RoutingChanged } from "./routing-change.ts";
+import type { RoutingDoubted, RoutingRaised } from "./routing-change.ts";
 
 /** Agents' interests, and the matching of events with them and with channels' feeds. */
 export function interestsService({ store, config }: Runtime): ServiceSchema {
@@ -50,13 +50,10 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
     } satisfies CommitMatching,
 
     events: {
-      "routing.changed": event<RoutingChanged>(({ tenant_id, version, change }) =>
-        routing.changed(tenant_id, version, change),
-      ),
-      "routing.lost": event<{ tenant_id: string }>(({ tenant_id }) => routing.forget(tenant_id)),
-      // A node that crashed between a routing change and the new version left the change under the old one.
+      "routing.raised": event<RoutingRaised>((raised) => routing.raised(raised)),
+      "routing.doubted": event<RoutingDoubted>((doubted) => routing.doubted(doubted)),
       "$node.disconnected": event<{ unexpected: boolean }>(({ unexpected }) => {
-        if (unexpected) routing.forgetAll();
+        if (unexpected) routing.nodeFailed();
       }),
       "tenants.erased": event<{ tenant_id: string }>(({ tenant_id }) => routing.forget(tenant_id)),
     },

@@ -8,9 +8,9 @@ import type { Store } from "../../../storage/connection.ts";
 import { authorizeAgent } from "./authorize.ts";
 import { type Sample, tryInterest } from "./dry-run.ts";
 import type * as contract from "./interests.contract.ts";
-import { conflictKey, type InterestDoc, toSubscription } from "./interests.model.ts";
+import { conflictKey, type InterestDoc } from "./interests.model.ts";
 import type { InterestLimits } from "./limits.ts";
-import { type RoutingChange, raiseRouting } from "./routing-change.ts";
+import { changeRouting } from "./routing-change.ts";
 
 type CreateParams = ParamsOf<typeof contract.createInterest>;
 type UpdateParams = ParamsOf<typeof contract.updateInterest>;
@@ -39,7 +39,7 @@ export class Interests {
 
   async create(ctx: Call<CreateParams>) {
     const { agent_id, event_type, filter_expression = null, priority, enrichment_depth } = ctx.params;
-    const agent = await authorizeAgent(ctx);
+    await authorizeAgent(ctx);
     check(ctx.params);
     const at = this.#now();
     const row: InterestDoc = {
@@ -55,15 +55,14 @@ export class Interests {
       updated_at: at,
     };
     const created = await this.#deps.limits.within(row, async () => {
-      const inserted = await this.#deps.interests.insertOnce(row).catch(this.#onConflict(row));
-      await this.#raiseRouting(ctx, inserted._id, subscribeChange(inserted, agent));
-      return inserted;
+      const insert = () => this.#deps.interests.insertOnce(row).catch(this.#onConflict(row));
+      return changeRouting(ctx, row.tenant_id, `interest ${row._id}`, insert);
     });
     return this.#present(created);
   }
 
   async update(ctx: Call<UpdateParams>) {
-    const agent = await authorizeAgent(ctx);
+    await authorizeAgent(ctx);
     check(ctx.params);
     const { tenant_id } = ctx.meta.caller;
     const { id, agent_id } = ctx.params;
@@ -77,14 +76,16 @@ export class Interests {
     // Set only the given fields: concurrent changes must not revert each other.
     const $set = { ...changes, conflict_key, updated_at: this.#now() };
     // Guarded by the state read before: the conflict key depends on fields that others may change.
-    const row = await this.#deps.interests
-      .update(tenant_id, { _id: id, agent_id, conflict_key: known.conflict_key }, { $set })
-      .catch(this.#onConflict({ tenant_id, conflict_key }));
+    const unchanged = { _id: id, agent_id, conflict_key: known.conflict_key };
+    const row = await changeRouting(ctx, tenant_id, `interest ${id}`, () =>
+      this.#deps.interests
+        .update(tenant_id, unchanged, { $set })
+        .catch(this.#onConflict({ tenant_id, conflict_key })),
+    );
     if (!row)
       throw new Fault("conflict", "The interest was changed concurrently; read it again.", {
         existing_resource_id: id,
       });
-    await this.#raiseRouting(ctx, id, subscribeChange(row, agent));
     return this.#present(row);
   }
 
@@ -110,9 +111,10 @@ export class Interests {
     await authorizeAgent(ctx);
     const { id, agent_id } = ctx.params;
     const { tenant_id } = ctx.meta.caller;
-    if (!(await this.#deps.interests.delete(tenant_id, { _id: id, agent_id })))
-      throw notFound("interest", id);
-    await this.#raiseRouting(ctx, id, { kind: "unsubscribe", id });
+    const deleted = await changeRouting(ctx, tenant_id, `interest ${id}`, () =>
+      this.#deps.interests.delete(tenant_id, { _id: id, agent_id }),
+    );
+    if (!deleted) throw notFound("interest", id);
   }
 
   /** Tries a candidate on the tenant's latest events. */
@@ -141,18 +143,6 @@ export class Interests {
     };
   }
 
-  #raiseRouting(ctx: Call<{ agent_id: string }>, id: string, change: RoutingChange): Promise<void> {
-    const { tenant_id } = ctx.meta.caller;
-    const { agent_id } = ctx.params;
-    return raiseRouting(ctx, tenant_id, change, async () => {
-      const [row, agent] = await Promise.all([
-        this.#deps.interests.findOne(tenant_id, { _id: id, agent_id }),
-        authorizeAgent(ctx),
-      ]);
-      return row ? subscribeChange(row, agent) : { kind: "unsubscribe", id };
-    });
-  }
-
   #present(row: InterestDoc) {
     const ms = this.#deps.routing.suspendedFor(row.tenant_id, row._id);
     return {
@@ -177,9 +167,4 @@ export class Interests {
 function check({ event_type, filter_expression }: Partial<CreateParams>): void {
   if (event_type !== undefined) checkGlob("event_type", event_type);
   checkFilter("filter_expression", filter_expression);
-}
-
-function subscribeChange(row: InterestDoc, agent: { status: string }): RoutingChange {
-  const agent_active = agent.status === "active";
-  return { kind: "subscribe", subscription: toSubscription(row), depth: row.enrichment_depth, agent_active };
 }

@@ -79,11 +79,18 @@ export class InterestLimits {
   }
 
   #createForTenant<T>(row: Key, create: () => Promise<T>): Promise<T> {
-    const begin = () => this.#counted(row.tenant_id, create());
+    const begin = () => this.#counted(row.tenant_id, this.#routed(row.tenant_id, create));
     return this.#whenAdmitted(row.tenant_id, begin).catch(async (err) => {
       if (isLimit(err) && (await this.#exists(row))) return create();
       throw err;
     });
+  }
+
+  /** Creates an interest; it counts as in progress until the routing table contains it. */
+  async #routed<T>(tenant_id: string, create: () => Promise<T>): Promise<T> {
+    const created = await create();
+    await this.#deps.routing.current(tenant_id).catch(() => {});
+    return created;
   }
 
   async #counted<T>(tenant_id: string, creating: Promise<T>): Promise<T> {

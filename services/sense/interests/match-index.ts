@@ -63,6 +63,11 @@ export class MatchIndex {
     return true;
   }
 
+  /** Removes all feeds of a channel. */
+  removeFeeds(channel_id: string): void {
+    for (const [id, subscription] of this.#byId) if (subscription.channel_id === channel_id) this.remove(id);
+  }
+
   /** Returns for how many ms this subscription's filter or glob is still suspended; 0 if it is not. */
   suspendedFor(id: string): number {
     const subscription = this.#byId.get(id);

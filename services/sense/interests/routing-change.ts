@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Context } from "moleculer";
 
 /** A subscription: an agent's interest or a channel's feed. */
@@ -16,52 +15,68 @@ export interface Subscription {
   readonly priority: number;
 }
 
-/** One change of a tenant's routing. */
-export type RoutingChange =
-  | {
-      kind: "subscribe";
-      subscription: Subscription;
-      depth?: "none" | "shallow" | "deep";
-      agent_active?: boolean;
-    }
-  | { kind: "unsubscribe"; id: string }
-  | { kind: "join"; channel_id: string; agent_id: string; agent_active: boolean }
-  | { kind: "leave"; channel_id: string; agent_id: string }
-  | { kind: "agent"; agent_id: string; active: boolean };
+/** What a change of a tenant's routing concerns: a kind and an id. A member's id is that of its channel and its agent. */
+export type RoutingSubject = `${"interest" | "feed" | "member" | "channel" | "agent"} ${string}`;
 
-/** Payload of the event `routing.changed`, sent to every node. */
-export interface RoutingChanged {
+/** A change that may be written but did not raise the routing version yet: a token and the subject. */
+export type OpenChange = `${string} ${RoutingSubject}`;
+
+/** The version of a tenant's routing that a table is built from. */
+export interface RoutingBasis {
+  version: number;
+  /** How many versions up to this one have no recorded subject. */
+  unrecorded: number;
+}
+
+/** The current version, and what was changed since an earlier one. */
+export interface RoutingState extends RoutingBasis {
+  /** Subjects of all changes since the earlier version; null if some are no longer or were not recorded. */
+  changes: RoutingSubject[] | null;
+  /** Subjects of open changes. */
+  open: RoutingSubject[];
+}
+
+/** Payload of the event `routing.raised`, sent to every node. */
+export interface RoutingRaised {
   tenant_id: string;
   version: number;
-  change: RoutingChange;
+}
+
+/** Payload of the event `routing.doubted`, sent to every node: a change may be written under the current version. */
+export interface RoutingDoubted {
+  tenant_id: string;
+  subject: RoutingSubject;
 }
 
 /**
- * Raises the tenant's routing version; call it after the change is written and before it is answered. Sends the change
- * to every node, which without it must reload everything.
- *
- * @param look reads the current state: of two concurrent changes the first to be written may be sent last, which
- * sending again corrects
+ * Changes a tenant's routing: `write` is in force for every event accepted after this resolves. Routing tables read the
+ * subject's current state when they find a higher version; a change whose node fails in between remains open, and is
+ * read when the node's failure is noticed (routing.ts).
  */
-export async function raiseRouting(
+export async function changeRouting<T>(
   ctx: Context,
   tenant_id: string,
-  change?: RoutingChange,
-  look?: () => Promise<RoutingChange>,
-): Promise<void> {
-  const version = await bump(ctx, tenant_id);
-  if (!change) return;
-  await ctx.broadcast("routing.changed", { tenant_id, version, change });
-  const now = await look?.();
-  if (now && !isDeepStrictEqual(now, change)) await raiseRouting(ctx, tenant_id, now, look);
-}
-
-async function bump(ctx: Context, tenant_id: string): Promise<number> {
+  subject: RoutingSubject,
+  write: () => Promise<T>,
+): Promise<T> {
+  const change = await ctx.call<OpenChange, object>("tenants.open_routing", { tenant_id, subject });
+  const raise = async () => {
+    try {
+      const version = await ctx.call<number, object>("tenants.bump_routing", { tenant_id, change });
+      await ctx.broadcast("routing.raised", { tenant_id, version } satisfies RoutingRaised);
+    } catch (err) {
+      await ctx.broadcast("routing.doubted", { tenant_id, subject } satisfies RoutingDoubted);
+      throw err;
+    }
+  };
+  let result: T;
   try {
-    return await ctx.call("tenants.bump_routing", { tenant_id });
+    result = await write();
   } catch (err) {
-    // The change is stored under the old version: nodes with a table of that version must reload it.
-    await ctx.broadcast("routing.lost", { tenant_id });
+    // It may be written all the same.
+    await raise().catch(() => {});
     throw err;
   }
+  await raise();
+  return result;
 }

@@ -6,17 +6,17 @@ import type { Work } from "./glob-index.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
 import type { Receiver } from "./receiver.ts";
-import type { RoutingChange, Subscription } from "./routing-change.ts";
+import type { RoutingBasis, Subscription } from "./routing-change.ts";
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
 /** How long resolving the receivers of one event may block the event loop. */
 const SLICE_MS = 2;
-/** Limit of changes kept that arrived before their predecessor. */
-const MAX_AHEAD = 1_000;
 
 /** The routing of one tenant, as of one routing version. */
 export class RoutingTable {
   version: number;
+  /** See `RoutingBasis`. */
+  readonly unrecorded: number;
   readonly #index = new MatchIndex();
   /** Interests with a depth other than none. */
   readonly #depths = new Map<string, EnrichmentDepth>();
@@ -24,10 +24,10 @@ export class RoutingTable {
   readonly #inactive = new Set<string>();
   /** Interned agent ids: every row has its own copy of the text. */
   readonly #agents = new Map<string, string>();
-  readonly #ahead = new Map<number, RoutingChange>();
 
-  constructor(version: number) {
+  constructor({ version, unrecorded }: RoutingBasis) {
     this.version = version;
+    this.unrecorded = unrecorded;
   }
 
   get size(): number {
@@ -95,40 +95,17 @@ export class RoutingTable {
     return this.#index.suspendedFor(id);
   }
 
-  /** Applies a change if it is the next version; a later one waits for its predecessors. */
-  follow(version: number, change: RoutingChange): void {
-    if (version <= this.version) return;
-    if (version > this.version + 1) {
-      if (this.#ahead.size < MAX_AHEAD) this.#ahead.set(version, change);
-      return;
-    }
-    for (let next: RoutingChange | undefined = change; next; next = this.#ahead.get(this.version + 1)) {
-      this.apply(next);
-      this.#ahead.delete(++this.version);
-    }
+  /** Adds a subscription, replacing one with the same id. */
+  subscribe(subscription: Subscription, depth: EnrichmentDepth = "none"): void {
+    const { agent_id } = subscription;
+    this.#index.add(agent_id ? { ...subscription, agent_id: this.#agent(agent_id) } : subscription);
+    if (depth === "none") this.#depths.delete(subscription.id);
+    else this.#depths.set(subscription.id, depth);
   }
 
-  /** Applies a change, whatever the version. */
-  apply(change: RoutingChange): void {
-    switch (change.kind) {
-      case "subscribe":
-        this.#subscribe(change);
-        break;
-      case "unsubscribe":
-        this.#index.remove(change.id);
-        this.#depths.delete(change.id);
-        break;
-      case "join":
-        this.join(change.channel_id, change.agent_id);
-        this.setActive(change.agent_id, change.agent_active);
-        break;
-      case "leave":
-        this.#members.get(change.channel_id)?.delete(change.agent_id);
-        break;
-      case "agent":
-        this.setActive(change.agent_id, change.active);
-        break;
-    }
+  unsubscribe(id: string): void {
+    this.#index.remove(id);
+    this.#depths.delete(id);
   }
 
   join(channel_id: string, agent_id: string): void {
@@ -138,17 +115,19 @@ export class RoutingTable {
     else this.#members.set(channel_id, new Set([agent]));
   }
 
+  leave(channel_id: string, agent_id: string): void {
+    this.#members.get(channel_id)?.delete(agent_id);
+  }
+
+  /** Removes a channel's feeds and members. */
+  empty(channel_id: string): void {
+    this.#members.delete(channel_id);
+    this.#index.removeFeeds(channel_id);
+  }
+
   setActive(agent_id: string, active: boolean): void {
     if (active) this.#inactive.delete(agent_id);
     else this.#inactive.add(agent_id);
-  }
-
-  #subscribe({ subscription, depth = "none", agent_active }: RoutingChange & { kind: "subscribe" }): void {
-    const { agent_id } = subscription;
-    this.#index.add(agent_id ? { ...subscription, agent_id: this.#agent(agent_id) } : subscription);
-    if (depth === "none") this.#depths.delete(subscription.id);
-    else this.#depths.set(subscription.id, depth);
-    if (agent_id && agent_active !== undefined) this.setActive(agent_id, agent_active);
   }
 
   #agent(id: string): string {

@@ -1,39 +1,40 @@
 import type { ServiceBroker } from "moleculer";
-import { Slices } from "../../../lib/queue/slices.ts";
+import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { type InterestDoc, toSubscription } from "./interests.model.ts";
-import type { RoutingChange, Subscription } from "./routing-change.ts";
+import type { InterestDoc } from "./interests.model.ts";
+import type { RoutingDoubted, RoutingRaised, RoutingState, RoutingSubject } from "./routing-change.ts";
+import { RoutingRows } from "./routing-rows.ts";
 import { RoutingTable } from "./routing-table.ts";
 
-/** A row of `channels.members_page`. */
-interface Membership {
-  id: string;
-  channel_id: string;
-  agent_id: string;
-}
-
-const PAGE = 2_000;
-/** How long loading a table may block the event loop. */
-const SLICE_MS = 2;
 /** Limit of subscriptions in memory over all tenants; above it the least recently used tenants are unloaded. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
+/** A table this far behind catches up before the next event, while the record still lists what changed. */
+const MAX_BEHIND = 50;
+
+/** What a table must be checked for before its next use, because it may be written under the table's version. */
+interface Doubts {
+  subjects: Set<RoutingSubject>;
+  /** All open changes, and those above. */
+  open: boolean;
+}
 
 /**
  * The routing tables of the tenants that this node matches for. A table is used only if it is as new as the tenant's
- * routing version, which every change raises before it is answered: matching is never stale.
+ * routing version, which every change raises before it is answered: matching is never stale. A table that is behind
+ * reads only what changed.
  */
 export class Routing {
-  readonly #interests: TenantCollection<InterestDoc>;
   readonly #broker: ServiceBroker;
+  readonly #rows: RoutingRows;
   /** In order of last use. */
   readonly #tables = new Map<string, RoutingTable>();
-  readonly #loading = new Map<string, Promise<void>>();
-  /** Changes that arrived while a table was being loaded. */
-  readonly #meanwhile = new Map<string, [number, RoutingChange][]>();
+  /** Tables that are being loaded or are catching up, one task a tenant. */
+  readonly #renewing = new Map<string, Promise<void>>();
+  readonly #doubts = new Map<string, Doubts>();
 
   constructor(interests: TenantCollection<InterestDoc>, broker: ServiceBroker) {
-    this.#interests = interests;
     this.#broker = broker;
+    this.#rows = new RoutingRows(interests, broker);
   }
 
   /** Returns the tenant's table, at the current version or newer. */
@@ -41,22 +42,34 @@ export class Routing {
     const version = await this.#version(tenant_id);
     for (;;) {
       const table = this.#tables.get(tenant_id);
-      if (table && table.version >= version) return this.#used(tenant_id, table);
-      await this.#load(tenant_id);
+      if (table && table.version >= version && !this.#doubts.has(tenant_id))
+        return this.#used(tenant_id, table);
+      await this.#renew(tenant_id);
     }
   }
 
-  /** Returns the tenant's table if it is in memory and current; null if it must be loaded. */
+  /** As `current`, if the table is in memory; null if it must be loaded. */
   async inMemory(tenant_id: string): Promise<RoutingTable | null> {
-    const version = await this.#version(tenant_id);
-    const table = this.#tables.get(tenant_id);
-    return table && table.version >= version ? this.#used(tenant_id, table) : null;
+    return this.#tables.has(tenant_id) ? this.current(tenant_id) : null;
   }
 
-  /** Applies a remote change if it is the next one, which saves a reload. */
-  changed(tenant_id: string, version: number, change: RoutingChange): void {
-    this.#tables.get(tenant_id)?.follow(version, change);
-    this.#meanwhile.get(tenant_id)?.push([version, change]);
+  /** Another change was counted: catches up with many, so that no event waits for more. */
+  raised({ tenant_id, version }: RoutingRaised): void {
+    const table = this.#tables.get(tenant_id);
+    if (!table || version - table.version < MAX_BEHIND || this.#renewing.has(tenant_id)) return;
+    // The next event tries again.
+    this.#renew(tenant_id).catch(() => {});
+  }
+
+  /** A change may be written without a new version. */
+  doubted({ tenant_id, subject }: RoutingDoubted): void {
+    if (this.#isHere(tenant_id)) this.#doubt(tenant_id).subjects.add(subject);
+  }
+
+  /** A node failed: a change that it had begun may be written without a new version. */
+  nodeFailed(): void {
+    for (const tenant_id of [...this.#tables.keys(), ...this.#renewing.keys()])
+      this.#doubt(tenant_id).open = true;
   }
 
   /**
@@ -66,17 +79,19 @@ export class Routing {
     return this.#tables.get(tenant_id)?.suspendedFor(interest_id) ?? 0;
   }
 
-  /** Includes a table that is being loaded: its rows may be old already. */
   forget(tenant_id: string): void {
     this.#tables.delete(tenant_id);
-    this.#loading.delete(tenant_id);
-    this.#meanwhile.delete(tenant_id);
+    this.#doubts.delete(tenant_id);
   }
 
-  forgetAll(): void {
-    this.#tables.clear();
-    this.#loading.clear();
-    this.#meanwhile.clear();
+  #isHere(tenant_id: string): boolean {
+    return this.#tables.has(tenant_id) || this.#renewing.has(tenant_id);
+  }
+
+  #doubt(tenant_id: string): Doubts {
+    const doubts = this.#doubts.get(tenant_id) ?? { subjects: new Set(), open: false };
+    this.#doubts.set(tenant_id, doubts);
+    return doubts;
   }
 
   #used(tenant_id: string, table: RoutingTable): RoutingTable {
@@ -89,88 +104,55 @@ export class Routing {
     return this.#broker.call("tenants.routing_version", { tenant_id });
   }
 
-  #load(tenant_id: string): Promise<void> {
-    let loading = this.#loading.get(tenant_id);
-    if (!loading) {
-      const meanwhile: [number, RoutingChange][] = [];
-      this.#meanwhile.set(tenant_id, meanwhile);
-      loading = this.#read(tenant_id, meanwhile).finally(() => {
-        if (this.#meanwhile.get(tenant_id) !== meanwhile) return;
-        this.#loading.delete(tenant_id);
-        this.#meanwhile.delete(tenant_id);
-      });
-      this.#loading.set(tenant_id, loading);
+  #renew(tenant_id: string): Promise<void> {
+    let renewing = this.#renewing.get(tenant_id);
+    if (!renewing) {
+      renewing = this.#renewNow(tenant_id).finally(() => this.#renewing.delete(tenant_id));
+      this.#renewing.set(tenant_id, renewing);
     }
-    return loading;
+    return renewing;
   }
 
-  /** Loads the table and keeps it unless it was invalidated meanwhile. */
-  async #read(tenant_id: string, meanwhile: [number, RoutingChange][]): Promise<void> {
-    // Load the version first: rows read later are as new or newer.
-    const table = new RoutingTable(await this.#version(tenant_id));
-    const agents = new Set<string>();
-    const slices = new Slices(SLICE_MS);
-    const readInterests = (after: string) => {
-      const options = { sort: { conflict_key: 1 }, limit: PAGE } as const;
-      return this.#interests.find(tenant_id, { conflict_key: { $gt: after } }, options);
-    };
-    const read = <Row>(action: string) => {
-      return (after: string) => this.#broker.call<Row[], unknown>(action, { tenant_id, after, limit: PAGE });
-    };
-    for await (const row of allPages(readInterests, (each) => each.conflict_key)) {
-      if (slices.over) await slices.next();
-      const { enrichment_depth: depth } = row;
-      table.apply({ kind: "subscribe", subscription: toSubscription(row), depth });
-      agents.add(row.agent_id);
-    }
-    for await (const subscription of allPages(read<Subscription>("channels.feeds_page"), ({ id }) => id)) {
-      if (slices.over) await slices.next();
-      table.apply({ kind: "subscribe", subscription });
-    }
-    const members = allPages(read<Membership>("channels.members_page"), ({ id }) => id);
-    for await (const { channel_id, agent_id } of members) {
-      if (slices.over) await slices.next();
-      table.join(channel_id, agent_id);
-      agents.add(agent_id);
-    }
-    await this.#markInactive(tenant_id, table, [...agents]);
-    if (this.#meanwhile.get(tenant_id) !== meanwhile) return;
-    for (const [version, change] of meanwhile) table.follow(version, change);
-    this.#keep(tenant_id, table);
-  }
-
-  async #markInactive(tenant_id: string, table: RoutingTable, agents: string[]): Promise<void> {
-    for (let at = 0; at < agents.length; at += PAGE) {
-      const agent_ids = agents.slice(at, at + PAGE);
-      const params = { tenant_id, agent_ids };
-      const states: { id: string; status: string }[] = await this.#broker.call("agents.get_many", params);
-      const active = new Set(states.filter(({ status }) => status === "active").map(({ id }) => id));
-      for (const id of agent_ids) if (!active.has(id)) table.setActive(id, false);
+  async #renewNow(tenant_id: string): Promise<void> {
+    const table = this.#tables.get(tenant_id);
+    // Those that arise meanwhile are for the next time.
+    const doubts = this.#doubts.get(tenant_id);
+    this.#doubts.delete(tenant_id);
+    try {
+      // Read before the rows, which are then as new or newer.
+      const known = { version: table?.version ?? 0, unrecorded: table?.unrecorded ?? 0 };
+      const params = { tenant_id, ...known };
+      const state = await this.#broker.call<RoutingState, object>("tenants.routing_since", params);
+      if (!table || !state.changes) return await this.#load(tenant_id, state);
+      const open = doubts?.open ? state.open : [];
+      const subjects = [...state.changes, ...(doubts?.subjects ?? []), ...open];
+      if (subjects.length) await this.#rows.apply(tenant_id, table, subjects);
+      table.version = state.version;
+      metrics.routingCatchUps.inc();
+    } catch (err) {
+      if (doubts) this.#restore(tenant_id, doubts);
+      throw err;
     }
   }
 
-  #keep(tenant_id: string, table: RoutingTable): void {
-    this.#tables.delete(tenant_id);
-    this.#tables.set(tenant_id, table);
+  #restore(tenant_id: string, { subjects, open }: Doubts): void {
+    const doubts = this.#doubt(tenant_id);
+    for (const subject of subjects) doubts.subjects.add(subject);
+    doubts.open ||= open;
+  }
+
+  async #load(tenant_id: string, state: RoutingState): Promise<void> {
+    const table = new RoutingTable(state);
+    await this.#rows.addAll(tenant_id, table);
+    metrics.routingLoads.inc();
+    this.#used(tenant_id, table);
     let total = 0;
     for (const { size } of this.#tables.values()) total += size;
     for (const [oldest, { size }] of this.#tables) {
       if (total <= MAX_SUBSCRIPTIONS || this.#tables.size === 1) return;
       this.#tables.delete(oldest);
+      this.#doubts.delete(oldest);
       total -= size;
     }
-  }
-}
-
-/** Yields the rows of all pages, each read after the key of the last row before. */
-async function* allPages<Row>(
-  read: (after: string) => Promise<Row[]>,
-  keyOf: (row: Row) => string,
-): AsyncGenerator<Row> {
-  for (let after = ""; ; ) {
-    const rows = await read(after);
-    yield* rows;
-    if (rows.length < PAGE) return;
-    after = keyOf(rows.at(-1) as Row);
   }
 }
