@@ -15,7 +15,7 @@ export const costPart: Part = {
   name: "cost",
   title: "Cost of an event by workers",
   note: `One gateway, ${PER_SECOND} events/s to ${AGENTS} polling agents, without what the nodes do at rest. At this rate hardly two events
-share a round trip, so the counts are upper bounds, and the same on every machine. While the node that accepted an event
+share a round trip, so the counts are upper bounds that hardly depend on the machine. While the node that accepted an event
 also wrote its deliveries, it cost 5.34 / 6.82 / 7.51 / 8.25 round trips and 5.88 / 6.36 / 8.09 / 9.80 messages
 (2026-11-23); now the nodes that own the receivers' queues write them.`,
   async run() {
