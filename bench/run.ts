@@ -10,6 +10,7 @@ import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
 import { type Part, progress, writeSection } from "./lib/report.ts";
 import { batchPart, publishPart } from "./publish.ts";
+import { restingPart } from "./resting.ts";
 import { runsPart } from "./runs.ts";
 import { searchPart } from "./search.ts";
 import { waitingPart } from "./waiting.ts";
@@ -29,6 +30,7 @@ const PARTS: Part[] = [
   clusterPart,
   waitingPart,
   costPart,
+  restingPart,
   idlePart,
 ];
 

@@ -36,7 +36,14 @@ export class Cluster {
     this.#redis = redis;
   }
 
-  static async start({ counted }: { counted: boolean }): Promise<Cluster> {
+  /** @param more settings of all nodes */
+  static async start({
+    counted,
+    more,
+  }: {
+    counted: boolean;
+    more?: Record<string, string>;
+  }): Promise<Cluster> {
     const mongo = await startMongo();
     if ("skipped" in mongo) throw new Error(mongo.skipped);
     const redis = await startRedis();
@@ -47,6 +54,7 @@ export class Cluster {
       RATE_LIMIT_PER_MINUTE: "0",
       LOG_LEVEL: "warn",
       EMBEDDER: "none",
+      ...more,
     };
     const nodes = await startNodes(url, 1, settings);
     return new Cluster(mongo, redis, nodes, way);
