@@ -29,7 +29,18 @@ export class Loop {
 
   start(): void {
     this.#stopped = false;
-    this.nudge();
+    if (this.startMs > 0) this.#timer = setTimeout(() => this.#tick(), this.startMs);
+    else this.#tick();
+  }
+
+  /** Milliseconds until the first run without a nudge. */
+  protected get startMs(): number {
+    return 0;
+  }
+
+  /** Whether to run the task without a nudge. */
+  protected isDue(): boolean {
+    return true;
   }
 
   /** Runs the task now, or again after the current run. */
@@ -46,6 +57,11 @@ export class Loop {
     await this.#running;
   }
 
+  #tick(): void {
+    if (this.isDue()) this.nudge();
+    else this.#timer = setTimeout(() => this.#tick(), this.#interval);
+  }
+
   async #run(): Promise<void> {
     clearTimeout(this.#timer);
     let wait = this.#interval;
@@ -59,7 +75,7 @@ export class Loop {
       }
     }
     this.#running = undefined;
-    if (!this.#stopped) this.#timer = setTimeout(() => this.nudge(), wait);
+    if (!this.#stopped) this.#timer = setTimeout(() => this.#tick(), wait);
   }
 }
 
@@ -86,17 +102,20 @@ export function working(workers: () => Worker[]): Partial<ServiceSchema> {
   };
 }
 
-/** A loop of a service, which must include its `mixin`. */
+/** A loop of a service, which must include its `mixin`. Every node runs it: for work that belongs to the node. */
 export class ServiceLoop extends Loop {
   readonly mixin: Partial<ServiceSchema>;
+  protected service!: Service;
 
   /** @param failed message logged with the task's error before a retry */
   constructor(task: (broker: ServiceBroker) => Promise<boolean>, interval: number, failed: string) {
-    let service: Service;
-    const report = (err: unknown) => service.logger.warn({ err }, failed);
-    super(() => task(service.broker), interval, report);
+    const report = (err: unknown) => this.service.logger.warn({ err }, failed);
+    super(() => task(this.service.broker), interval, report);
+    const setService = (service: Service) => {
+      this.service = service;
+    };
     const created = function (this: Service) {
-      service = this;
+      setService(this);
     };
     this.mixin = { created, ...working(() => [this]) };
   }

@@ -10,13 +10,18 @@ export interface Watch {
   stop(): Promise<void>;
 }
 
-/** Stands before a MongoDB of this machine, passes everything on, and looks at what is asked of it. */
-export async function watchMongo(url: string): Promise<Watch> {
+/**
+ * Stands before a MongoDB of this machine, passes everything on, and looks at what is asked of it.
+ *
+ * @param see is shown every command
+ */
+export async function watchMongo(url: string, see?: (command: Document) => void): Promise<Watch> {
   const own = new URL(url);
   const faults = new Set<string>();
   let seen = 0;
   const look = (command: Document) => {
     seen++;
+    see?.(command);
     for (const fault of faultsOf(command)) faults.add(fault);
   };
   const { port, stop } = await startProxy(Number(own.port), () => commandsIn(look));

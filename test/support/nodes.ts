@@ -14,8 +14,13 @@ export interface Nodes {
   nats: NatsServer;
   gateway: TestServer;
   workers: Child[];
-  /** Another worker, which goes with the others; with these services when they are named. Resolves when it can serve. */
-  addWorker(services?: readonly string[]): Promise<Child>;
+  /** Contains a data directory for each worker that was ever started: `worker-0`, `worker-1` … */
+  folder: string;
+  /**
+   * Another worker, which goes with the others; with these services when they are named, and with more settings.
+   * Resolves when it can serve.
+   */
+  addWorker(services?: readonly string[], more?: Record<string, string>): Promise<Child>;
   /**
    * Another node with a gateway, which goes with the others; `services` as in SERVICES, all of them when absent, and
    * `own` settings.
@@ -49,14 +54,17 @@ export async function startNodes(
   for (const { pid } of started) say("worker", `process ${pid}`);
   const gateway = await startAlone({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
   const servers = [gateway];
+  let folders = workers;
   await settle(() => agentToken(gateway, gateway.credentials.agent.api_key));
   say("gateway", gateway.url);
   return {
     nats,
     gateway,
     workers: started,
-    addWorker: async (services) => {
-      const worker = await startWorker(env, join(folder, `worker-${started.length}`), services);
+    folder,
+    addWorker: async (services, more) => {
+      const dataDir = join(folder, `worker-${folders++}`);
+      const worker = await startWorker({ ...env, ...more }, dataDir, services);
       started.push(worker);
       await workerReady(worker);
       return worker;

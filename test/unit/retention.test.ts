@@ -73,7 +73,12 @@ test("events older than they are kept go, with their deliveries; younger and unf
   await events.insertMany([...old, ...kept]);
   const gone: string[] = [];
   const retention = new Retention({ events, store, broker, onDeleted: (ids) => gone.push(...ids) }, 10);
-  while (await retention.run());
+  broker.createService({
+    name: "events",
+    actions: { delete_old: (ctx) => retention.deleteSome(ctx) },
+  });
+  await broker.waitForServices("events");
+  await retention.run();
   const left = (await events.system.find({}).toArray()) as EventDoc[];
   expect(left.map(({ _id }) => _id).sort()).toEqual(kept.map(({ _id }) => _id).sort());
   const ids = old.map(({ _id }) => _id).sort();

@@ -1,5 +1,5 @@
 import { onEveryNode } from "../../../mixins/every-node.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { eraseAnswers } from "./erase-answers.ts";
 import { ErasedLately } from "./erased-lately.ts";
@@ -16,7 +16,8 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
   const records = store.collection(IdempotencyModel);
   const erased = new ErasedLately(() => performance.now());
   const keys = new IdempotencyKeys({ records, store, secrets, config, erased });
-  const sweeping = new ServiceLoop(
+  const sweeping = new SharedLoop(
+    "sweep",
     () => sweep(records, store.now()),
     SWEEP_MS,
     "sweep of idempotency keys failed",

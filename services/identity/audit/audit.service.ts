@@ -3,7 +3,7 @@ import { defined } from "../../../lib/defined.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../../mixins/audited.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
@@ -37,7 +37,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
 
   return {
     name: "audit",
-    mixins: [new ServiceLoop(removeOld, SWEEP_MS, "audit: old entries are removed later").mixin],
+    mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS, "audit: old entries are removed later").mixin],
     actions: {
       list: action(listAudit, async ({ params, meta }) => {
         const { limit = 50 } = params;

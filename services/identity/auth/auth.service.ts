@@ -1,5 +1,6 @@
 import type { Caller } from "../../../lib/access/caller.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./auth.contract.ts";
 import { Auth, requireToken } from "./auth.ts";
@@ -14,7 +15,12 @@ export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
   const sessions = new BrowserSessions(runtime, auth);
   const flush = new ServiceLoop((broker) => auth.flushUses(broker), FLUSH_MS, FLUSH_FAILED);
-  const sweep = new ServiceLoop(() => auth.removeExpired(), SWEEP_MS, "auth: ended tokens are removed later");
+  const sweep = new SharedLoop(
+    "ended tokens",
+    () => auth.removeExpired(),
+    SWEEP_MS,
+    "auth: ended tokens are removed later",
+  );
 
   return {
     name: "auth",

@@ -1,4 +1,4 @@
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./devices.contract.ts";
 import { Devices } from "./devices.ts";
@@ -8,7 +8,7 @@ const SWEEP_MS = 5 * 60_000;
 /** Connects an agent's device (spec: Device connection code). */
 export const devicesService: ServiceFactory = (runtime) => {
   const devices = new Devices(runtime);
-  const sweep = new ServiceLoop(() => devices.removeOld(), SWEEP_MS, "sweep of device codes failed");
+  const sweep = new SharedLoop("sweep", () => devices.removeOld(), SWEEP_MS, "sweep of device codes failed");
 
   return {
     name: "devices",

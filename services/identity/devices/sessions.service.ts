@@ -1,7 +1,8 @@
+import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
@@ -19,12 +20,10 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
   const codes = store.collection(DeviceCodeModel);
   const failed = "sweep of sessions failed";
   const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
-  const sweep = new ServiceLoop(() => removeUnfetched(sessions, new Date(store.now())), SWEEP_MS, failed);
-  const forgetting = new ServiceLoop(
-    (broker) => forgetGone(sessions, broker, new Date(store.now() - keptMs)),
-    FORGET_MS,
-    failed,
-  );
+  const at = (agoMs: number) => new Date(store.now() - agoMs);
+  const sweep = new SharedLoop("unfetched", () => removeUnfetched(sessions, at(0)), SWEEP_MS, failed);
+  const forget = (broker: ServiceBroker) => forgetGone(sessions, broker, at(keptMs));
+  const forgetting = new SharedLoop("gone", forget, FORGET_MS, failed);
 
   return {
     name: "sessions",

@@ -1,6 +1,6 @@
-import type { ActionSchema } from "moleculer";
-import { ServiceLoop } from "../../../mixins/loop.ts";
-import { observeGauge } from "../../../observability/metrics.ts";
+import type { ActionSchema, Service } from "moleculer";
+import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
+import type { StorageUsage } from "../../../storage/usage/usage.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { OpenChange, RoutingBasis, RoutingSubject } from "../../sense/interests/routing-change.ts";
 import type { Founding } from "./founding.ts";
@@ -17,7 +17,12 @@ export const tenantsService: ServiceFactory = (runtime) => {
   const rows = store.collection(TenantModel);
   const tenants = new Tenants(runtime, rows);
   const versions = new RoutingVersions(rows, store.driver === "sqlite");
-  const sweep = new ServiceLoop((broker) => tenants.eraseDue(broker), SWEEP_MS, "tenants: erased later");
+  const sweep = new SharedLoop(
+    "erasures",
+    (broker) => tenants.eraseDue(broker),
+    SWEEP_MS,
+    "tenants: erased later",
+  );
 
   return {
     name: "tenants",
@@ -55,13 +60,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
     },
 
     started() {
-      // Aggregated: the number of labels per tenant would be unbounded.
-      observeGauge("storage_bytes", "What all tenants store, without indexes", "of", async () => ({
-        tenants: (await usage.totals()).used_bytes,
-      }));
-      observeGauge("tenants_over_quota", "Tenants that may store no more", "quota", async () => ({
-        storage: (await usage.totals()).full,
-      }));
+      observeStorage(this, usage);
     },
   };
 };
@@ -81,6 +80,16 @@ function routingActions(versions: RoutingVersions): Record<string, ActionSchema>
       versions.raise(params.tenant_id, params.change),
     ),
   };
+}
+
+/** Aggregated: the number of labels per tenant would be unbounded. */
+function observeStorage(service: Service, usage: StorageUsage): void {
+  observeSharedGauge(service, "storage_bytes", "What all tenants store, without indexes", "of", async () => ({
+    tenants: (await usage.totals()).used_bytes,
+  }));
+  observeSharedGauge(service, "tenants_over_quota", "Tenants that may store no more", "quota", async () => ({
+    storage: (await usage.totals()).full,
+  }));
 }
 
 function toState({ _id: id, slug, name, status }: TenantDoc) {

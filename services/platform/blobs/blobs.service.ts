@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { HOUR_MS } from "../../../lib/time.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import type { InUse } from "../../../storage/blobs/blobs.ts";
 import { idempotent, type ServiceFactory } from "../../runtime.ts";
 import { UnusedTwice } from "./unused-twice.ts";
@@ -22,7 +22,7 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
     return ((await Promise.all(OWNERS.map(ask))) as string[][]).flat();
   };
   const unused = new UnusedTwice(inUse);
-  const sweep = new ServiceLoop(sweepBlobs, HOUR_MS, "the sweep of blobs failed");
+  const sweep = new SharedLoop("sweep", sweepBlobs, HOUR_MS, "the sweep of blobs failed");
 
   async function sweepBlobs({ logger }: ServiceBroker): Promise<boolean> {
     unused.begin();

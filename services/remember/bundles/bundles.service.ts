@@ -1,6 +1,6 @@
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { assembleBundle } from "./assemble.ts";
@@ -15,7 +15,7 @@ const FAILED = "bundles: some are removed later";
 export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTION_DAYS } }) => {
   const bundles = store.collection(BundleModel);
   const { now } = store;
-  const reaper = new ServiceLoop((broker) => reap(bundles, now(), broker), SWEEP_MS, FAILED);
+  const reaper = new SharedLoop("sweep", (broker) => reap(bundles, now(), broker), SWEEP_MS, FAILED);
 
   async function requireOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc> {
     const { tenant_id, agent_id } = meta.caller as AgentCaller;

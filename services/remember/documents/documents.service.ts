@@ -1,6 +1,7 @@
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import type { ServiceBroker } from "moleculer";
 import { Queue } from "../../../mixins/queue.ts";
-import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
+import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./documents.contract.ts";
 import { ChunkModel, DocumentModel, SourceModel } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
@@ -16,14 +17,15 @@ const LOOK_MS = 2000;
 
 export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
   const { DOCUMENT_MAX_BYTES, DOCUMENT_PARSE_SECONDS: seconds } = config;
+  let broker: ServiceBroker;
   let ingest: Ingest;
-  const loop = new ServiceLoop(() => ingest.work(), LOOK_MS, "documents: the queue cannot be read");
+  const loop = new SharedLoop("queue", () => ingest.work(), LOOK_MS, "documents: the queue cannot be read");
   const documents: Documents = {
     sources: store.collection(SourceModel),
     rows: store.collection(DocumentModel),
     chunks: store.collection(ChunkModel),
     now: store.now,
-    nudge: () => loop.nudge(),
+    nudge: () => void broker.broadcast("documents.queued"),
     leave: (document_ids) => ingest.leave(document_ids),
   };
   const queue = new Queue(documents.rows, store.now);
@@ -43,8 +45,14 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       ...internalActions(documents),
     },
 
+    events: {
+      // All nodes take from the queue; only one looks without being told.
+      "documents.queued": event(() => loop.nudge()),
+    },
+
     created() {
-      ingest = new Ingest({ documents, queue, blobs, broker: this.broker, seconds });
+      broker = this.broker;
+      ingest = new Ingest({ documents, queue, blobs, broker, seconds, next: () => loop.nudge() });
     },
 
     async started() {

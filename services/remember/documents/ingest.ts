@@ -31,6 +31,8 @@ interface Dependencies {
   queue: Queue<DocumentDoc>;
   blobs: Blobs;
   broker: ServiceBroker;
+  /** Takes the next document on this node. */
+  next(): void;
   /** Time limit for reading a document. */
   seconds: number;
 }
@@ -77,7 +79,7 @@ export class Ingest {
     const claimed = await this.#deps.queue.claim((lane) => this.#slots.isFull(lane));
     if (!claimed) return false;
     const { tenant_id, queue } = claimed;
-    this.#slots.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#deps.documents.nudge);
+    this.#slots.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#deps.next);
     return true;
   }
 

@@ -1,4 +1,4 @@
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { listFindings } from "./findings.contract.ts";
@@ -14,7 +14,8 @@ export const findingsService: ServiceFactory = ({ store }) => {
   const cursors = store.collection(CursorModel);
   const findings: Findings = { rows, cursors, now: () => new Date(store.now()) };
   const relay = new Relay(findings);
-  const loop = new ServiceLoop(
+  const loop = new SharedLoop(
+    "relay",
     (broker) => relay.run(broker),
     SWEEP_MS,
     "findings: some wait for their place",
@@ -40,7 +41,8 @@ export const findingsService: ServiceFactory = ({ store }) => {
 
     events: {
       "findings.due"() {
-        loop.nudge();
+        // Every node hears of it.
+        if (loop.isOwn) loop.nudge();
       },
     },
   };

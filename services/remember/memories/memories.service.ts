@@ -1,4 +1,4 @@
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { BundleLeg } from "../bundles/bundle-leg.ts";
 import { announceChanges } from "./announce.ts";
@@ -36,7 +36,8 @@ const FAILED = "memories: a sweep failed and is tried again";
 export const memoriesService: ServiceFactory = ({ store, config, log }) => {
   const { MEMORY_REVERSIBILITY_DAYS } = config;
   const memories = new Memories(store, MEMORY_REVERSIBILITY_DAYS, log, () => announcing.nudge());
-  const announcing = new ServiceLoop(
+  const announcing = new SharedLoop(
+    "announcements",
     (broker) => announceChanges(memories.rows, broker),
     ANNOUNCE_MS,
     "memories: events wait to be published",
@@ -44,10 +45,10 @@ export const memoriesService: ServiceFactory = ({ store, config, log }) => {
   const erasures = new Erasures(memories, store.collection(MemoryErasureModel), store);
   const touches = new Touches(memories.rows, (err) => log.warn({ err }, FAILED));
   const firstSearches = new FirstSearches();
-  const citing = new ServiceLoop((broker) => settleCites(memories, broker), CITE_MS, FAILED);
-  const purging = new ServiceLoop((broker) => purge(memories, broker), SWEEP_MS, FAILED);
-  const finishing = new ServiceLoop((broker) => finishPending(memories, broker), FINISH_MS, FAILED);
-  const erasing = new ServiceLoop((broker) => erasures.resume(broker), SWEEP_MS, FAILED);
+  const citing = new SharedLoop("citations", (broker) => settleCites(memories, broker), CITE_MS, FAILED);
+  const purging = new SharedLoop("purge", (broker) => purge(memories, broker), SWEEP_MS, FAILED);
+  const finishing = new SharedLoop("pending", (broker) => finishPending(memories, broker), FINISH_MS, FAILED);
+  const erasing = new SharedLoop("erasures", (broker) => erasures.resume(broker), SWEEP_MS, FAILED);
 
   return {
     name: "memories",

@@ -1,5 +1,5 @@
 import { notFound } from "../../../lib/contract/faults.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { listProposals, visibleOf } from "./list.ts";
@@ -14,7 +14,7 @@ const UNMERGED = "merges: memories wait to be merged";
 export const mergesService: ServiceFactory = ({ store }) => {
   const proposals = store.collection(MergeModel);
   const merges: Merges = { proposals, now: () => new Date(store.now()) };
-  const collapsing = new ServiceLoop((broker) => collapseDue(merges, broker), SWEEP_MS, UNMERGED);
+  const collapsing = new SharedLoop("merges", (broker) => collapseDue(merges, broker), SWEEP_MS, UNMERGED);
 
   return {
     name: "merges",

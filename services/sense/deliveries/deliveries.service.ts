@@ -3,7 +3,7 @@ import { hasScope } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
-import { observeGauge } from "../../../observability/metrics.ts";
+import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import { tallyOf } from "../../../observability/tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
@@ -96,7 +96,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
     created() {
       own = newDomain(runtime, deliveries, this.broker, loops);
       const pending = newBacklog(this.broker, deliveries);
-      observeGauge("deliveries_pending", "Deliveries not settled", "state", pending);
+      observeSharedGauge(this, "deliveries_pending", "Deliveries not settled", "state", pending);
     },
     stopped: () => own.receivers.stop(),
   };
@@ -196,12 +196,12 @@ function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
 function newLoops(domain: () => Domain) {
   const failed = "deliveries: a sweep failed and is tried again";
   return {
-    due: new ServiceLoop(() => domain().sweep.endDue(), DUE_MS, failed),
-    replays: new ServiceLoop(() => domain().replays.relay(), RELAY_MS, failed),
-    announcements: new ServiceLoop(() => domain().announce(), RELAY_MS, failed),
-    ahead: new ServiceLoop(() => domain().sweep.endAhead(), AHEAD_MS, failed),
+    due: new SharedLoop("due", () => domain().sweep.endDue(), DUE_MS, failed),
+    replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS, failed),
+    announcements: new SharedLoop("announcements", () => domain().announce(), RELAY_MS, failed),
+    ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS, failed),
+    retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS, failed),
     recheck: new ServiceLoop(() => domain().recheck(), RECHECK_MS, failed),
-    retire: new ServiceLoop(() => domain().sweep.retire(), RETIRE_MS, failed),
   };
 }
 

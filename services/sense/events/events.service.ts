@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker, ServiceSchema } from "moleculer";
-import { ServiceLoop, working } from "../../../mixins/loop.ts";
+import { keyedBy } from "../../../mixins/affinity.ts";
+import { working } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
 import { tallyOf } from "../../../observability/tally.ts";
 import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
@@ -34,7 +36,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   let publisher: Publisher;
   let retention: Retention;
   const failed = "events: retention failed and will be repeated";
-  const retentionLoop = new ServiceLoop(() => retention.run(), RETENTION_MS, failed);
+  const retentionLoop = new SharedLoop("retention", () => retention.run(), RETENTION_MS, failed);
   return {
     name: "events",
     mixins: [working(() => [fanOut]), retentionLoop.mixin],
@@ -68,6 +70,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       any_published: idempotent<OfTenant>(({ params: { tenant_id } }) =>
         collection.exists(tenant_id, { publisher_id: { $ne: null } }),
       ),
+      // On the tenant's owner.
+      ...keyedBy("params.tenant_id", { delete_old: internal<OfTenant>((ctx) => retention.deleteSome(ctx)) }),
       /** Returns this node's recent work for a tenant (observability/tally.ts). */
       tally: internal<OfTenant>(({ params }) => tallyOf(params.tenant_id)),
     },

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { atTurnEnd } from "../../../lib/queue/tick-end.ts";
+import { isOwner } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -23,6 +24,8 @@ const MAX_CONCURRENT = 2;
 const SLOW_MS = 50;
 const MAX_SLOW = 6;
 const SWEEP_MS = 1_000;
+/** The same on all nodes but one, in case that one cannot. */
+const STANDBY_SWEEP_MS = 5_000;
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 /** Reached only after several consecutive failures. */
@@ -144,12 +147,17 @@ export class FanOut {
     const spilled = this.#queue.nextSpilled();
     if (spilled) await this.#sweep.claim(spilled);
     const now = performance.now();
-    if (now - this.#sweptAt >= SWEEP_MS) {
+    if (now - this.#sweptAt >= this.#sweepMs) {
       this.#sweptAt = now;
       await this.#sweep.run();
     }
     this.#pump();
     return this.#queue.nextSpilled() !== null;
+  }
+
+  /** One node looks for events that others left. Each continues with a tenant whose events it found. */
+  get #sweepMs(): number {
+    return isOwner(this.#deps.broker, "events", "fan-out") ? SWEEP_MS : STANDBY_SWEEP_MS;
   }
 
   /** Batches the events of one commit, after their publishers are answered. */

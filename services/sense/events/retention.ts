@@ -1,5 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { DAY_MS } from "../../../lib/time.ts";
+import { Actor, Actors } from "../../../mixins/actor.ts";
+import { nodesWith } from "../../../mixins/affinity.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { EventDoc } from "./events.model.ts";
@@ -22,7 +24,7 @@ const BATCH = 200;
 export class Retention {
   readonly #deps: RetentionDeps;
   readonly #keptMs: number;
-  #after = "";
+  readonly #tenants = new Actors(() => new Actor());
 
   /** @param days retention of events. */
   constructor(deps: RetentionDeps, days: number) {
@@ -30,34 +32,52 @@ export class Retention {
     this.#keptMs = days * DAY_MS;
   }
 
-  /** Deletes one batch of one tenant; returns whether there may be more. */
-  async run(): Promise<boolean> {
-    const { events } = this.#deps;
-    const options = { sort: { tenant_id: 1 } as const, projection: { tenant_id: 1 } };
-    const next = (await events.system.findOne(
-      { tenant_id: { $gt: this.#after } },
-      options,
-    )) as EventDoc | null;
-    if (!next) {
-      this.#after = "";
-      return false;
-    }
-    const deleted = await this.#deleteSome(next.tenant_id);
-    if (deleted < BATCH) this.#after = next.tenant_id;
-    return true;
+  /** Has each tenant's old events deleted by its owner, for as many tenants at once as there are nodes. */
+  async run(): Promise<false> {
+    const { broker } = this.#deps;
+    const listing = new Actor();
+    const failures: unknown[] = [];
+    let after = "";
+    const next = async () => {
+      const tenant_id = await this.#tenantAfter(after);
+      if (tenant_id !== null) after = tenant_id;
+      return tenant_id;
+    };
+    const lane = async () => {
+      for (let tenant_id = await listing.run(next); tenant_id !== null; tenant_id = await listing.run(next))
+        await this.#deleteAll(tenant_id).catch((err) => failures.push(err));
+    };
+    const lanes = Math.max(nodesWith(broker, "events").length, 1);
+    await Promise.all(Array.from({ length: lanes }, lane));
+    if (failures.length > 0) throw failures[0];
+    return false;
   }
 
-  async #deleteSome(tenant_id: string): Promise<number> {
+  async #tenantAfter(after: string): Promise<string | null> {
+    const options = { sort: { tenant_id: 1 }, projection: { tenant_id: 1 } } as const;
+    const { events } = this.#deps;
+    const event = (await events.system.findOne({ tenant_id: { $gt: after } }, options)) as EventDoc | null;
+    return event?.tenant_id ?? null;
+  }
+
+  async #deleteAll(tenant_id: string): Promise<void> {
+    const { broker } = this.#deps;
+    while ((await broker.call<number, unknown>("events.delete_old", { tenant_id })) === BATCH);
+  }
+
+  /** Deletes a batch of a tenant's old events; returns how many, fewer than a batch if no more are left. */
+  deleteSome({ params: { tenant_id } }: { params: { tenant_id: string } }): Promise<number> {
+    // One batch at a time: another node may believe for a moment that it is to ask, too.
+    return this.#tenants.with(tenant_id, (tenant) => tenant.run(() => this.#deleteBatch(tenant_id)));
+  }
+
+  async #deleteBatch(tenant_id: string): Promise<number> {
     const { events, store, broker, onDeleted } = this.#deps;
     const old = { position: { $lt: positionFrom(store.now() - this.#keptMs) } };
     const rows = await events.find(
       tenant_id,
       { ...old, fanout_key: { $exists: false } },
-      {
-        sort: { position: 1 },
-        limit: BATCH,
-        projection: { _id: 1 },
-      },
+      { sort: { position: 1 }, limit: BATCH, projection: { _id: 1 } },
     );
     if (rows.length === 0) return 0;
     const event_ids = rows.map((row) => row._id);

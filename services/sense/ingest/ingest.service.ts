@@ -1,4 +1,4 @@
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./ingest.contract.ts";
 import { WebhookModel } from "./ingest.model.ts";
@@ -13,7 +13,7 @@ export const ingestService: ServiceFactory = (runtime) => {
   const rows = runtime.store.collection(WebhookModel);
   const webhooks = new Webhooks(runtime, rows);
   const receiver = new Receiver(runtime, rows);
-  const sweep = new ServiceLoop(() => receiver.firstIds.sweep(), SWEEP_MS, SWEEP_FAILED);
+  const sweep = new SharedLoop("sweep", () => receiver.firstIds.sweep(), SWEEP_MS, SWEEP_FAILED);
 
   return {
     name: "ingest",

@@ -1,5 +1,5 @@
 import { notFound } from "../../../lib/contract/faults.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { renderBrief } from "./brief.ts";
 import { listHandoffs } from "./find.ts";
@@ -15,7 +15,8 @@ const SWEEP_MS = 60_000;
 /** Stores named snapshots of an agent's work for another client to resume (spec: Handoff). */
 export const handoffsService: ServiceFactory = ({ store, log }) => {
   const handoffs = new Handoffs(store, log);
-  const reaping = new ServiceLoop(
+  const reaping = new SharedLoop(
+    "sweep",
     (broker) => handoffs.reap(broker),
     SWEEP_MS,
     "handoffs: some are removed later",

@@ -1,6 +1,7 @@
-import { ServiceLoop } from "../../../mixins/loop.ts";
+import type { ServiceBroker } from "moleculer";
 import { Queue } from "../../../mixins/queue.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
+import { action, event, type ServiceFactory } from "../../runtime.ts";
 import { deleteOutput, updateOutput } from "./edit.ts";
 import { OutputFiles } from "./export.ts";
 import { emailOutput, exportOutput } from "./files.contract.ts";
@@ -21,15 +22,16 @@ const LOOK_MS = 2000;
 /** Saved documents with versions (spec: Output). */
 export const outputsService: ServiceFactory = (runtime) => {
   const { store, blobs, config, log } = runtime;
+  let broker: ServiceBroker;
   let indexing: Indexing;
-  const loop = new ServiceLoop(() => indexing.work(), LOOK_MS, "outputs: the queue cannot be read");
+  const loop = new SharedLoop("queue", () => indexing.work(), LOOK_MS, "outputs: the queue cannot be read");
   const outputs: Outputs = {
     rows: store.collection(OutputModel),
     versions: store.collection(VersionModel),
     chunks: store.collection(ChunkModel),
     ...{ blobs, now: store.now },
     settle: (doc) => indexing.settle(doc),
-    nudge: () => loop.nudge(),
+    nudge: () => void broker.broadcast("outputs.queued"),
   };
   const queue = new Queue(outputs.rows, store.now);
   const files = new OutputFiles(outputs, runtime);
@@ -51,8 +53,14 @@ export const outputsService: ServiceFactory = (runtime) => {
       ...internalActions(outputs),
     },
 
+    events: {
+      // All nodes take from the queue; only one looks without being told.
+      "outputs.queued": event(() => loop.nudge()),
+    },
+
     created() {
-      indexing = new Indexing(outputs, queue, this.broker);
+      broker = this.broker;
+      indexing = new Indexing(outputs, queue, broker);
     },
 
     async started() {

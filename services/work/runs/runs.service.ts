@@ -1,5 +1,6 @@
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import * as artifact from "./artifacts.contract.ts";
 import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.ts";
@@ -25,8 +26,13 @@ const UNCHECKED = "runs: looking for stale steps will be tried again";
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
   const store = new RunStore(db, () => relaying.nudge());
   const relaying = new ServiceLoop((broker) => relayChanged(store, broker), RELAY_MS, UNPUBLISHED);
-  const relayingLeft = new ServiceLoop((broker) => relayLeft(store, broker), RELAY_MS, UNPUBLISHED);
-  const checking = new ServiceLoop(() => checkStale(store), STALE_CHECK_MS, UNCHECKED);
+  const relayingLeft = new SharedLoop(
+    "left facts",
+    (broker) => relayLeft(store, broker),
+    RELAY_MS,
+    UNPUBLISHED,
+  );
+  const checking = new SharedLoop("stale steps", () => checkStale(store), STALE_CHECK_MS, UNCHECKED);
 
   return {
     name: "runs",

@@ -1,0 +1,52 @@
+import type { Service } from "moleculer";
+import { observeGauge } from "../observability/metrics.ts";
+import { isOwner } from "./affinity.ts";
+import { ServiceLoop } from "./loop.ts";
+
+/** The nodes that do not own a shared loop run it this many times less often, in case its owner cannot. */
+const STANDBY_INTERVALS = 20;
+/** Nodes that start together see each other by then, so that only one of them runs a shared loop. */
+const DISCOVERY_MS = 2000;
+
+/**
+ * A loop over rows that any node could process. One of the nodes with the service owns it and runs it at its interval,
+ * so that no two look for the same rows; when the owner leaves, another one continues within an interval. A nudge runs
+ * it on any node.
+ */
+export class SharedLoop extends ServiceLoop {
+  readonly #name: string;
+  #skipped = 0;
+
+  /** @param name distinguishes the loops of a service, whose owners may differ */
+  constructor(name: string, ...rest: ConstructorParameters<typeof ServiceLoop>) {
+    super(...rest);
+    this.#name = name;
+  }
+
+  protected override get startMs(): number {
+    return this.service.broker.transit ? DISCOVERY_MS : 0;
+  }
+
+  get isOwn(): boolean {
+    return isOwner(this.service.broker, this.service.name, this.#name);
+  }
+
+  protected override isDue(): boolean {
+    this.#skipped = this.isOwn ? 0 : (this.#skipped + 1) % STANDBY_INTERVALS;
+    return this.#skipped === 0;
+  }
+}
+
+/**
+ * Adds a gauge of something that all nodes share, such as rows. One of the nodes with the service reports it, so that a
+ * sum over the nodes counts it once.
+ */
+export function observeSharedGauge<Label extends string>(
+  { broker, name: service }: Service,
+  name: string,
+  help: string,
+  label: Label,
+  read: () => Promise<Record<string, number>>,
+): void {
+  observeGauge(name, help, label, async () => (isOwner(broker, service, name) ? read() : {}));
+}
