@@ -19,7 +19,7 @@ import { type CommitDeliveries, Enqueuer, type NewDelivery } from "./enqueue.ts"
 import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
 import { notifyReady, type Ready } from "./notify.ts";
 import { POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
-import { findReadyAgents } from "./ready-agents.ts";
+import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
 import { Receivers } from "./receive.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
@@ -180,6 +180,9 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     ),
     given_to: internal<OfAgent & { event_ids: string[] }>(({ params }) =>
       givenTo(domain().deliveries, params),
+    ),
+    ready_agents: idempotent<{ agents: AgentsOfTenant[] }>(({ params }) =>
+      findReadyAgents(domain().deliveries, params.agents),
     ),
     forget_events: internal<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
       forgetEvents(domain().deliveries, params),

@@ -1,38 +1,63 @@
+import type { ServiceBroker } from "moleculer";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { event, type ServiceFactory } from "../../runtime.ts";
 import type { Ready } from "../deliveries/notify.ts";
 import { PushWorkers } from "./workers.ts";
 
-/** Polling interval, for changes and wake-ups that were lost between nodes. */
-const LOOK_MS = 15_000;
+/** Polling interval for changes of agents whose message was lost between nodes. */
+const LOOK_MS = 30_000;
+/** The same for deliveries that became ready. */
+const READY_MS = 15_000;
+const FAILED = "push: will be tried again";
 
 /** Pushes deliveries to the endpoints of agents with the delivery mode `push` (api.md Delivery). */
 export const pushService: ServiceFactory = (runtime) => {
+  let broker: ServiceBroker;
   let workers: PushWorkers;
-  const loop = new ServiceLoop(() => workers.lookAtAll(), LOOK_MS, "push: will be tried again");
+  const checking = new ServiceLoop(() => workers.lookForReady(), READY_MS, FAILED);
+  const looking = new ServiceLoop(lookAtAll, LOOK_MS, FAILED);
+
+  async function lookAtAll(): Promise<boolean> {
+    // Their owner may have looked before this node knew of it.
+    if (await workers.lookAtAll()) broker.broadcast("push.moved");
+    // New workers have not looked yet.
+    checking.nudge();
+    return false;
+  }
 
   async function stop(): Promise<void> {
-    await Promise.all([loop.stop(), workers.stop()]);
+    await Promise.all([looking.stop(), checking.stop(), workers.stop()]);
   }
 
   return {
     name: "push",
-    mixins: [loop.mixin],
+    mixins: [looking.mixin, checking.mixin],
     events: {
       "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
         for (const { agent_id } of ready) workers.nudge(agent_id);
       }),
-      "agents.changed": event<{ agent_id: string }>(({ agent_id }) => workers.look(agent_id)),
-      "tenants.changed": event(() => loop.nudge()),
+      "agents.changed": event<{ agent_id: string }>(({ agent_id }) =>
+        workers.look(agent_id).catch((err) => {
+          broker.logger.warn(FAILED, err);
+          looking.nudge();
+        }),
+      ),
+      "push.moved": event(() => looking.nudge()),
+      "tenants.changed": event(() => looking.nudge()),
       // Another pushing node joined or left: some targets have a new owner.
-      "$services.changed": event(() => loop.nudge()),
-      "$node.disconnected": event(() => loop.nudge()),
+      "$services.changed": event(() => {
+        if (workers.peersChanged()) looking.nudge();
+      }),
+      // Messages may have been lost before.
+      "$node.connected": event(() => looking.nudge()),
+      "$node.disconnected": event(() => looking.nudge()),
       // Before the services needed for settling stop.
       "node.stopping": event(stop),
     },
     created() {
-      workers = new PushWorkers(runtime, this.broker);
+      broker = this.broker;
+      workers = new PushWorkers(runtime, broker);
       const size = async () => ({ push: workers.size });
       observeGauge("push_targets", "Agents that this node pushes to", "by", size);
     },

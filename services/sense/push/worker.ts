@@ -52,6 +52,11 @@ export class PushWorker {
     this.#settler = new Settler(target, deps.broker, deps.report);
   }
 
+  /** Whether only a wake-up or a change makes it look for deliveries. */
+  get isIdle(): boolean {
+    return !this.#wanted && !this.#claiming && this.#underWay.size === 0 && this.#waitMs() <= 0;
+  }
+
   /** Signals that there may be deliveries to push. */
   nudge(): void {
     this.#wanted = true;
@@ -76,7 +81,7 @@ export class PushWorker {
 
   #pump(): void {
     if (!this.#wanted || this.#claiming || this.#abort.signal.aborted) return;
-    const wait = Math.max(this.#breaker?.next_probe_at ?? 0, this.#pausedUntil) - this.#deps.now();
+    const wait = this.#waitMs();
     if (wait > 0) {
       this.#later(wait);
       return;
@@ -91,6 +96,10 @@ export class PushWorker {
         this.#claiming = undefined;
         this.#pump();
       });
+  }
+
+  #waitMs(): number {
+    return Math.max(this.#breaker?.next_probe_at ?? 0, this.#pausedUntil) - this.#deps.now();
   }
 
   #later(ms: number): void {

@@ -1,11 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import { PushSender } from "../../../connectors/push-sender.ts";
-import { Actor, Actors } from "../../../mixins/actor.ts";
-import { ownerOf } from "../../../mixins/affinity.ts";
+import { Actor } from "../../../mixins/actor.ts";
+import { isOwner, nodesWith } from "../../../mixins/affinity.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
+import type { AgentsOfTenant, ReadyAgents } from "../deliveries/ready-agents.ts";
 import type { OpenBreaker } from "./breaker.ts";
 import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
 import type { Target } from "./target.ts";
@@ -14,6 +15,7 @@ import { PushWorker, type WorkerDeps } from "./worker.ts";
 const TIMEOUT_MS = 15_000;
 /** Limits of concurrent attempts on this node: in total, per tenant, and per host of a tenant. */
 const ATTEMPTS = { capacity: 512, perTenant: 256, perCaller: 64, maxWaiting: Number.POSITIVE_INFINITY };
+/** Agents per query. */
 const PAGE = 500;
 
 /** This node's workers: one for each agent that it pushes to. */
@@ -24,7 +26,9 @@ export class PushWorkers {
   readonly #deps: WorkerDeps;
   readonly #workers = new Map<string, PushWorker>();
   readonly #leaving = new Set<Promise<void>>();
-  readonly #looks = new Actors(() => new Actor());
+  /** Runs one comparison at a time, so that an older read never overwrites a newer one. */
+  readonly #looks = new Actor();
+  #peers = "";
   #stopping = false;
 
   constructor({ resolver, store, config, tracing }: Runtime, broker: ServiceBroker) {
@@ -52,32 +56,62 @@ export class PushWorkers {
     this.#workers.get(agent_id)?.nudge();
   }
 
-  /** Compares an agent's worker with its target. Serialised, so that an older read never overwrites a newer one. */
-  look(agent_id: string): Promise<void> {
-    return this.#looks.with(agent_id, (actor) =>
-      actor.run(async () => {
-        const [target = null] = await this.#mine(await this.#targets({ agent_id }));
-        await this.#keep(agent_id, target);
-      }),
-    );
+  /** Whether nodes that push joined or left since it was last asked. */
+  peersChanged(): boolean {
+    const before = this.#peers;
+    this.#peers = nodesWith(this.#broker, "push")
+      .map(({ id }) => id)
+      .sort()
+      .join(" ");
+    return this.#peers !== before;
   }
 
-  /** Compares the workers with the targets. Returns false: nothing is left to do. */
-  async lookAtAll(): Promise<false> {
+  /** Compares an agent's worker with its target, and makes it look for deliveries. */
+  async look(agent_id: string): Promise<void> {
+    if (!this.#owns(agent_id) && !this.#workers.has(agent_id)) return;
+    await this.#looks.run(async () => {
+      const mine = await this.#mine(await this.#targets({ agent_id }));
+      if (mine.length === 0) this.#end(agent_id);
+      await this.#keep(mine);
+      this.#workers.get(agent_id)?.changed();
+    });
+  }
+
+  /** Compares the workers with the targets. Returns whether some are another node's now. */
+  async lookAtAll(): Promise<boolean> {
     const seen = new Set<string>();
-    for (let after = ""; ; ) {
-      const page = await this.#targets({ after, limit: PAGE });
-      for (const target of await this.#mine(page)) {
-        seen.add(target.agent_id);
-        const worker = this.#workers.get(target.agent_id);
-        if (worker && isSame(worker.target, target)) worker.nudge();
-        else await this.look(target.agent_id);
-      }
-      if (page.length < PAGE) break;
-      after = (page.at(-1) as Target).agent_id;
+    for (let after: string | undefined = ""; after !== undefined; )
+      after = await this.#looks.run(async () => {
+        const page = await this.#targets({ after: after as string, limit: PAGE });
+        const mine = await this.#mine(page);
+        await this.#keep(mine);
+        for (const { agent_id } of mine) seen.add(agent_id);
+        return page.length < PAGE ? undefined : page.at(-1)?.agent_id;
+      });
+    const gone = [...this.#workers.keys()].filter((agent_id) => !seen.has(agent_id));
+    for (const agent_id of gone) await this.look(agent_id);
+    return gone.some((agent_id) => !this.#owns(agent_id));
+  }
+
+  /**
+   * Nudges idle workers whose agents have ready deliveries: their wake-up was lost, or was sent before the worker
+   * started. One query for many agents. Returns whether there may be more.
+   */
+  async lookForReady(): Promise<boolean> {
+    const idle = [...this.#workers.values()].filter((worker) => worker.isIdle).map(({ target }) => target);
+    let more = false;
+    for (let from = 0; from < idle.length; from += PAGE) {
+      const byTenant = Map.groupBy(idle.slice(from, from + PAGE), ({ tenant_id }) => tenant_id);
+      const agents = [...byTenant].map(([tenant_id, own]) => ({
+        tenant_id,
+        agent_ids: own.map(({ agent_id }) => agent_id),
+      }));
+      const asked: { agents: AgentsOfTenant[] } = { agents };
+      const found = await this.#broker.call<ReadyAgents, unknown>("deliveries.ready_agents", asked);
+      for (const agent_id of found.agent_ids) this.nudge(agent_id);
+      more ||= found.more;
     }
-    for (const agent_id of this.#workers.keys()) if (!seen.has(agent_id)) await this.look(agent_id);
-    return false;
+    return more;
   }
 
   async stop(): Promise<void> {
@@ -91,36 +125,40 @@ export class PushWorkers {
     return this.#broker.call<Target[], unknown>("agents.push_targets", query);
   }
 
+  #owns(agent_id: string): boolean {
+    return isOwner(this.#broker, "push", agent_id);
+  }
+
   /**
    * Returns the targets that this node pushes to now. Each target belongs to one node while nodes see each other;
    * otherwise several may try, and one of them claims each delivery. A suspended tenant's deliveries wait until it is
    * active again.
    */
   async #mine(all: Target[]): Promise<Target[]> {
-    const services = this.#broker.registry.getServiceList({ onlyAvailable: true });
-    const nodes = services
-      .filter(({ name }) => name === "push")
-      .map(({ nodeID }) => ({ id: nodeID as string }));
-    const targets = all.filter(({ agent_id }) => ownerOf(agent_id, nodes).id === this.#broker.nodeID);
+    const targets = all.filter(({ agent_id }) => this.#owns(agent_id));
     const active = await activeTenants(this.#broker, targets);
     return targets.filter(({ tenant_id }) => active.has(tenant_id));
   }
 
-  /** Starts or stops the target's worker as needed, and makes it look for deliveries. */
-  async #keep(agent_id: string, target: Target | null): Promise<void> {
-    const current = this.#workers.get(agent_id);
-    if (current && !isSame(current.target, target)) {
-      this.#workers.delete(agent_id);
-      const left = current.stop().finally(() => this.#leaving.delete(left));
-      this.#leaving.add(left);
-    }
-    if (!target || this.#stopping) return;
-    if (!this.#workers.has(agent_id)) {
-      const breaker = await this.#loadBreaker(target);
+  /** Starts the targets' workers where there is none, or one of an earlier target. */
+  async #keep(targets: Target[]): Promise<void> {
+    const other = targets.filter((target) => !isSame(target, this.#workers.get(target.agent_id)?.target));
+    const breakers = await this.#loadBreakers(other);
+    for (const target of other) {
+      this.#end(target.agent_id);
       if (this.#stopping) return;
-      this.#workers.set(agent_id, new PushWorker(target, breaker, this.#deps));
+      const breaker = breakers.get(target.agent_id);
+      const open = breaker?.endpoint === target.endpoint ? breaker : null;
+      this.#workers.set(target.agent_id, new PushWorker(target, open, this.#deps));
     }
-    this.#workers.get(agent_id)?.changed();
+  }
+
+  #end(agent_id: string): void {
+    const worker = this.#workers.get(agent_id);
+    if (!worker) return;
+    this.#workers.delete(agent_id);
+    const left = worker.stop().finally(() => this.#leaving.delete(left));
+    this.#leaving.add(left);
   }
 
   async #saveBreaker({ tenant_id, agent_id: _id, endpoint }: Target, breaker: OpenBreaker | null) {
@@ -130,15 +168,23 @@ export class PushWorkers {
     await this.#endpoints.upsert([{ filter: { _id, tenant_id }, update: { $set } }]);
   }
 
-  async #loadBreaker({ tenant_id, agent_id, endpoint }: Target): Promise<OpenBreaker | null> {
-    const row = await this.#endpoints.findOne(tenant_id, { _id: agent_id, endpoint });
-    if (!row) return null;
-    const { probes, last_error, opened_at, next_probe_at } = row;
-    return { probes, last_error, opened_at: opened_at.getTime(), next_probe_at: next_probe_at.getTime() };
+  async #loadBreakers(targets: Target[]): Promise<Map<string, OpenBreaker & { endpoint: string }>> {
+    const byTenant = Map.groupBy(targets, ({ tenant_id }) => tenant_id);
+    const rows = await Promise.all(
+      [...byTenant].map(([tenant_id, own]) =>
+        this.#endpoints.find(tenant_id, { _id: { $in: own.map(({ agent_id }) => agent_id) } }),
+      ),
+    );
+    return new Map(
+      rows.flat().map(({ _id, endpoint, probes, last_error, opened_at, next_probe_at }) => {
+        const times = { opened_at: opened_at.getTime(), next_probe_at: next_probe_at.getTime() };
+        return [_id, { endpoint, probes, last_error, ...times }] as const;
+      }),
+    );
   }
 }
 
 /** Whether one target's worker also serves the other. */
-function isSame(one: Target, other: Target | null): boolean {
+function isSame(one: Target, other: Target | undefined): boolean {
   return one.endpoint === other?.endpoint && one.format === other.format;
 }
