@@ -66,6 +66,8 @@ interface Cursor {
  * or search on, as long as it has work.
  */
 export class LocalIndex {
+  /** Whether all nodes use the same index. */
+  readonly isShared: boolean = false;
   readonly searchesAtOnce: number = SEARCHES_AT_ONCE;
   readonly #file: string;
   readonly #thread: OnDemand<SearchRequest>;
@@ -148,6 +150,14 @@ export class LocalIndex {
   async dropTenant(tenant_id: string): Promise<void> {
     this.#erased.addTenant(tenant_id);
     if (!this.#isBlank()) await this.#request({ op: "dropTenant", tenant_id });
+  }
+
+  /** Removes the entries of tenants that other nodes hold; they may be put again. */
+  async release(isKept: (tenant_id: string) => boolean): Promise<void> {
+    const sizes = this.#isBlank() ? [] : await this.#request<Size[]>({ op: "sizes" });
+    const tenants = new Set(sizes.map(({ tenant_id }) => tenant_id));
+    for (const tenant_id of tenants)
+      if (!isKept(tenant_id)) await this.#request({ op: "dropTenant", tenant_id });
   }
 
   /**
@@ -263,17 +273,23 @@ export class LocalIndex {
     return value;
   }
 
-  /** Saves it to disk only after new puts or a day, so that an unchanged cursor wakes no thread. */
-  async setCursor(name: string, value: string): Promise<void> {
+  /**
+   * Saves it to disk only after new puts or a day, so that an unchanged cursor wakes no thread.
+   *
+   * @param atOnce saves it without new puts, too, unless nothing was ever put
+   * @returns whether it is saved
+   */
+  async setCursor(name: string, value: string, atOnce = false): Promise<boolean> {
     const now = performance.now();
     const savedAt = this.#cursors.get(name)?.savedAt ?? Number.NEGATIVE_INFINITY;
-    const isDue = this.#putAt >= savedAt || now - savedAt > DAY_MS;
+    const isDue = atOnce || this.#putAt >= savedAt || now - savedAt > DAY_MS;
     if (!isDue || this.#isBlank()) {
       this.#cursors.set(name, { value, savedAt });
-      return;
+      return false;
     }
     await this.#request({ op: "setCursor", name, value });
     this.#cursors.set(name, { value, savedAt: now });
+    return true;
   }
 
   /** Resolves when the file and its log contain nothing dropped before; null without a file. */

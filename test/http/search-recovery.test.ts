@@ -58,6 +58,23 @@ test("as long as an index is being made an answer says that it is not of all the
   for (const reasons of before) expect(reasons).toContain(reason);
 });
 
+test("an index that is made again holds what follows a page of long memories", async () => {
+  const words = Array.from({ length: 90 }, (_, i) => `capelin${i}x`);
+  const memories = words.map((word) => memory({ content: `${word} ${"swims on and on ".repeat(1900)}` }));
+  ok(await agent.post("/memories/batch", { memories: memories.slice(0, 45) }));
+  ok(await agent.post("/memories/batch", { memories: memories.slice(45) }));
+  const written = Date.now();
+  // Later changes are looked at again in any case.
+  await settle(() => Date.now() - written > 6000);
+  await server.end();
+  for (const end of ["", "-wal", "-shm"]) await rm(join(server.dataDir, `search.db${end}`), { force: true });
+  await server.restart();
+  for (const word of [words[0], words[50], words[89]] as string[])
+    await settle(async () => (await find(word))[0]?.memory.content.startsWith(word), {
+      what: `${word} to be found`,
+    });
+});
+
 test("every memory that outlives a kill is found", async () => {
   const names = Array.from({ length: 60 }, (_, i) => `narwhal${i}x`);
   const sent = names.map((name) =>

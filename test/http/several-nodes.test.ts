@@ -104,7 +104,8 @@ const mongo = await startMongo();
     ok(await agent.post("/handoffs", { name: "Other" }));
     const saved = ok(await agent.post("/handoffs", { name: "Invoices" }));
     const listed = () => agent.get("/handoffs?q=voice");
-    expect((await listed()).headers.has("x-degraded")).toBe(false);
+    // The only search node that is left may have to fetch the tenant first.
+    await settle(async () => !(await listed()).headers.has("x-degraded"));
     await search.end("SIGTERM");
     const degraded = await settle(async () => {
       const answer = await listed();

@@ -9,7 +9,9 @@ import type {
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../../storage/search/protocol.ts";
+import { Coverage } from "./coverage.ts";
 import type { EmbeddingStore } from "./embedding-store.ts";
+import { owns, type View } from "./holders.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
 /** Domain of each kind of entry: each offers `search_entries`. */
@@ -21,6 +23,7 @@ const DOMAIN_OF: Record<SearchKind, string> = {
 };
 const DOMAINS = Object.values(DOMAIN_OF);
 const PAGE = 200;
+const TENANTS = 100;
 /** A row may become readable this long after its timestamp. */
 const OVERLAP_MS = 5000;
 /** Owner of notes about erased tenants, which must outlive the tenant. */
@@ -39,35 +42,137 @@ interface Dependencies {
   erasures: TenantCollection<ErasureDoc>;
   /** The store's clock. */
   now(): number;
+  /** The nodes with an index, as this one sees them. */
+  view(): View;
 }
 
 /**
- * Fetches the changes that this node's index has missed: while it was away, while it was unreachable, or all if it is
- * new.
+ * Fetches the changes that this node's index has missed: while it was away, while it was unreachable, while another node
+ * owned the tenant, or all if it is new. A node's own index holds the tenants of `Coverage`; the one that all nodes
+ * share is kept by one of them.
  */
 export class CatchUp {
   readonly #deps: Dependencies;
+  readonly #coverage: Coverage;
   /** Domains that a new index holds only in part. */
   readonly #partial = new Set<string>();
+  /** The nodes that there were when the last finished pass began. */
+  #caughtUp: View | null = null;
 
   constructor(deps: Dependencies) {
     this.#deps = deps;
+    this.#coverage = new Coverage(deps.index, deps.view());
   }
 
   /** Determines which domains the index holds only in part. Call before the first search. */
   async begin(): Promise<void> {
+    await this.#findPartial();
+    const cursors = await Promise.all(DOMAINS.map((domain) => this.#cursor(domain)));
+    if (!this.#deps.index.isShared) await this.#coverage.begin(cursors.every((cursor) => cursor === null));
+  }
+
+  /** Whether the index is still being built for the tenant's entries of a kind. */
+  isPartial(kind: SearchKind, tenant_id: string): boolean {
+    const domain = DOMAIN_OF[kind];
+    if (this.#partial.has(domain)) return true;
+    return !this.#deps.index.isShared && !this.#coverage.has(domain, tenant_id);
+  }
+
+  /** Whether the index lacks the tenant and was not asked for it before: then `run` is due. */
+  ask(kind: SearchKind, tenant_id: string): boolean {
+    if (this.#deps.index.isShared || this.#coverage.has(DOMAIN_OF[kind], tenant_id)) return false;
+    return this.#coverage.ask(tenant_id);
+  }
+
+  /** Whether the latest changes may be missing: another node owned the tenant, and this one has not caught up since. */
+  isLate(tenant_id: string): boolean {
+    if (this.#deps.index.isShared) return false;
+    return this.#caughtUp === null || !owns(this.#caughtUp, tenant_id);
+  }
+
+  /** Whether the nodes with an index changed: then `run` is due. */
+  nodesChanged(): boolean {
+    return this.#coverage.see(this.#deps.view());
+  }
+
+  /** Runs one pass over all domains, to the end of each. @returns whether there is more to fetch */
+  async run(): Promise<boolean> {
+    if (this.#deps.index.isShared) return this.#runShared();
+    this.nodesChanged();
+    this.#coverage.start();
+    const { view } = this.#coverage;
+    await this.#pass();
+    this.#caughtUp = view;
+    const more = this.#coverage.isBehind && (await this.#fillNext());
+    await this.#coverage.tidy();
+    return more;
+  }
+
+  /** One node keeps the shared index up to date for all. */
+  async #runShared(): Promise<false> {
+    if (owns(this.#deps.view(), "catch-up")) await this.#pass();
+    else if (this.#partial.size > 0) await this.#findPartial();
+    return false;
+  }
+
+  async #findPartial(): Promise<void> {
+    this.#partial.clear();
     for (const domain of DOMAINS) if ((await this.#cursor(domain))?.id !== "") this.#partial.add(domain);
   }
 
-  isPartial(kind: SearchKind): boolean {
-    return this.#partial.has(DOMAIN_OF[kind]);
-  }
-
-  /** Runs one pass over all domains, to the end of each. */
-  async run(): Promise<void> {
+  async #pass(): Promise<void> {
     for (const domain of DOMAINS) if (this.#isThere(domain)) await this.#domain(domain);
     // After the entries, so that a page read earlier cannot restore erased ones.
     await this.#erase();
+  }
+
+  /** Fetches one tenant that this node holds since the nodes changed. @returns whether there may be another */
+  async #fillNext(): Promise<boolean> {
+    const { view, isSteady, isAsked } = this.#coverage;
+    if (!isSteady && !isAsked) return false;
+    let isComplete = isSteady;
+    for (const tenant_id of await this.#tenants()) {
+      const due = DOMAINS.filter((domain) => this.#coverage.isDue(domain, tenant_id, isSteady));
+      const there = due.filter((domain) => this.#isThere(domain));
+      for (const domain of there) await this.#fill(domain, tenant_id);
+      if (there.length > 0) return true;
+      if (due.length > 0) isComplete = false;
+    }
+    if (isComplete) await this.#coverage.complete(view);
+    return false;
+  }
+
+  async #fill(domain: string, tenant_id: string): Promise<void> {
+    const began = this.#deps.now();
+    let after: Position | null = null;
+    do {
+      const { entries, last }: SearchEntriesAnswer = await this.#page(domain, {
+        tenant_id,
+        after,
+        limit: PAGE,
+      });
+      for (const [id, own] of byTenant(entries)) await this.#deps.index.put(id, own);
+      after = last;
+      // Later changes are found by the next pass.
+    } while (after && after.changed_at < began);
+    this.#coverage.fill(domain, tenant_id);
+  }
+
+  async #tenants(): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const params = { offset: ids.length, limit: TENANTS };
+      const { tenants } = await this.#deps.broker.call<{ tenants: { id: string }[] }, unknown>(
+        "tenants.list",
+        params,
+      );
+      ids.push(...tenants.map(({ id }) => id));
+      if (tenants.length < TENANTS) return ids;
+    }
+  }
+
+  #page(domain: string, page: SearchEntriesPage): Promise<SearchEntriesAnswer> {
+    return this.#deps.broker.call<SearchEntriesAnswer, SearchEntriesPage>(`${domain}.search_entries`, page);
   }
 
   #isThere(domain: string): boolean {
@@ -75,16 +180,16 @@ export class CatchUp {
   }
 
   async #domain(domain: string): Promise<void> {
-    const settled = this.#deps.now() - OVERLAP_MS;
+    const began = this.#deps.now();
+    const settled = began - OVERLAP_MS;
     let after = await this.#cursor(domain);
     for (;;) {
-      const page: SearchEntriesPage = { after, limit: PAGE };
-      const { entries, last } = await this.#deps.broker.call<SearchEntriesAnswer, SearchEntriesPage>(
-        `${domain}.search_entries`,
-        page,
-      );
-      for (const [tenant_id, own] of byTenant(entries)) await this.#deps.index.put(tenant_id, own);
-      if (!last || entries.length < PAGE) break;
+      const { entries, last } = await this.#page(domain, { after, limit: PAGE });
+      for (const [tenant_id, own] of byTenant(entries))
+        if (this.#deps.index.isShared || this.#coverage.wants(domain, tenant_id))
+          await this.#deps.index.put(tenant_id, own);
+      // A page of long entries has fewer than asked for: only an empty one is the last. Later changes are the next pass's.
+      if (!last || last.changed_at >= began) break;
       if (last.changed_at < settled) await this.#setCursor(domain, last);
       after = last;
     }
@@ -99,6 +204,7 @@ export class CatchUp {
   }
 
   async #setCursor(domain: string, position: Position): Promise<void> {
+    if (!this.#deps.index.isShared) await this.#coverage.save();
     await this.#deps.index.setCursor(domain, JSON.stringify(position));
   }
 
@@ -115,6 +221,7 @@ export class CatchUp {
     }
     if (dropped > 0) await this.#deps.index.scrub();
     await this.#deps.index.setCursor(ERASURES_CURSOR, String(settled));
+    if (!owns(this.#deps.view(), "erasures")) return;
     // Indexes that were away for longer are rebuilt; notes are kept a day longer than that.
     const forgotten = new Date(this.#deps.now() - MOST_AWAY_MS - DAY_MS);
     await this.#deps.erasures.system.deleteMany({ at: { $lt: forgotten } });

@@ -14,7 +14,7 @@ const LOOKED_AT_ONCE = 2;
 /** Maximum texts of one tenant per step, which bounds memory and the wait of others. */
 const STEP = 128;
 /** Order in which a tenant's kinds take turns: a few memories do not wait for many documents. */
-const KINDS: readonly SearchKind[] = ["memory", "handoff", "output", "chunk"];
+export const KINDS: readonly SearchKind[] = ["memory", "handoff", "output", "chunk"];
 /** Assumed average length of a step's texts: with longer ones a step has fewer. */
 const TEXT_CHARACTERS = 500;
 /** After this much work the backlog briefly pauses if there were searches a moment ago. */

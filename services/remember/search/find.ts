@@ -19,12 +19,14 @@ interface Dependencies {
   now(): number;
   /** Whether the index is being built and still incomplete. */
   isNew: boolean;
+  /** Whether the latest changes may be missing: the tenant's owner has just changed. */
+  isLate: boolean;
   queues: IndexQueues;
 }
 
 /** Searches one tenant by both legs concurrently; without the vector leg if its embedder is late or fails. */
 export async function find(
-  { index, vectors, baseline, now, isNew, queues }: Dependencies,
+  { index, vectors, baseline, now, isNew, isLate, queues }: Dependencies,
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
@@ -48,6 +50,7 @@ export async function find(
     legs.isMisfit ? "vector: the embedder gave a vector of another length" : null,
     legs.isPartial ? "bm25, vector: the index is being loaded, and not all of it was searched" : null,
     isNew ? "bm25, vector: the index is being made, and not all of it was searched" : null,
+    isLate ? "bm25, vector: the index has just been taken over, and the latest changes may be missing" : null,
     legs.isBuilding ? "vector: the index is being made" : null,
   ];
   return {

@@ -3,7 +3,7 @@ import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../../connectors/embedders/make.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { ownerOf } from "../../../mixins/affinity.ts";
+import { nodesWith } from "../../../mixins/affinity.ts";
 import { onEveryNode } from "../../../mixins/every-node.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics, observeGauge } from "../../../observability/metrics.ts";
@@ -20,9 +20,10 @@ import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CatchUp, tenantErasure } from "./catch-up.ts";
 import { CosineBaseline } from "./cosine-baseline.ts";
-import { EmbeddingWork } from "./embedding-loop.ts";
+import { EmbeddingWork, KINDS } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
+import { owns, type View } from "./holders.ts";
 import { IndexQueues, shareOf } from "./index-queues.ts";
 import { openIndex } from "./open-index.ts";
 import { QueryVectors } from "./query-vectors.ts";
@@ -69,11 +70,12 @@ export class SearchNode {
     this.#queues = new IndexQueues(index.searchesAtOnce);
     this.#baseline = new CosineBaseline(this.#embedder);
     const record = { embeddings: this.#embeddings, erasures: this.#erasures };
-    this.#catchUp = new CatchUp({ broker, index, ...record, now: store.now });
+    const view = () => this.#view();
+    this.#catchUp = new CatchUp({ broker, index, ...record, now: store.now, view });
     await this.#catchUp.begin();
     health.remark("embedder", () => this.#embedderFault);
     observeGauge("embed_gap", "Entries of search that have no vector yet", "of", async () => ({
-      all: await index.gap(),
+      all: await this.#ownGap(),
     }));
   }
 
@@ -81,9 +83,9 @@ export class SearchNode {
   start(): void {
     const { log } = this.#runtime;
     const pass = async () => {
-      await this.#catchUp.run();
+      const more = await this.#catchUp.run();
       this.#embedding?.loop.nudge();
-      return false;
+      return more;
     };
     this.#catchingUp = new Loop(pass, CATCH_UP_MS, (err) =>
       log.warn({ err }, "search has to catch up later"),
@@ -115,8 +117,11 @@ export class SearchNode {
       baseline: this.#baseline,
       queues: this.#queues,
     };
-    const isNew = this.#catchUp.isPartial(params.kind);
-    return find({ ...parts, now: this.#runtime.store.now, isNew }, shareOf(params.tenant_id, ctx), params);
+    const { kind, tenant_id } = params;
+    const isNew = this.#catchUp.isPartial(kind, tenant_id);
+    const isLate = this.#catchUp.isLate(tenant_id);
+    if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();
+    return find({ ...parts, now: this.#runtime.store.now, isNew, isLate }, shareOf(tenant_id, ctx), params);
   }
 
   /** Drops entries on every node; returns how many vectors and chunks there were. */
@@ -158,10 +163,28 @@ export class SearchNode {
     return this.#index.gap(tenant_id, kind);
   }
 
+  /** Catches up at once when other nodes have left or joined: this one may own their tenants now. */
+  nodesChanged(): void {
+    if (this.#catchUp?.nodesChanged()) this.#catchingUp?.nudge();
+  }
+
   /** Distributes tenants among the search nodes in the same way as their calls. */
   #owns(tenant_id: string): boolean {
-    const nodes = this.#broker.registry.actions.get("search.find")?.endpoints as { id: string }[] | undefined;
-    return !nodes?.length || ownerOf(tenant_id, nodes).id === this.#broker.nodeID;
+    return owns(this.#view(), tenant_id);
+  }
+
+  #view(): View {
+    const self = this.#broker.nodeID;
+    const others = nodesWith(this.#broker, "search").flatMap(({ id }) => (id === self ? [] : [id]));
+    return { self, nodes: [self, ...others].sort() };
+  }
+
+  /** Counts the entries without a vector of this node's own tenants. */
+  async #ownGap(): Promise<number> {
+    let all = 0;
+    for (const tenant_id of await this.#index.waiting())
+      if (this.#owns(tenant_id)) for (const kind of KINDS) all += await this.#index.gap(tenant_id, kind);
+    return all;
   }
 
   /** Warms up at start, so that the first searches need not wait. */

@@ -23,7 +23,7 @@ export const searchService: ServiceFactory = (runtime) => {
       ...keyedBy("params.tenant_id", {
         put: idempotent<SearchPut>((ctx) => node.put(ctx)),
         drop: idempotent<SearchDrop>(({ params }) => node.drop(params)),
-        find: internal<SearchFind>((ctx) => node.find(ctx)),
+        find: idempotent<SearchFind>((ctx) => node.find(ctx)),
         drop_tenant: idempotent<OfTenant>(({ params }) => node.dropTenant(params.tenant_id)),
         embed_gap: internal<OfTenant & { kind?: SearchDrop["kind"] }>(({ params }) =>
           node.gap(params.tenant_id, params.kind ?? "memory"),
@@ -34,6 +34,8 @@ export const searchService: ServiceFactory = (runtime) => {
     events: {
       // Waits for the services that the catch-up reads rows from.
       "$broker.started": () => node.start(),
+      "$services.changed": () => node.nodesChanged(),
+      "$node.disconnected": () => node.nodesChanged(),
     },
 
     started() {

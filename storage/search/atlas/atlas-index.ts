@@ -41,6 +41,7 @@ interface Leg {
  * about a second later; removed ones are gone at once. See docs/atlas.md.
  */
 export class AtlasIndex implements SearchIndex {
+  readonly isShared = true;
   readonly searchesAtOnce = SEARCHES_AT_ONCE;
   readonly #entries: TenantCollection<EntryDoc>;
   readonly #state: TenantCollection<SearchStateDoc>;
@@ -82,6 +83,9 @@ export class AtlasIndex implements SearchIndex {
   async dropTenant(tenant_id: string): Promise<void> {
     await this.#entries.deleteMany(tenant_id, {});
   }
+
+  /** No node holds less than all. */
+  async release(): Promise<void> {}
 
   legs(query: LegsQuery, inTurn = AT_ONCE): Promise<LegsAnswer> {
     return inTurn(1, () => this.#legs(query));
@@ -197,9 +201,10 @@ export class AtlasIndex implements SearchIndex {
     return (await this.#state.findOne(NO_TENANT, { _id: name }))?.value ?? null;
   }
 
-  async setCursor(name: string, value: string): Promise<void> {
+  async setCursor(name: string, value: string): Promise<boolean> {
     const filter = { _id: name, tenant_id: NO_TENANT };
     await this.#state.upsert([{ filter, update: { $set: { value } } }]);
+    return true;
   }
 
   async close(): Promise<void> {}
