@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
-import { chromium } from "playwright-core";
+import { type Person, signIn, startBrowser } from "./chromium.ts";
 import { type Api, agentToken, api } from "./http.ts";
 import { DRAWN, walkByTab } from "./keyboard.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -15,11 +15,6 @@ const PATIENCE_MS = 60_000;
 const PICTURES = join(import.meta.dirname, "../../coverage/console");
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-interface Person {
-  email: string;
-  password: string;
-}
 
 /** A server, and a window on its console. */
 interface Site {
@@ -69,11 +64,6 @@ export async function openSite(
   };
 }
 
-/** Debian's Chromium, without the sandbox that a container's root cannot have. */
-function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-}
-
 /** Adds what goes wrong as it does. */
 function problemsOf(page: Page, server: TestServer): string[] {
   const problems: string[] = [];
@@ -88,14 +78,6 @@ function problemsOf(page: Page, server: TestServer): string[] {
     if (!/^(blob|data):/.test(url) && !url.startsWith(`${server.root}/`)) problems.push(`asked for ${url}`);
   });
   return problems;
-}
-
-async function signIn(page: Page, root: string, { email, password }: Person): Promise<void> {
-  await page.goto(`${root}/`);
-  await page.getByLabel("E-mail").fill(email);
-  await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
 }
 
 /** Finds elements whose content overflows. */

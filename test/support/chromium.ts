@@ -1,0 +1,21 @@
+import type { Browser, Page } from "playwright-core";
+import { chromium } from "playwright-core";
+
+export interface Person {
+  email: string;
+  password: string;
+}
+
+/** Starts Debian's Chromium, without the sandbox that a container's root cannot have. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+}
+
+/** Signs in to the console of the server at `root`; ends on the overview. */
+export async function signIn(page: Page, root: string, { email, password }: Person): Promise<void> {
+  await page.goto(`${root}/`);
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+}
