@@ -120,7 +120,7 @@ describe("prompts", () => {
     expect(await textOf("resume", { handoff: "ledger" })).toContain("Close the ledger.");
     await mcp.call("memories_create", { ...MEMORY, title: "Ledgers close on Fridays" });
     expect(await textOf("brief", { task: "close the ledger" })).toMatch(
-      /^The task: close the ledger\n.*Fridays/s,
+      /^Task: close the ledger\n.*Fridays/s,
     );
     expect(await textOf("leave", { name: "ledger" })).toContain('under the name "ledger"');
   });

@@ -116,7 +116,7 @@ describe("tools", () => {
     });
     await expect(mcp.call("memories_dream")).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/no tool memories_dream\. There are: .*memories_create, /),
+      message: expect.stringMatching(/no tool memories_dream\. Similar: .*memories_create, /),
     });
     // In a path, only a number is accepted for its text.
     expect(
@@ -134,7 +134,14 @@ describe("tools", () => {
     const result = await mcp.client.callTool({ name: "memories_list", arguments: { query: "x" } });
     expect(result).toMatchObject({
       structuredContent: { memories: expect.any(Array) },
-      content: [{}, { text: expect.stringMatching(/no such argument: query\. It takes offset, .*search/) }],
+      content: [
+        {},
+        {
+          text: expect.stringMatching(
+            /^Ignored unknown arguments: query\. Arguments of \w+: offset, .*search/,
+          ),
+        },
+      ],
     });
     const run = await mcp.call("runs_create", { goal: "g", steps: [{ step_key: "a" }] });
     const done = { run_id: run.id, step_key: "a", evidence: "Seen." };

@@ -65,7 +65,7 @@ async function load({ blobs, log }: Runtime): Promise<Loaded> {
   const { version } = INFO;
   const offer = { operations, tools: toolsOf(operations), kinds: kindsOf(operations), blobs, version };
   const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.session as Session), {
-    onerror: (err) => log.debug({ err }, "a message of MCP was refused"),
+    onerror: (err) => log.debug({ err }, "an MCP message was rejected"),
   });
   return { handler, offer, newSession: (...of) => new Session(...of) };
 }

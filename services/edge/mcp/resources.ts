@@ -19,25 +19,26 @@ const KINDS = [
     name: "memory",
     action: "memories.get",
     mimeType: JSON_TYPE,
-    description: "A memory with its provenance and use.",
+    description: "A memory with its provenance and usage.",
   },
   {
     name: "output",
     action: "outputs.get",
     mimeType: MARKDOWN,
-    description: "The text of an output, as its latest version has it.",
+    description: "The text of the latest version of an output.",
   },
   {
     name: "handoff",
     action: "handoffs.export",
     mimeType: MARKDOWN,
-    description: "The brief of a handoff. Reading it does not resume it: that is the tool handoffs_resume.",
+    description:
+      "The brief of a handoff. Reading it does not resume the handoff: use the tool handoffs_resume.",
   },
   {
     name: "bundle",
     action: "bundles.brief",
     mimeType: MARKDOWN,
-    description: "The brief of a bundle: what was gathered for a task.",
+    description: "The brief of a bundle: the context of a task.",
   },
   {
     name: "run",
@@ -51,12 +52,12 @@ const PLURALS: Record<string, string> = { memory: "memories" };
 
 /** Returns the kinds whose operations exist. */
 export function kindsOf(operations: readonly Operation[]): Kind[] {
-  return KINDS.flatMap(({ action, name, ...told }) => {
+  return KINDS.flatMap(({ action, name, ...rest }) => {
     const op = operations.find((each) => each.action === action);
     const [id] = Object.keys(op?.path ?? {});
     if (!op || !id) return [];
     const uriTemplate = `${rootOf(name)}{id}`;
-    return [{ op, id, template: { name, title: op.summary, uriTemplate, ...told } }];
+    return [{ op, id, template: { name, title: op.summary, uriTemplate, ...rest } }];
   });
 }
 

@@ -29,7 +29,7 @@ export async function whole(
 }
 
 function tooLong(actual_size: number): Fault {
-  const message = `The text has ${actual_size} bytes; a tool returns at most ${LONGEST_TEXT}. Read it over HTTP.`;
+  const message = `The text has ${actual_size} bytes; tools return at most ${LONGEST_TEXT}. Read it over HTTP instead.`;
   return new Fault("payload_too_large", message, { actual_size, max_size: LONGEST_TEXT });
 }
 

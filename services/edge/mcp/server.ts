@@ -89,9 +89,9 @@ async function callTool(session: Session, call: ToolCall): Promise<CallToolResul
 
 /** Merges a call's arguments with the defaults. */
 function argumentsFor({ op, tool }: OperationTool, { caller }: Session, given: Arguments, key?: string) {
-  const said = withoutNulls(tool.inputSchema as JsonSchema, given) as Arguments;
+  const explicit = withoutNulls(tool.inputSchema as JsonSchema, given) as Arguments;
   const defaults = Object.entries(defaultsOf(op)).map(([name, { value }]) => [name, value(caller, key)]);
-  return { ...Object.fromEntries(defaults), ...said };
+  return { ...Object.fromEntries(defaults), ...explicit };
 }
 
 async function listResources(session: Session): Promise<ListResourcesResult> {
@@ -118,6 +118,11 @@ function promptsFor(session: Session): NamedPrompt[] {
   return PROMPTS.filter(({ actions }) => actions.every((action) => session.mayAsk(action)));
 }
 
+function noPrompt(session: Session, name: string): string {
+  const names = promptsFor(session).map(({ prompt }) => prompt.name);
+  return `You have no prompt ${name}.${names.length ? ` Available: ${names.join(", ")}.` : ""}`;
+}
+
 interface PromptRequest {
   name: string;
   arguments?: Record<string, string>;
@@ -128,9 +133,9 @@ async function getPrompt(
   { name, arguments: given = {} }: PromptRequest,
 ): Promise<GetPromptResult> {
   const known = promptsFor(session).find(({ prompt }) => prompt.name === name);
-  if (!known) throw invalid(`There is no prompt ${name}.`);
+  if (!known) throw invalid(noPrompt(session, name));
   const missing = missingFrom(known, given);
-  if (missing) throw invalid(`${missing} is missing.`);
+  if (missing) throw invalid(`The prompt ${name} needs the argument ${missing}.`);
   return toPrompt(known, given, session.askFor);
 }
 
@@ -143,7 +148,7 @@ async function completeFor(
     ...promptsFor(session).map(({ prompt }) => prompt.name),
     ...templatesFor(session).map(({ uriTemplate }) => uriTemplate),
   ];
-  if (!names.includes(of)) throw invalid(`There is no ${of} to complete.`);
+  if (!names.includes(of)) throw invalid(`${of} cannot be completed: expected one of ${names.join(", ")}.`);
   const source = sourceOf(of, argument.name);
   if (!source || !session.mayAsk(source.action)) return { completion: { values: [] } };
   return completions(source, argument.value, session.askFor);

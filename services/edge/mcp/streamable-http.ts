@@ -17,7 +17,10 @@ export function requireOwnOrigin({ headers: { origin } }: IncomingMessage, publi
   if (origin === undefined) return;
   const host = URL.canParse(origin) ? new URL(origin).hostname : origin;
   if (LOCAL.has(host) || (publicUrl && new URL(publicUrl).hostname === host)) return;
-  throw new Fault("forbidden", `Pages of ${host} are not served here: expected the origin in PUBLIC_URL.`);
+  throw new Fault(
+    "forbidden",
+    `Origin ${host} is not allowed: expected the host of PUBLIC_URL, or this machine.`,
+  );
 }
 
 /** @throws Fault validation_failed for a batch of messages */
@@ -25,7 +28,11 @@ export function requireOneMessage(message: unknown): void {
   if (!Array.isArray(message)) return;
   const value = `${message.length} messages`;
   const details = { field: "", value, expected: "one JSON-RPC message", example: {} };
-  throw new Fault("validation_failed", "The body: expected one JSON-RPC message, not a batch.", details);
+  throw new Fault(
+    "validation_failed",
+    `The body: expected one JSON-RPC message, got ${value}. Send each in its own request.`,
+    details,
+  );
 }
 
 /** Builds the request without its body, which was read already. It is aborted when the client disconnects. */

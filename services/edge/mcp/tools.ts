@@ -44,7 +44,7 @@ function domainOf({ action }: Operation): string {
 export function noTool(name: string, tools: readonly Tool[]): string {
   const [domain = ""] = name.split(/[_.]/);
   const near = tools.filter((tool) => tool.name.startsWith(`${domain}_`)).map((tool) => tool.name);
-  return `There is no tool ${name}.${near.length ? ` There are: ${near.join(", ")}.` : ""}`;
+  return `You have no tool ${name}. ${near.length ? `Similar: ${near.join(", ")}.` : "tools/list returns the available ones."}`;
 }
 
 const keyCheckOf = oncePer(({ inputSchema }: Tool) => compileKeyCheck(inputSchema));
@@ -64,8 +64,8 @@ export function ignoredOf({ op, tool }: OperationTool, given: object): string | 
   const known = Object.keys(tool.inputSchema.properties ?? {});
   const ignored = Object.keys(given).filter((name) => !known.includes(name));
   if (ignored.length === 0) return undefined;
-  const takes = known.length ? `takes ${known.join(", ")}` : "takes none";
-  return `Ignored, as ${tool.name} has no such argument: ${ignored.join(", ")}. It ${takes}.`;
+  const allowed = known.length ? known.join(", ") : "none";
+  return `Ignored unknown arguments: ${ignored.join(", ")}. Arguments of ${tool.name}: ${allowed}.`;
 }
 
 function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): Fault {
@@ -74,7 +74,7 @@ function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): F
   const details = { field: "tools", value, expected, example: "memories,handoffs" };
   return new Fault(
     "validation_failed",
-    `tools: ${value} is neither a domain nor a tool: expected ${expected}.`,
+    `tools: no domain or tool is named ${value}. Expected ${expected}.`,
     details,
   );
 }
