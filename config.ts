@@ -77,7 +77,7 @@ export const SETTINGS = {
   ) as Setting<string>,
   NATS_URL: servers(
     /^(nats|tls):\/\/[^\s,]+(,(nats|tls):\/\/[^\s,]+)*$/,
-    "nats://HOST:PORT, several with commas between",
+    "nats://HOST:PORT, comma-separated if several",
     "NATS server that connects the nodes of one `MONGO_URL`, configured with `max_payload: 12MB`. With credentials: " +
       "`nats://USER:PASSWORD@HOST:PORT`. Default: none; all services run in this process.",
   ),
@@ -305,7 +305,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     (name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name) && !isServiceLink(name, env),
   );
   if (unknown.length) {
-    throw new ConfigError(`${unknown[0]} is not a setting; see docs/reference/settings.md.`);
+    throw new ConfigError(
+      `${unknown[0]} is not a setting. Remove it, or see docs/reference/settings.md for the right name.`,
+    );
   }
   const entries = Object.entries(SETTINGS).map(([name, setting]) => [
     name,
@@ -314,14 +316,18 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config = Object.freeze(Object.fromEntries(entries)) as Config;
   if (config.MONGO_URL && !config.SECRET_KEY) {
     throw new ConfigError(
-      "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",
+      "MONGO_URL needs SECRET_KEY, the same on every node. Create one with `openssl rand -base64 32`.",
     );
   }
   if (config.SEARCH === "atlas" && !config.MONGO_URL) {
-    throw new ConfigError("SEARCH is atlas: expected MONGO_URL too, the address of an Atlas deployment.");
+    throw new ConfigError(
+      "SEARCH is atlas, but MONGO_URL is not set: expected the address of an Atlas deployment.",
+    );
   }
   if (config.EMBEDDER === "url" && !config.EMBEDDER_URL) {
-    throw new ConfigError("EMBEDDER is url: expected EMBEDDER_URL too, the address of the service.");
+    throw new ConfigError(
+      "EMBEDDER is url, but EMBEDDER_URL is not set: expected the address of an embedding service.",
+    );
   }
   return config;
 }
@@ -356,7 +362,11 @@ function readSetting(name: string, setting: Setting<unknown>, given: string | un
     case "list":
       return readList(given);
     case "proxies":
-      return areProxies(readList(given)) ? readList(given) : fail("addresses, ranges or their names");
+      return areProxies(readList(given))
+        ? readList(given)
+        : fail(
+            "IP addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, comma-separated",
+          );
     case "key":
       return Buffer.from(given, "base64").length === KEY_BYTES ? given : fail(`${KEY_BYTES} bytes in base64`);
     case "text":

@@ -11,7 +11,7 @@ async function main(args: string[]): Promise<void> {
   const { name, typed, wantsHelp } = readCommand(args);
   if (wantsHelp) return void process.stdout.write(help());
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new AdminError(`"${name}" is not a command: npm run admin lists them.`);
+  if (!command) throw new AdminError(`"${name}" is not a command. Run npm run admin for a list.`);
   refuseMore(name, command, typed);
   const { tenant, url, email } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
@@ -54,10 +54,10 @@ function help(): string {
   return `npm run admin -- COMMAND
 
 ${lines.join("")}
-Of users, agents, keys and connectors those of the tenant --tenant SLUG ("default"). With DATA_DIR (or MONGO_URL and
-SECRET_KEY) as the server has them. While the server runs, OPERATOR_TOKEN is needed for tenants, and for the others an
-admin's --email and --password-file. Without these two the first admin's of credentials.json are used, and without --url
-the address in it.
+Commands for users, agents, keys and connectors apply to the tenant --tenant SLUG (default: "default"). Set DATA_DIR (or
+MONGO_URL and SECRET_KEY) as for the server. While the server runs, commands for tenants need OPERATOR_TOKEN; the others
+need an admin's --email and --password-file. Defaults come from credentials.json in DATA_DIR: the first admin, and the
+server's address for --url.
 `;
 }
 

@@ -10,7 +10,7 @@ async function main([command, file, ...more]: string[]): Promise<string> {
   const { DATA_DIR, MONGO_URL } = readConfig();
   if (MONGO_URL) {
     throw new BackupError(
-      "The record is in MongoDB (MONGO_URL): use mongodump and mongorestore, and keep SECRET_KEY.",
+      "The data is in MongoDB (MONGO_URL). Use mongodump and mongorestore, and keep SECRET_KEY.",
     );
   }
   if (command === "create") {

@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   }
   await store.ready();
   if (process.argv.includes("--migrate")) return endMigration(store);
-  usage.start((err) => observability.log.warn({ err }, "what tenants store could not be counted"));
+  usage.start((err) => observability.log.warn({ err }, "storage usage could not be measured"));
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
   stopOnSignals(broker, runtime, monitor);
   let isStarting = true;
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   requireMaxPayload(broker);
   if (config.NATS_URL && !config.MONGO_URL)
     observability.log.warn(
-      "NATS_URL without MONGO_URL: this node's record is its own, other nodes do not share it",
+      "NATS_URL without MONGO_URL: this node has its own database, which other nodes do not share",
     );
   await waitForAll(broker, runtime);
   if (!monitor) await announce(broker, runtime);
@@ -87,11 +87,11 @@ async function shareWindows(url: string, { health, log }: Observability): Promis
     windowMs: 60_000,
     report: (lost) =>
       lost
-        ? log.warn({ lost }, "Redis is lost: this node counts alone")
-        : log.info("limits are shared by Redis"),
+        ? log.warn({ lost }, "Redis is unavailable: this node counts rate limits alone")
+        : log.info("Redis is available: rate limits are shared"),
   });
-  health.remark("redis", () => (windows.lost ? "not in use: this node counts limits alone" : null));
-  observeGauge("limits_shared", "1 while limits are counted for all nodes", "by", async () => ({
+  health.remark("redis", () => (windows.lost ? "not in use: this node counts rate limits alone" : null));
+  observeGauge("limits_shared", "1 while rate limits are counted for all nodes", "by", async () => ({
     redis: windows.lost === null ? 1 : 0,
   }));
   return windows;
@@ -114,11 +114,13 @@ function servicesOf(wanted: readonly string[]): string[] {
   const all = Object.keys(serviceFactories);
   const names = wanted.map((name) => name.replace(/^-/, ""));
   const unknown = names.find((name) => !all.includes(name));
-  if (unknown) throw new ConfigError(`SERVICES names "${unknown}": the services are ${all.join(", ")}.`);
+  if (unknown) throw new ConfigError(`SERVICES contains "${unknown}": expected ${all.join(", ")}.`);
   const left = wanted.filter((name) => name.startsWith("-")).length;
   if (left === 0) return wanted.length ? names : all;
   if (left < wanted.length)
-    throw new ConfigError("SERVICES names some to run and some not to: expected one or the other.");
+    throw new ConfigError(
+      "SERVICES mixes names with and without `-`: expected either the services to run, or those not to run.",
+    );
   return all.filter((name) => !names.includes(name));
 }
 
@@ -173,7 +175,7 @@ async function stopNode(broker: ServiceBroker, runtime: Runtime, monitor: HttpSe
   markStopping(runtime);
   let inProgress = "";
   setTimeout(() => {
-    const message = `not stopped after ${SHUTDOWN_MS} ms: ending without the rest; what was accepted is stored`;
+    const message = `shutdown took longer than ${SHUTDOWN_MS} ms and was aborted; accepted data is stored`;
     runtime.log.error({ under_way: inProgress }, message);
     process.exit(1);
   }, SHUTDOWN_MS).unref();
@@ -198,7 +200,7 @@ async function stopNode(broker: ServiceBroker, runtime: Runtime, monitor: HttpSe
 main().catch((err: unknown) => {
   const kinds = [ConfigError, StoreError, ListenError, SecretError, NatsError];
   const { message, stack } = err as Error;
-  const lost = isStoreLost(err) && `The record cannot be reached or written now: ${message}`;
+  const lost = isStoreLost(err) && `The database cannot be reached or written to: ${message}`;
   const expected = kinds.some((kind) => err instanceof kind) && message;
   process.stderr.write(`${expected || lost || stack}\n`);
   process.exit(1);

@@ -91,9 +91,9 @@ export async function assertPublicUrl(url: string, options: GuardOptions): Promi
     throw new Error(`${url} is not a URL: expected http[s]://HOST or http[s]://HOST:PORT`);
   const { protocol, username, password } = new URL(url);
   if (protocol !== "http:" && protocol !== "https:") {
-    throw new Error(`${protocol}// is not delivered to: expected http:// or https://`);
+    throw new Error(`${protocol}// is not supported: expected http:// or https://`);
   }
-  if (username || password) throw new Error("a URL with a user name or password is not accepted");
+  if (username || password) throw new Error("a URL with a user name or password is not allowed: remove them");
   if (!options.allowPrivate) await assertPublicHost(hostOf(url), options.resolve);
 }
 

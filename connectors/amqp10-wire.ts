@@ -49,7 +49,7 @@ function boundValues(): void {
     Reader.prototype[name] = function (count, type) {
       const total = (announced.get(this) ?? 0) + count;
       if (total > this.buffer.length)
-        throw new Error(`it announces ${total} values in ${this.buffer.length} bytes`);
+        throw new Error(`it declares ${total} values in ${this.buffer.length} bytes`);
       announced.set(this, total);
       return read.call(this, count, type);
     };
@@ -76,7 +76,7 @@ export function refuseUnasked(connection: Connection, receiver: Receiver): void 
   for (const [name, isAskedFor] of Object.entries(ASKED_FOR)) {
     const pass = connection[name].bind(connection) as (frame: Frame) => void;
     connection[name] = (frame: Frame) => {
-      if (!isAskedFor(frame, receiver)) throw new Error("the broker sent what it was not asked for");
+      if (!isAskedFor(frame, receiver)) throw new Error("the broker sent an unrequested frame");
       pass(frame);
     };
   }
@@ -162,7 +162,7 @@ export function readMessage(raw: Buffer): Sections {
       read.properties = propertiesOf(section.value);
     } else if (code === DATA || code === SEQUENCE || code === VALUE) {
       bodies.push({ code, content: rhea.types.unwrap(section) });
-    } else if (!OTHERS.includes(code)) throw new Error("it has a section that no message has");
+    } else if (!OTHERS.includes(code)) throw new Error("it contains an unknown section");
   }
   return { ...read, body: bodyOf(bodies) };
 }

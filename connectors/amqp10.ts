@@ -107,7 +107,9 @@ export class Amqp10Connector extends Subscription implements Connector {
       container.on(name, (context: EventContext) => because(context, otherwise));
     }
     for (const name of ["error", "protocol_error"]) {
-      container.on(name, (err: unknown) => this.ending.end(textOf(err) ?? "the protocol was not kept to"));
+      container.on(name, (err: unknown) =>
+        this.ending.end(textOf(err) ?? "the broker violated the protocol"),
+      );
     }
   }
 
@@ -128,7 +130,7 @@ export class Amqp10Connector extends Subscription implements Connector {
         () => this.#connection,
         socket,
         () => {
-          this.ending.end("the broker sent a longer frame than was allowed");
+          this.ending.end("the broker sent a frame over the agreed limit");
           socket.destroy();
         },
       );

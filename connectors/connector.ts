@@ -91,7 +91,7 @@ export abstract class Subscription {
   /** Ends the connection if the broker sent far more messages than it was asked for. */
   protected requireFew(): void {
     if (this.held > MOST_OVER * this.source.prefetch)
-      this.ending.end("the broker sent more messages than it was asked for");
+      this.ending.end("the broker sent more messages than requested");
   }
 
   /** Returns a message's `acknowledge`. */

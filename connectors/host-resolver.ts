@@ -111,7 +111,9 @@ export class HostResolver {
   async #askSystem(name: string, share: Share): Promise<Kept> {
     const asked = this.#options.systemQueue.run(share, 1, () => dns.lookup(name, { all: true }));
     const late = new Promise<never>((_, reject) => {
-      const error = Object.assign(new Error(`${name} was not resolved in time`), { code: "ETIMEOUT" });
+      const error = Object.assign(new Error(`the host ${name} could not be resolved in time`), {
+        code: "ETIMEOUT",
+      });
       setTimeout(reject, SYSTEM_TIMEOUT_MS, error).unref();
     });
     return keptFor(await Promise.race([asked, late]), SHORTEST_KEPT_MS);

@@ -33,7 +33,9 @@ export class Nats extends Transporters.NATS {
   override async connect(): Promise<void> {
     await super.connect();
     this.#onChange(true);
-    this.#watch(this.client).catch((err) => this.logger.error("The connection to NATS is not watched.", err));
+    this.#watch(this.client).catch((err) =>
+      this.logger.error("The NATS connection cannot be monitored.", err),
+    );
   }
 
   async #watch(client: NatsConnection): Promise<void> {
@@ -71,6 +73,6 @@ export function requireMaxPayload(broker: ServiceBroker): void {
   const most = transit?.tx.client?.info?.max_payload;
   if (most === undefined || most >= NEEDED_BYTES) return;
   throw new NatsError(
-    `NATS_URL's server takes messages of at most ${most} bytes and nodes send up to ${NEEDED_BYTES}: set max_payload: 12MB in its configuration.`,
+    `The server of NATS_URL accepts messages of at most ${most} bytes; nodes send up to ${NEEDED_BYTES}. Set max_payload: 12MB in its configuration.`,
   );
 }

@@ -92,7 +92,7 @@ export class PushSender {
       return answered(await this.#post(push, lookup, signal));
     } catch (err) {
       if (push.signal?.aborted || !timeout.aborted) throw err;
-      return { kind: "failed", reason: `no answer within ${timeoutMs / 1000} s` };
+      return { kind: "failed", reason: `no response within ${timeoutMs / 1000} s` };
     }
   }
 
@@ -197,7 +197,7 @@ export function retryAfter(value: string | undefined, now = Date.now()): number 
 
 function failure(err: NodeJS.ErrnoException): PushResult {
   // A fault: too many look-ups of the tenant are waiting.
-  if (isFault(err)) return { kind: "unreachable", reason: `the host was not looked up: ${err.message}` };
+  if (isFault(err)) return { kind: "unreachable", reason: `the host could not be looked up: ${err.message}` };
   const kind = UNREACHABLE.has(err.code ?? "") ? "unreachable" : "failed";
   return { kind, reason: err instanceof AddressRefused ? err.message : (err.code ?? err.message) };
 }

@@ -151,7 +151,7 @@ export class SharedWindows {
   #inTime<T>(asked: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const late = () => {
-        this.#lose(`no answer within ${this.#patienceMs} ms`);
+        this.#lose(`no response within ${this.#patienceMs} ms`);
         resolve(undefined);
       };
       // An answer that arrived while this process was busy is read before the immediate, and counts.

@@ -51,7 +51,10 @@ export function audited<P>(
     const settle = (settlement: Omit<AuditSettlement, "tenant_id" | "id">) =>
       ctx.call("audit.settle", { tenant_id, id, ...settlement }).catch((err) => {
         // The operation was executed or refused; a missing entry cannot undo that.
-        ctx.broker.logger.error({ err, id, ...settlement }, "the audit log does not know how it ended");
+        ctx.broker.logger.error(
+          { err, id, ...settlement },
+          "the outcome of an action could not be written to the audit log",
+        );
       });
     try {
       const result = await handler(ctx);

@@ -28,5 +28,5 @@ export async function requireRoom<T extends TenantDocument>(
 ): Promise<void> {
   const other = byFields<T, TenantDocument>({ _id: { $ne: _id } });
   const others = await of.count(tenant_id, { ...within, ...other });
-  if (others >= most) throw ruleBroken(rule, `The limit of ${most} ${called} is reached: ${instead}.`);
+  if (others >= most) throw ruleBroken(rule, `The limit of ${most} ${called} is reached. ${instead}.`);
 }

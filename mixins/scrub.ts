@@ -22,7 +22,7 @@ export async function scrub(broker: ServiceBroker, store: Pick<Store, "scrub">):
     return REMOVALS[worst] as Removal;
   } catch (err) {
     if ((err as Error).name !== "ScrubTimeout") throw err;
-    const message = "Everything is deleted, but a backup or a long query still reads it: retry.";
+    const message = "The data is deleted, but a backup or a long query still reads it. Retry in 10 s.";
     throw unavailable(message, 10);
   }
 }

@@ -82,7 +82,7 @@ export async function rotate(
       { $set: { signing_secrets: next, updated_at: new Date(now) }, $inc: { signing_version: 1 } },
     );
     return changed && { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
-  }, "The signing secret is being changed by others; try again.");
+  }, "The signing secret is being changed concurrently. Retry.");
 }
 
 function place(owner: string): string {

@@ -33,5 +33,5 @@ export async function insertNextVersion<T extends VersionDoc>(
   return guardedWrite(async () => {
     const newest = await newestVersion(rows, tenant_id, named);
     return rows.insertOnce({ ...row, version_num: (newest?.version_num ?? 0) + 1 }).catch(nullIfTaken);
-  }, "Too many new versions at once: send it again.");
+  }, "Too many concurrent new versions. Retry.");
 }

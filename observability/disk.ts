@@ -4,7 +4,7 @@ import { unavailable } from "../lib/contract/faults.ts";
 const CHECK_EVERY_MS = 5000;
 const MB = 1_000_000;
 const RETRY_AFTER_SECONDS = 30;
-const TOO_LITTLE = "The disk has too little space for this upload; smaller requests go on. Try again later.";
+const TOO_LITTLE = "The disk has too little space for this upload. Send a smaller one, or retry later.";
 /** Large writes leave this many times the minimum free space, so that they alone never stop the small ones. */
 const LARGE_WRITE_FACTOR = 2;
 
@@ -47,7 +47,7 @@ export class DiskWatch {
 
   /** Why writes are refused, or null. */
   get reason(): string | null {
-    return this.low ? `${Math.floor(this.#freeMb)} MB free, at least ${this.#minFreeMb} MB are needed` : null;
+    return this.low ? `${Math.floor(this.#freeMb)} MB free; the minimum is ${this.#minFreeMb} MB` : null;
   }
 
   /** Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. */

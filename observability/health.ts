@@ -39,7 +39,7 @@ export class Health {
 async function run(check: HealthCheck): Promise<string | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`did not answer within ${CHECK_MS} ms`), CHECK_MS);
+    timer = setTimeout(() => resolve(`did not respond within ${CHECK_MS} ms`), CHECK_MS);
   });
   try {
     return await Promise.race([Promise.resolve().then(check), late]);

@@ -19,56 +19,49 @@ const seconds = <Label extends string = never>(name: string, help: string, label
 /** The node's metrics. Ids of tenants, agents or anything else are never labels: their number is unlimited. */
 export const metrics = {
   /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Excludes streams. */
-  requestSeconds: seconds("http_request_duration", "Time from request to answer", ["operation", "status"]),
+  requestSeconds: seconds("http_request_duration", "Time from request to response", ["operation", "status"]),
   requestsInFlight: gauge(
     "http_requests_in_flight",
-    "Requests being served, waiting polls and open streams included",
+    "Requests in progress, including waiting polls and open streams",
   ),
 
-  eventsAccepted: counter("events_accepted", "Events published and durable"),
-  eventsDuplicate: counter("events_duplicate", "Events whose id was known already"),
+  eventsAccepted: counter("events_accepted", "Events accepted"),
+  eventsDuplicate: counter("events_duplicate", "Events with a known id"),
   eventsDuplicateSource: counter(
     "events_duplicate_source",
-    "Duplicates that named another source than the original",
+    "Duplicates with another source than the original",
   ),
-  eventsFannedOut: counter("events_fanned_out", "Events whose deliveries are all enqueued"),
-  eventsParked: counter("events_parked", "Events set aside after repeated failure to fan out"),
+  eventsFannedOut: counter("events_fanned_out", "Events fanned out: all their deliveries are enqueued"),
+  eventsParked: counter("events_parked", "Events parked after repeated failures to fan out"),
   fanOutLag: seconds("fan_out_lag", "Time from acceptance of an event to the end of its fan-out"),
   routingLoads: counter("routing_loads", "Routing tables of tenants read as a whole"),
   routingCatchUps: counter("routing_catch_ups", "Routing tables that read only what had changed"),
-  filterErrors: counter("filter_errors", "Filters that failed on an event, which counts as no match"),
-  filterSuspensions: counter("filter_suspensions", "Filters set aside for a while for what they cost"),
+  filterErrors: counter("filter_errors", "Filter evaluations that failed, which counts as no match"),
+  filterSuspensions: counter("filter_suspensions", "Filters suspended because they are too expensive"),
 
   deliveriesEnqueued: counter("deliveries_enqueued", "Deliveries made"),
-  deliveriesHandedOut: counter(
-    "deliveries_handed_out",
-    "Deliveries given to a receiver, repetitions included",
-  ),
+  deliveriesHandedOut: counter("deliveries_handed_out", "Delivery attempts, including redeliveries"),
   deliveriesAcknowledged: counter("deliveries_acknowledged", "Deliveries acknowledged"),
-  deliveriesNacked: counter("deliveries_nacked", "Deliveries refused by their receiver"),
+  deliveriesNacked: counter("deliveries_nacked", "Deliveries rejected by their receiver"),
   deliveriesDeadLettered: counter("deliveries_dead_lettered", "Deliveries moved to the dead-letter queue"),
   /** `accepted`, `duplicate`, `dead_lettered`; `refused` without a valid signature. */
-  webhooks: counter("webhooks", "Webhooks received by what came of them", ["outcome"]),
-  pushAttempts: counter("push_attempts", "Pushes by what came of them", ["outcome"]),
+  webhooks: counter("webhooks", "Webhooks received, by outcome", ["outcome"]),
+  pushAttempts: counter("push_attempts", "Pushes, by outcome", ["outcome"]),
 
   limitsCountedHere: counter(
     "limits_counted_here",
-    "Requests whose limits were counted on this node alone because Redis did not answer",
+    "Requests whose rate limits were counted on this node alone, because Redis did not respond",
   ),
 
-  connectorMessages: counter("connector_messages", "Messages taken from brokers by what came of them", [
-    "outcome",
-  ]),
+  connectorMessages: counter("connector_messages", "Messages received from brokers, by outcome", ["outcome"]),
 
-  embeddingsMade: counter("embeddings_made", "Vectors made of texts that are searched"),
+  embeddingsMade: counter("embeddings_made", "Vectors computed for searchable texts"),
 
   /** `resource`: shared among tenants (observability/resources.ts). */
-  resourceWait: seconds("resource_wait", "Time that work waited for a resource shared by tenants", [
-    "resource",
-  ]),
+  resourceWait: seconds("resource_wait", "Time spent waiting for a resource shared by tenants", ["resource"]),
   resourceRefused: counter(
     "resource_refused",
-    "Work refused because its caller filled the queue of a resource",
+    "Work refused because its caller had filled the queue of a resource",
     ["resource"],
   ),
 
@@ -93,10 +86,7 @@ export const metrics = {
   recordWait: seconds("record_connection_wait", "Time that commands waited for a connection to MongoDB"),
   recordNoConnection: counter("record_connection_failures", "Commands that got no connection to MongoDB"),
 
-  storeCommit: seconds(
-    "store_commit",
-    "Time from handing writes to the embedded store to their commit on the disk",
-  ),
+  storeCommit: seconds("store_commit", "Time from a write to the embedded store to its commit on disk"),
   storeOperations: counter("store_operations", "Writes committed by the embedded store"),
 };
 

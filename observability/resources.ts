@@ -29,7 +29,7 @@ const read = (pick: (queue: FairQueue) => number) => async () =>
 
 observeGauge(
   "resource_waiting",
-  "Units of work that wait for a resource",
+  "Units of work waiting for a resource",
   "resource",
   read(({ waiting }) => waiting),
 );

@@ -48,7 +48,7 @@ function gauge(name: string, help: string, pick: (heap: HeapInfo) => number): vo
   });
 }
 
-gauge("threads", "Threads by what they do", () => 1);
+gauge("threads", "Threads, by purpose", () => 1);
 gauge("thread_heap_used_bytes", "JavaScript heap in use, by thread", (heap) => heap.used_heap_size);
 gauge("thread_heap_size_bytes", "JavaScript heap reserved, by thread", (heap) => heap.total_heap_size);
 gauge(

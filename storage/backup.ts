@@ -45,8 +45,10 @@ export class BackupError extends Error {}
  */
 export async function backUp(dataDir: string, file: string): Promise<void> {
   if (!(await exists(join(dataDir, DATABASE))))
-    throw new BackupError(`${dataDir} contains no embedded store.`);
-  if (await exists(file)) throw new BackupError(`${file} already exists; give a new file name.`);
+    throw new BackupError(
+      `${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.`,
+    );
+  if (await exists(file)) throw new BackupError(`${file} already exists. Give a new file name.`);
   const stage = await mkdtemp(`${file}.`).catch((err: Error) => {
     throw new BackupError(`${file} cannot be created: ${err.message}`);
   });
@@ -106,12 +108,12 @@ async function unlessGone<T>(step: Promise<T>): Promise<T | undefined> {
  * database was checked.
  */
 export async function restore(file: string, dataDir: string): Promise<void> {
-  if (!(await exists(file))) throw new BackupError(`There is no file ${file}.`);
+  if (!(await exists(file))) throw new BackupError(`There is no file ${file}. Give the path of a backup.`);
   const isNew = !(await exists(dataDir));
   await makeDirectory(dataDir);
   const [first] = await readdir(dataDir);
   if (first)
-    throw new BackupError(`DATA_DIR ${dataDir} is not empty (it contains ${first}); give an empty one.`);
+    throw new BackupError(`DATA_DIR ${dataDir} is not empty (it contains ${first}). Give an empty one.`);
   const stage = await mkdtemp(join(dataDir, RESTORING));
   try {
     await unpack(file, stage);
@@ -137,30 +139,38 @@ async function unpack(file: string, stage: string): Promise<void> {
   try {
     await extract({ file, cwd: stage, strict: true, filter });
   } catch (err) {
-    throw new BackupError(`${file} is not a whole backup: ${(err as Error).message}`);
+    throw new BackupError(`${file} is not a complete backup: ${(err as Error).message}. Use another.`);
   }
-  if (foreign.length) throw new BackupError(`${file} is not a backup of Sensorium: it holds ${foreign[0]}.`);
+  if (foreign.length)
+    throw new BackupError(`${file} is not a backup of Sensorium: it contains ${foreign[0]}.`);
 }
 
 async function checkManifest(file: string, stage: string): Promise<void> {
   const text = await readFile(join(stage, MANIFEST), "utf8").catch(() => {
-    throw new BackupError(`${file} is not a backup of Sensorium: it has no ${MANIFEST}.`);
+    throw new BackupError(`${file} is not a backup of Sensorium: it lacks ${MANIFEST}.`);
   });
   const { format } = JSON.parse(text) as { format: number };
-  if (format > FORMAT) throw new BackupError(`${file} was created by a newer Sensorium (format ${format}).`);
+  if (format > FORMAT)
+    throw new BackupError(
+      `${file} was created by a newer Sensorium (format ${format}, this one reads up to ${FORMAT}). Update first.`,
+    );
 }
 
 async function checkDatabase(file: string, path: string): Promise<void> {
   // SQLite would create an empty one.
   if (!(await exists(path)))
-    throw new BackupError(`${file} is not a whole backup: it has no database (${DATABASE}).`);
+    throw new BackupError(
+      `${file} is not a complete backup: it lacks the database (${DATABASE}). Use another.`,
+    );
   try {
     const database = new DatabaseSync(path);
     const { quick_check } = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
     database.close();
     if (quick_check !== "ok") throw new Error(quick_check);
   } catch (err) {
-    throw new BackupError(`The database in ${file} is damaged: ${(err as Error).message}`);
+    throw new BackupError(
+      `The database in ${file} is damaged: ${(err as Error).message}. Use another backup.`,
+    );
   }
 }
 

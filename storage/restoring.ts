@@ -11,5 +11,5 @@ export async function requireWhole(dataDir: string, database: string): Promise<v
   const stage = held.find((name) => name.startsWith(RESTORING));
   // The database comes last: if it exists, the restore is complete.
   if (stage && !held.includes(database))
-    throw new Error(`it holds a restore that is not finished (${stage}); empty it, and restore again`);
+    throw new Error(`it contains an unfinished restore (${stage}). Empty it, and restore again`);
 }

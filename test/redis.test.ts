@@ -75,7 +75,7 @@ const PATIENT = { windowMs: 60_000, patienceMs: 20_000 };
     await redis.pause();
     const limits = [{ key: "hung", max: 5 }];
     expect(await hasty.take(limits)).toBeNull();
-    expect(hasty.lost).toMatch(/no answer within/);
+    expect(hasty.lost).toMatch(/no response within/);
     // Not even asked any more: its answer would come when it resumes.
     for (let i = 0; i < 10; i++) expect(await hasty.take(limits)).toBeNull();
     redis.resume();

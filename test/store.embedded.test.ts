@@ -139,7 +139,7 @@ describe("the data directory", () => {
 
   test("with a restore that broke off is refused until the database, which comes last, is there", async () => {
     await mkdir(join(DATA_DIR, ".restore-a1b2c3"));
-    await expect(openStore({ DATA_DIR })).rejects.toThrow("a restore that is not finished (.restore-a1b2c3)");
+    await expect(openStore({ DATA_DIR })).rejects.toThrow("an unfinished restore (.restore-a1b2c3)");
     expect(await readdir(DATA_DIR)).toEqual([".restore-a1b2c3"]);
     await writeFile(file(), "");
     await withStore((store) => store.ping());
@@ -151,14 +151,14 @@ describe("the data directory", () => {
     db.exec("PRAGMA user_version = 4711");
     db.close();
     const before = await readFile(file());
-    expect(await refusal()).toContain("has data version 4711, this program knows up to");
+    expect(await refusal()).toContain("has data version 4711; this version supports up to");
     expect(await readFile(file())).toEqual(before);
   });
 
   test("with a file that is no database is refused, and the file left as it is", async () => {
     await writeFile(file(), "this is a text file, long enough to be taken for a database header".repeat(20));
     const before = await readFile(file());
-    expect(await refusal()).toContain("cannot be read as a data file");
+    expect(await refusal()).toContain("is not a readable data file");
     expect(await readFile(file())).toEqual(before);
   });
 

@@ -14,7 +14,7 @@ import { all, type Command, option, type Typed, word } from "./typed.ts";
 export const COMMANDS: Record<string, Command> = {
   "tenants create": {
     takes: "--slug SLUG --name NAME --admin-email EMAIL",
-    does: "Make a tenant; shows its admin's password and its first key once",
+    does: "Create a tenant; shows its admin's password and its first key once",
     run: (target, typed) =>
       target.call(createTenant, {
         slug: option(typed, "slug"),
@@ -29,17 +29,17 @@ export const COMMANDS: Record<string, Command> = {
   },
   "tenants suspend": {
     takes: "SLUG",
-    does: "Refuse all tokens of a tenant",
+    does: "Suspend a tenant: refuse all its tokens",
     run: (target, typed) => setTenantStatus(target, typed, "suspended"),
   },
   "tenants activate": {
     takes: "SLUG",
-    does: "Let a suspended tenant in again",
+    does: "Reactivate a suspended tenant",
     run: (target, typed) => setTenantStatus(target, typed, "active"),
   },
   "tenants quota": {
     takes: "SLUG --storage-mb MEGABYTES|default",
-    does: "Change how much a tenant may store; 0 for no quota",
+    does: "Set the storage quota of a tenant; 0 for no quota",
     run: async (target, typed) => {
       const { id } = await tenantOf(target, typed);
       return target.call(updateTenant, {
@@ -53,7 +53,8 @@ export const COMMANDS: Record<string, Command> = {
     does: "Erase a tenant with all its data, permanently; shows the receipt",
     run: async (target, typed) => {
       const { id, slug } = await tenantOf(target, typed);
-      if (option(typed, "confirm") !== slug) throw new AdminError(`--confirm is not "${slug}".`);
+      if (option(typed, "confirm") !== slug)
+        throw new AdminError(`--confirm: expected "${slug}", the slug of the tenant to erase.`);
       return target.call(eraseTenant, { tenant_id: id });
     },
   },
@@ -69,22 +70,22 @@ export const COMMANDS: Record<string, Command> = {
   "users list": { takes: "", does: "List the people", run: (target) => all(target, listUsers, "users") },
   "users disable": {
     takes: "EMAIL",
-    does: "Refuse a person's tokens and sign-in",
+    does: "Disable a person: refuse their tokens and sign-in",
     run: (target, typed) => changeUser(target, typed, { status: "disabled" }),
   },
   "users enable": {
     takes: "EMAIL",
-    does: "Let a disabled person in again",
+    does: "Enable a disabled person",
     run: (target, typed) => changeUser(target, typed, { status: "active" }),
   },
   "users reset-password": {
     takes: "EMAIL",
-    does: "Make a new password; shows it once",
+    does: "Reset a person's password; shows the new one once",
     run: (target, typed) => changeUser(target, typed, { reset_password: true }),
   },
   "agents create": {
     takes: "--name NAME [--mode poll|push|sse]",
-    does: "Make an agent; shows its signing secret once",
+    does: "Create an agent; shows its signing secret once",
     run: (target, typed) =>
       target.call(createAgent, {
         name: option(typed, "name"),
@@ -95,7 +96,7 @@ export const COMMANDS: Record<string, Command> = {
   "agents list": { takes: "", does: "List the agents", run: (target) => all(target, listAgents, "agents") },
   "keys create": {
     takes: "AGENT_ID --scopes SCOPE,… [--expires-at TIME]",
-    does: "Make an API key; shows it once",
+    does: "Create an API key; shows it once",
     run: (target, typed) =>
       target.call(createKey, {
         agent_id: word(typed, 0, "AGENT_ID"),
@@ -140,13 +141,14 @@ async function setTenantStatus(target: Target, typed: Typed, status: string): Pr
 async function tenantOf(target: Target, typed: Typed): Promise<Row> {
   const slug = word(typed, 0, "SLUG");
   const tenant = (await all(target, listTenants, "tenants")).find((each) => each.slug === slug);
-  if (!tenant) throw new AdminError(`There is no tenant "${slug}".`);
+  if (!tenant) throw new AdminError(`There is no tenant "${slug}". The command tenants list shows all.`);
   return tenant;
 }
 
 async function changeUser(target: Target, typed: Typed, change: Row): Promise<unknown> {
   const email = word(typed, 0, "EMAIL").toLowerCase();
   const user = (await all(target, listUsers, "users")).find((each) => each.email === email);
-  if (!user) throw new AdminError(`There is no user with the e-mail ${email}.`);
+  if (!user)
+    throw new AdminError(`There is no user with the e-mail ${email}. The command users list shows all.`);
   return target.call(updateUser, { user_id: user.id, ...change });
 }

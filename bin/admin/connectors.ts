@@ -15,7 +15,7 @@ import { all, type Command, option, type Typed, word } from "./typed.ts";
 export const CONNECTOR_COMMANDS: Record<string, Command> = {
   "connectors create": {
     takes: "--file FILE",
-    does: "Take a broker's messages; FILE is JSON, as POST /ingest/connectors takes it",
+    does: "Create a connector; FILE contains the JSON body of POST /ingest/connectors",
     run: async (target, typed) => target.call(createConnector, await described(typed)),
   },
   "connectors list": {
@@ -25,22 +25,22 @@ export const CONNECTOR_COMMANDS: Record<string, Command> = {
   },
   "connectors update": {
     takes: "CONNECTOR_ID --file FILE",
-    does: "Change name, mapping or prefetch; FILE is JSON, as PATCH takes it",
+    does: "Change a connector; FILE contains the JSON body of PATCH /ingest/connectors/{id}",
     run: async (target, typed) => change(target, typed, await described(typed)),
   },
   "connectors pause": {
     takes: "CONNECTOR_ID",
-    does: "Finish what was taken and leave the rest at the broker",
+    does: "Pause a connector; messages stay at the broker",
     run: (target, typed) => change(target, typed, { paused: true }),
   },
   "connectors resume": {
     takes: "CONNECTOR_ID",
-    does: "Take messages again",
+    does: "Resume a paused connector",
     run: (target, typed) => change(target, typed, { paused: false }),
   },
   "connectors delete": {
     takes: "CONNECTOR_ID",
-    does: "Finish what was taken and forget the connector",
+    does: "Delete a connector after its messages in progress",
     run: async (target, typed) => {
       const connector_id = idOf(typed);
       await target.call(deleteConnector, { connector_id });
@@ -65,8 +65,8 @@ async function described(typed: Typed): Promise<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new AdminError(`--file: ${file} is not JSON.`);
+    throw new AdminError(`--file: ${file} does not contain valid JSON.`);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new AdminError(`--file: ${file} does not hold a JSON object.`);
+  throw new AdminError(`--file: ${file} does not contain a JSON object.`);
 }

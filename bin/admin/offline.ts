@@ -85,7 +85,7 @@ async function openRecord(config: Config) {
     if (!(err instanceof StoreError || err instanceof SecretError)) throw err;
     const inUse = err.cause instanceof DirectoryInUse;
     throw new AdminError(
-      `${err.message}${inUse ? ". If that is the server, name its address with --url." : ""}`,
+      `${err.message}${inUse ? ". If the server is running, give its address with --url." : ""}`,
     );
   }
 }
@@ -93,7 +93,8 @@ async function openRecord(config: Config) {
 /** Returns the operator as an admin of a tenant. It gets no token: it represents the right to open the store. */
 async function operatorIn(broker: ServiceBroker, slug: string, now: number): Promise<Caller> {
   const tenant = (await broker.call("tenants.by_slug", { slug })) as TenantState | null;
-  if (!tenant) throw new AdminError(`There is no tenant "${slug}"; name one with --tenant.`);
+  if (!tenant)
+    throw new AdminError(`There is no tenant "${slug}". Name another with --tenant; tenants list shows all.`);
   return {
     kind: "user",
     tenant_id: tenant.id,

@@ -31,7 +31,7 @@ export function openOnline(
       return send(admin, op, params).catch((err) => {
         if (!isApiError(err, "authentication_failed")) throw toAdminError(err);
         const who = adminOf(login.tenant_slug);
-        throw new AdminError(`${login.email} could not sign in: name ${who}, or stop the server.`);
+        throw new AdminError(`${login.email} could not sign in. Name ${who}, or stop the server.`);
       });
     },
     close: () => Promise.resolve(),
@@ -45,13 +45,13 @@ async function asOperator(
   op: Operation,
   params: Record<string, unknown>,
 ) {
-  const hint = "set OPERATOR_TOKEN to what the server was started with, or stop the server";
-  if (!token) throw new AdminError(`A server runs at ${url}: ${hint}.`);
+  const hint = "Set OPERATOR_TOKEN to the value with which the server was started, or stop the server";
+  if (!token) throw new AdminError(`A server is running at ${url}. ${hint}.`);
   return send(connect({ token }), op, params).catch((err) => {
     // Without the variable the server does not have this path.
     const isHidden = isApiError(err) && err.details.resource_type === "path";
     if (!isHidden && !isApiError(err, "authentication_failed")) throw toAdminError(err);
-    throw new AdminError(`The server at ${url} refused: ${hint}.`);
+    throw new AdminError(`The server at ${url} refused OPERATOR_TOKEN. ${hint}.`);
   });
 }
 

@@ -13,7 +13,8 @@ export async function openTarget(config: Config, identity: Identity): Promise<Ta
   const credentials = await readCredentials(config.DATA_DIR);
   const address = identity.url === undefined ? credentials?.base_url : baseUrlOf(identity.url);
   if (address && (await answers(address))) return openOnline(address, config, identity, credentials);
-  if (identity.url !== undefined) throw new AdminError(`No server answers at ${address}.`);
+  if (identity.url !== undefined)
+    throw new AdminError(`No server responds at ${address}. Check --url, and that the server is running.`);
   // Loaded late: the store's drivers take longer to load than a whole command to a server.
   const { openOffline } = await import("./offline.ts");
   return openOffline(config, identity.tenant ?? credentials?.tenant_slug ?? "default");

@@ -24,7 +24,10 @@ export const ownOptions = ({ takes }: Command) =>
 export function refuseMore(name: string, command: Command, { options, words }: Typed): void {
   const known = [...COMMON, ...ownOptions(command)];
   const other = Object.keys(options).find((option) => !known.includes(option));
-  if (other !== undefined) throw new AdminError(`${name} takes no --${other}.`);
+  if (other !== undefined)
+    throw new AdminError(
+      `${name} has no option --${other}. Allowed: ${known.map((each) => `--${each}`).join(", ")}.`,
+    );
   const taken = command.takes
     .replace(/\[?--[\w-]+ \S+/g, "")
     .split(" ")

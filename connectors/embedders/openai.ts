@@ -48,7 +48,7 @@ export class OpenAiEmbedder implements Embedder {
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new Error(`the embedder answered ${response.status}`);
+      throw new Error(`the embedder responded with ${response.status}`);
     }
     return vectorsOf(await response.json(), texts.length);
   }
@@ -74,7 +74,7 @@ function vectorsOf(answer: unknown, count: number): Float32Array[] {
   const data = (answer as { data?: unknown } | null)?.data;
   if (!Array.isArray(data) || data.length !== count)
     throw new Error(
-      `the embedder gave ${Array.isArray(data) ? data.length : "no"} vectors for ${count} texts`,
+      `the embedder returned ${Array.isArray(data) ? data.length : "no"} vectors for ${count} texts`,
     );
   const vectors: Float32Array[] = new Array(count);
   data.forEach(({ index, embedding }: { index?: number; embedding?: unknown }, i) => {
@@ -82,14 +82,15 @@ function vectorsOf(answer: unknown, count: number): Float32Array[] {
   });
   const dims = vectors[0]?.length;
   for (let i = 0; i < count; i++)
-    if (vectors[i]?.length !== dims) throw new Error("the embedder gave vectors of different lengths");
+    if (vectors[i]?.length !== dims) throw new Error("the embedder returned vectors of different lengths");
   return vectors;
 }
 
 function vectorOf(embedding: unknown): Float32Array {
   if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > MOST_DIMENSIONS)
-    throw new Error(`the embedder gave no vector of 1 to ${MOST_DIMENSIONS} numbers`);
+    throw new Error(`the embedder returned a vector without 1 to ${MOST_DIMENSIONS} numbers`);
   const vector = Float32Array.from(embedding as number[]);
-  if (!vector.every(Number.isFinite)) throw new Error("the embedder gave a vector with what is no number");
+  if (!vector.every(Number.isFinite))
+    throw new Error("the embedder returned a vector with a value that is not a number");
   return vector;
 }

@@ -19,7 +19,7 @@ export function binaryEvent(
 ): Record<string, unknown> {
   for (const name of ["data", "data_base64"]) {
     if (attributes[name] !== undefined) {
-      throw invalidEvent(name, attributes[name], `the body, not a header for ${name}`);
+      throw invalidEvent(name, attributes[name], `${name} in the body, not in a header`);
     }
   }
   const event = { ...attributes, ...(contentType && { datacontenttype: contentType }) };
@@ -50,11 +50,15 @@ function jsonData(body: Buffer): unknown {
       throw invalidEvent(
         ["data", err.field].filter(Boolean).join("."),
         null,
-        "numbers that a double can hold",
+        "numbers within the range of a double (1.8e308)",
       );
     }
-    if (err instanceof RangeError) throw invalidEvent("data", null, `JSON that can be read: ${err.message}`);
-    throw invalidEvent("data", body.subarray(0, 100).toString("latin1"), "JSON, as datacontenttype says");
+    if (err instanceof RangeError) throw invalidEvent("data", null, `valid JSON (${err.message})`);
+    throw invalidEvent(
+      "data",
+      body.subarray(0, 100).toString("latin1"),
+      "valid JSON, according to datacontenttype",
+    );
   }
 }
 

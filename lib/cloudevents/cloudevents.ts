@@ -1,4 +1,4 @@
-import { Fault } from "../contract/faults.ts";
+import { expectation, Fault, quoted } from "../contract/faults.ts";
 
 /** A CloudEvents 1.0 envelope in its JSON form (spec: Event). Any other name is an extension attribute. */
 export interface CloudEvent {
@@ -112,11 +112,10 @@ export function checkCloudEvent(value: unknown): CloudEvent {
 
 /** Returns an `invalid_event` fault (spec: Errors). */
 export function invalidEvent(field: string, value: unknown, expected: string): Fault {
-  return new Fault("invalid_event", `${field || "The event"}: expected ${expected}.`, {
-    field,
-    value: shown(value),
-    expected,
-  });
+  // Data is not quoted: messages are kept longer than events, as the reasons of dead letters.
+  const given = value === null || field.startsWith("data") ? undefined : quoted(value);
+  const message = expectation(field || "The event", expected, given);
+  return new Fault("invalid_event", message, { field, value: shown(value), expected });
 }
 
 function checkAttribute(name: string, value: unknown): void {

@@ -65,7 +65,8 @@ export const FAULTS = {
   step_not_skippable: {
     status: 409,
     retryable: false,
-    means: "The step is already completed or skipped. Only blocked, ready or running steps can be skipped.",
+    means:
+      "The step is already completed or skipped. Only blocked, ready and in_progress steps can be skipped.",
   },
   step_not_reopenable: {
     status: 409,
@@ -150,11 +151,12 @@ export function isFault(err: unknown): err is Fault {
 
 /** Returns the same fault for missing and for other callers' resources (spec: Errors, not_found). */
 export function notFound(resource_type: string, resource_id: string): Fault {
-  return new Fault("not_found", `There is no ${resource_type} ${resource_id}.`, {
-    resource_type,
-    resource_id,
-  });
+  const message = `There is no ${nounOf(resource_type)} ${resource_id} that you may read. Check the id.`;
+  return new Fault("not_found", message, { resource_type, resource_id });
 }
+
+/** `device_code` → `device code`. */
+const nounOf = (resource_type: string) => resource_type.replaceAll("_", " ");
 
 /** Returns the row. @throws Fault not_found if it is null */
 export function requireFound<T>(row: T | null | undefined, resource_type: string, resource_id: string): T {
@@ -167,7 +169,13 @@ export function invalidValue(field: string, message: string, details: Record<str
   return new Fault("validation_error", message, { field, ...details });
 }
 
-/** Returns the fault of a caller who has reached a limit. @param message continues with the time to wait, in ms */
+/** Returns the fault of a field with the id of something that does not exist, or that the caller may not use. */
+export function unknownReference(field: string, resource_type: string, value: string): Fault {
+  const message = `${field}: there is no ${nounOf(resource_type)} ${value} that you may use. Check the id.`;
+  return invalidValue(field, message, { value });
+}
+
+/** Returns the fault of a caller who has reached a limit. @param message ends with the remedy, before the time to wait */
 export function rateLimited(message: string, limit: number, window_seconds: number, waitMs: number): Fault {
   const retry_after_seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const details = { retry_after_seconds, limit, window_seconds };
@@ -184,6 +192,22 @@ export function unavailable(message: string, retry_after_seconds = 1): Fault {
   return new Fault("service_unavailable", message, { retry_after_seconds });
 }
 
+const QUOTED_CHARACTERS = 100;
+
+/** Formats a given value for a message: a long text is cut, and an object is not quoted. */
+export function quoted(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = typeof value === "string" ? value : String(value);
+  const shown = text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
+  return typeof value === "string" ? JSON.stringify(shown) : shown;
+}
+
+/** Returns the message of a value without the expected form. @param given undefined if it is not to be shown */
+export function expectation(called: string, expected: string, given?: string): string {
+  return `${called}: expected ${expected}${given === undefined ? "" : `, got ${given}`}.`;
+}
+
 /** Returns the fault of a value without the expected form. @param called its name in the message */
 export function mismatch(
   field: string,
@@ -193,7 +217,8 @@ export function mismatch(
   called = field,
 ): Fault {
   const details = { field, value, expected, example };
-  return new Fault("validation_failed", `${called}: expected ${expected}.`, details);
+  const given = value === null ? undefined : quoted(value);
+  return new Fault("validation_failed", expectation(called, expected, given), details);
 }
 
 /** Returns the fault of a cursor that no answer contained. */

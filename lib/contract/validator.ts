@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormatsModule from "ajv-formats";
 import { Validators } from "moleculer";
-import { Fault } from "./faults.ts";
+import { expectation, Fault, quoted } from "./faults.ts";
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string[]) => void;
 
@@ -134,9 +134,10 @@ function toFault(error: ErrorObject): Fault {
   const field = fieldOf(error);
   const schema = error.parentSchema as Annotated | undefined;
   const expected = expectationOf(error);
+  const isHidden = error.keyword === "required" || schema?.writeOnly === true;
   const details = {
     field,
-    value: error.keyword === "required" || schema?.writeOnly ? null : shown(givenIn(error)),
+    value: isHidden ? null : shown(givenIn(error)),
     expected,
     example:
       exampleOf(error.keyword === "required" ? schema?.properties?.[error.params.missingProperty] : schema) ??
@@ -144,7 +145,9 @@ function toFault(error: ErrorObject): Fault {
   };
   const named = schema?.["x-identifier"] || schema?.["x-value"];
   const code = named ? "validation_error" : "validation_failed";
-  return new Fault(code, `${field || "The request"}: expected ${expected}.`, details);
+  if (error.keyword === "required") return new Fault(code, `${field} is required.`, details);
+  const given = isHidden ? undefined : describe(error);
+  return new Fault(code, expectation(field || "The request", expected, given), details);
 }
 
 /** Returns a valid value: the contract's example, or one derived from its bounds. */
@@ -154,6 +157,19 @@ function exampleOf(schema: Annotated | undefined): unknown {
   const known = [examples?.[0], usual, only, allowed?.[0], minimum, exampleOf(anyOf?.[0])];
   const item = exampleOf(items);
   return known.find((each) => each !== undefined) ?? (item === undefined ? undefined : [item]);
+}
+
+/** Describes what was given: the length if that is wrong. Undefined for an unknown key, whose value may be a secret. */
+function describe({ keyword, data }: ErrorObject): string | undefined {
+  if (keyword === "additionalProperties") return undefined;
+  if (/^m(in|ax)Length$/.test(keyword)) return `${charactersIn(data as string)}`;
+  if (/^m(in|ax)Items$/.test(keyword)) return `${(data as unknown[]).length}`;
+  return quoted(data);
+}
+
+/** Counts code points, as the validator does, without a copy of a long text. */
+function charactersIn(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff](?=[\udc00-\udfff])/g)?.length ?? 0);
 }
 
 function givenIn({ keyword, data, params }: ErrorObject): unknown {
@@ -177,10 +193,10 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
     {}) as Record<string, string>;
   if (["format", "pattern", "x-format"].includes(keyword) && format)
     return FORMAT_NAMES[format] ?? `a ${format}`;
-  if (keyword === "pattern" || keyword === "x-pattern") return `text that matches ${pattern}`;
+  if (keyword === "pattern" || keyword === "x-pattern") return `a string that matches ${pattern}`;
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
   if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
-  if (keyword === "uniqueItems") return "no item twice";
+  if (keyword === "uniqueItems") return "each item once";
   const bounds = BOUNDS.find(({ least, most }) => keyword === least || keyword === most);
   if (bounds) return within(bounds, parentSchema as Record<string, number>);
   return (message ?? keyword).replace(/^must (NOT )?(be )?/, (_, not) => (not ? "not to " : ""));
@@ -225,7 +241,7 @@ interface Option {
 function anyOf(options: Option[]): string {
   return options
     .map((option) => (option.anyOf ? anyOf(option.anyOf) : (option.const ?? option.format ?? option.type)))
-    .map((name) => name ?? "another form")
+    .map((name) => name ?? "another type")
     .join(" or ");
 }
 

@@ -66,7 +66,7 @@ export class SecretError extends Error {}
 
 function unopened(place: string): SecretError {
   return new SecretError(
-    `The secret of ${place} does not open: SECRET_KEY, or secret.key in DATA_DIR, is not the one it was sealed with.`,
+    `The secret ${place} cannot be decrypted: it was encrypted with another key. Restore the former SECRET_KEY, or secret.key in DATA_DIR.`,
   );
 }
 
@@ -103,6 +103,8 @@ async function keyOfDataDir(dataDir: string): Promise<Buffer> {
 function parseKeyFile(file: string, text: string): Buffer {
   const key = Buffer.from(text.trim(), "base64");
   if (key.length !== KEY_BYTES)
-    throw new SecretError(`${file} is not a key: expected ${KEY_BYTES} bytes in base64.`);
+    throw new SecretError(
+      `${file} is not a key: expected ${KEY_BYTES} bytes in base64. Restore it from a backup.`,
+    );
   return key;
 }

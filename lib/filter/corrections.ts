@@ -195,7 +195,7 @@ function substring(text: unknown, start: unknown, end: unknown): unknown {
   const characters = [...text];
   const to = end === undefined ? text.length : unitsBefore(characters, end);
   const from = unitsBefore(characters, start);
-  if (to < from) throw new RangeError("substring(): the end lies before the start");
+  if (to < from) throw new RangeError("substring(): the end is before the start");
   return text.slice(from, to);
 }
 

@@ -13,7 +13,7 @@ const MAX_NESTING = 8;
 /** Thrown inside an evaluation that has used up its budget. */
 export class FilterCostError extends Error {
   constructor() {
-    super("too costly: the filter needs more steps on this event than one evaluation may take");
+    super("too costly: the filter exceeds the limit of steps per evaluation on this event");
   }
 }
 
@@ -128,7 +128,7 @@ function firstElement(container: object): unknown {
 }
 
 function nestingError(): Error {
-  return new RangeError(`a compared or passed value may nest at most ${MAX_NESTING} lists and maps`);
+  return new RangeError(`a value that is compared or passed can nest at most ${MAX_NESTING} lists and maps`);
 }
 
 type Price = (receiver: unknown, argument: unknown) => void;

@@ -31,7 +31,7 @@ export class EventScope extends Map<string, unknown> {
     if (name === "data" && data !== undefined) return data;
     const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
     if (isObject && Object.hasOwn(data, name)) return (data as Record<string, unknown>)[name];
-    throw new ReferenceError(`no such name: ${name}`);
+    throw new ReferenceError(`unknown name: ${name}`);
   }
 }
 
@@ -108,5 +108,5 @@ function verdict(value: unknown): boolean | Error {
   if (budgetExceeded()) return new FilterCostError();
   return typeof value === "boolean"
     ? value
-    : new TypeError(`a filter must give a bool, this gave a ${typeof value}`);
+    : new TypeError(`a filter must return a bool, this one returned a ${typeof value}`);
 }

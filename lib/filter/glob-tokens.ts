@@ -40,7 +40,7 @@ function wildcardsError(tokens: Token[]): string | null {
 
 /** Returns the tokens of a glob, adjacent stars as one. @throws Error with the reason if it is invalid */
 export function tokenize(glob: string): Token[] {
-  if (glob === "") throw new Error("a glob must not be empty; `*` matches every type");
+  if (glob === "") throw new Error("a glob cannot be empty; `*` matches every type");
   if (glob.length > MAX_LENGTH) {
     throw new Error(`a glob has at most ${MAX_LENGTH} characters, this one has ${glob.length}`);
   }

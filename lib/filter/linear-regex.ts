@@ -18,7 +18,7 @@ export interface LinearRegex {
 export function compileRegex(pattern: string): LinearRegex {
   const bound = programSizeBound(pattern);
   if (bound > MAX_PROGRAM_SIZE) {
-    throw new Error(`the pattern needs about ${bound} instructions, at most ${MAX_PROGRAM_SIZE} are allowed`);
+    throw new Error(`the pattern needs about ${bound} instructions; the limit is ${MAX_PROGRAM_SIZE}`);
   }
   const compiled = RE2JS.compile(pattern);
   return { size: compiled.programSize(), test: (text) => compiled.test(text) };

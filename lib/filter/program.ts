@@ -132,7 +132,7 @@ function check(parsed: ParseResult): void {
   const { valid, type, error } = parsed.check();
   if (!valid) throw filterError(error);
   if (type !== "bool" && type !== "dyn") {
-    throw new FilterError(`a filter must give a bool, this one gives ${type}`, 0);
+    throw new FilterError(`a filter must return a bool, this one returns ${type}`, 0);
   }
 }
 
@@ -169,7 +169,7 @@ function evaluateWithRegex(node: CheckedNode, text: CheckedNode, pattern: Checke
   const regex = regexOf(pattern.args, pattern.start);
   node.setMeta("evaluate", (evaluator, _self, scope) => {
     const value = text.evaluate(evaluator, text, scope);
-    if (typeof value !== "string") throw new TypeError(`matches() needs a string, got ${typeof value}`);
+    if (typeof value !== "string") throw new TypeError(`matches() expects a string, got ${typeof value}`);
     charge((value.length * regex.size) / 2);
     return regex.test(value);
   });

@@ -52,7 +52,7 @@ export function nanosOf(value: Moment | Span): bigint {
 export function toMoment(nanos: bigint): Moment {
   const finer = ((nanos % MILLISECOND) + MILLISECOND) % MILLISECOND;
   const ms = (nanos - finer) / MILLISECOND;
-  if (ms < FIRST || ms > LAST) throw new RangeError("a timestamp lies within the years 1 to 9999");
+  if (ms < FIRST || ms > LAST) throw new RangeError("a timestamp must be in the years 1 to 9999");
   return Object.assign(new Date(Number(ms)), { [FINER]: Number(finer) });
 }
 
@@ -73,7 +73,7 @@ export function parseMoment(text: string): Moment {
     const ms = BigInt(Date.parse(`${local}${offset}`));
     return toMoment(ms * MILLISECOND + BigInt(fraction.padEnd(9, "0")));
   }
-  throw new RangeError("timestamp() takes a date and time of RFC 3339, like 2026-01-31T09:30:00Z");
+  throw new RangeError("timestamp() expects a date and time (RFC 3339), like 2026-01-31T09:30:00Z");
 }
 
 const UNITS: Record<string, bigint> = {
@@ -100,7 +100,7 @@ export function parseSpan(text: string): Span {
 }
 
 function noSpan(): RangeError {
-  return new RangeError("duration() takes numbers with units, like 1h30m or -1.5s");
+  return new RangeError("duration() expects numbers with units, like 1h30m or -1.5s");
 }
 
 /** Formats a timestamp as RFC 3339, a duration as seconds, with the necessary decimals. */

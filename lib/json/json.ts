@@ -11,7 +11,7 @@ export class NumberTooLarge extends RangeError {
 
   constructor(field: string) {
     const shown = field.slice(0, SHOWN_CHARACTERS).toWellFormed();
-    super(`it has a number beyond the range of a double (1.8e308)${shown && ` at ${shown}`}`);
+    super(`it contains a number beyond the range of a double (1.8e308)${shown && ` at ${shown}`}`);
     this.field = shown;
   }
 }
@@ -72,7 +72,7 @@ const BYTE_ORDER_MARK = "\ufeff";
 export function parseJsonBytes(bytes: Buffer, maxValues = MAX_JSON_VALUES): unknown {
   if (!isUtf8(bytes)) throw new SyntaxError("it is not UTF-8");
   if (bytes.length > UNCOUNTED_BYTES && countValues(bytes, maxValues) > maxValues)
-    throw new RangeError(`it holds more than ${maxValues} values in more than ${UNCOUNTED_BYTES} bytes`);
+    throw new RangeError(`it contains more than ${maxValues} values in more than ${UNCOUNTED_BYTES} bytes`);
   const text = bytes.toString("utf8");
   try {
     return parseJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);

@@ -262,7 +262,7 @@ function fullest<F extends Flow>(flows: Iterable<F>): F {
 const RETRY_AFTER_SECONDS = 1;
 
 function tooMany(): Fault {
-  const message = "Too many of your requests are waiting for the same resource. Retry when some are done.";
+  const message = `Too many of your requests are waiting for the same resource. Retry in ${RETRY_AFTER_SECONDS} s.`;
   return new Fault("rate_limited", message, { retry_after_seconds: RETRY_AFTER_SECONDS });
 }
 

@@ -144,7 +144,7 @@ function segmentOf(name: string, value: unknown): string {
   const segment = encodeURIComponent(String(value ?? ""));
   if (["", ".", ".."].includes(segment))
     throw new TypeError(
-      `${name} is ${JSON.stringify(value)}: expected what names one, not empty, "." or "..".`,
+      `${name} is ${JSON.stringify(value)}: expected an id or a name, not empty, "." or "..".`,
     );
   return segment;
 }

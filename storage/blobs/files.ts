@@ -172,7 +172,7 @@ export class FileBlobs implements Blobs {
 /** Returns a name that cannot lead out of its folder. */
 function requireMatch(pattern: RegExp, name: string): string {
   if (pattern.test(name)) return name;
-  throw new BlobMissing(`There can be no blob under ${JSON.stringify(name)}.`);
+  throw new BlobMissing(`${JSON.stringify(name)} is not a valid blob name.`);
 }
 
 /** Returns whether the file exists, and updates its time. Syncs its name, whichever process created it. */

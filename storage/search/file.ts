@@ -299,7 +299,7 @@ function openAs(file: string): DatabaseSync {
     const { user_version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
     if (user_version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
     else if (user_version !== VERSION) throw new Error(`version ${user_version}`);
-    else if (isOutdated(db)) throw new Error("it has missed erasures");
+    else if (isOutdated(db)) throw new Error("it lacks recent erasures");
     db.exec(INDEXES);
     return db;
   } catch (err) {

@@ -145,8 +145,8 @@ export class StorageUsage extends UsageCounts {
   #exceeded(tenant_id: string): Fault {
     const { used_bytes, quota_bytes } = this.known(tenant_id) as Usage;
     const message =
-      `The organisation stores ${used_bytes} bytes of the ${quota_bytes} it may, and this would exceed its quota: ` +
-      "delete something, or ask the operator for more.";
+      `The request would exceed the organisation's storage quota: it uses ${used_bytes} of ${quota_bytes} bytes. ` +
+      "Delete data, or ask the operator for a higher quota.";
     return ruleBroken("storage_quota", message, { used_bytes, quota_bytes });
   }
 }

@@ -69,7 +69,7 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     const { tenant } = await done("tenants create --slug gone --name Gone --admin-email gone@example.com");
     for (const confirm of ["", " --confirm acme"]) {
       const { code, output } = await admin(`tenants erase gone${confirm}`);
-      expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("--confirm is") });
+      expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("--confirm") });
     }
     const receipt = await done("tenants erase gone --confirm gone");
     expect(receipt).toMatchObject({
@@ -134,14 +134,17 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     await writeFile(file, '{"url": "amqp://shop:s3cret@');
     expect(await admin(`connectors create --file ${file}`)).toMatchObject({
       code: 1,
-      output: `--file: ${file} is not JSON.\n`,
+      output: `--file: ${file} does not contain valid JSON.\n`,
     });
     expect((await admin("connectors create --file /none.json")).output).toMatch(/^--file: ENOENT/);
   });
 
   test("says in a line what is wrong", async () => {
     const { code, output } = await admin("keys create ag_none --scopes send");
-    expect({ code, output }).toEqual({ code: 1, output: "There is no agent ag_none. (not_found)\n" });
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: "There is no agent ag_none that you may read. Check the id. (not_found)\n",
+    });
   });
 });
 
@@ -172,12 +175,12 @@ describe("while the server runs", () => {
   test.each([
     ["tenants create --slug x", /^--name is required\.$/],
     ["tenants quota acme --storage-mb much", /^--storage-mb is much: expected a whole number/],
-    ["tenants suspend nowhere", /^There is no tenant "nowhere"\.$/],
+    ["tenants suspend nowhere", /^There is no tenant "nowhere"\. /],
     [
       "tenants create --slug default --name D --admin-email a@b.example",
-      /"default" is taken\. \(conflict\)$/,
+      /"default" is taken\. Choose another\. \(conflict\)$/,
     ],
-    ["users disable nobody@example.com", /^There is no user with the e-mail nobody@example\.com\.$/],
+    ["users disable nobody@example.com", /^There is no user with the e-mail nobody@example\.com\. /],
     ["users create --user-email nobody", /^email: .*\(validation_failed\)$/],
     ["keys create", /^AGENT_ID is required\.$/],
   ])("refuses in one line: %s", async (command, line) => {
@@ -203,7 +206,7 @@ describe("while the server runs", () => {
     await rename(kept, away);
     try {
       expect((await run(server.dataDir, "users list")).output).toMatch(
-        /is in use by another process \(pid \d+\)\. If that is the server, name its address with --url\.$/m,
+        /is in use by another process \(pid \d+\)\. If the server is running, give its address with --url\.$/m,
       );
       const named = `users list --url ${server.root}`;
       expect((await run(server.dataDir, named)).output).toBe(
@@ -216,7 +219,7 @@ describe("while the server runs", () => {
       await rename(away, kept);
     }
     expect((await run(server.dataDir, "users list --url http://127.0.0.1:9")).output).toBe(
-      "No server answers at http://127.0.0.1:9/v1.\n",
+      "No server responds at http://127.0.0.1:9/v1. Check --url, and that the server is running.\n",
     );
   });
 
@@ -238,10 +241,10 @@ describe("while the server runs", () => {
 });
 
 test.each([
-  ["frobnicate", /^"frobnicate" is not a command: npm run admin lists them\.$/],
+  ["frobnicate", /^"frobnicate" is not a command\. Run npm run admin for a list\.$/],
   ["users list everybody", /^Unexpected argument "everybody" for users list\.$/],
   ["tenants erase one two --confirm two", /^Unexpected argument "two" for tenants erase\.$/],
-  ["agents list --role admin", /^agents list takes no --role\.$/],
+  ["agents list --role admin", /^agents list has no option --role\. Allowed: --/],
   ["users list --email a@b.example --password-file /none", /^--password-file: ENOENT/],
   ["users list --color", /^Unknown option '--color'/],
 ])("refuses unknown commands: %s", async (command, line) => {

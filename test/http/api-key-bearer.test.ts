@@ -114,7 +114,7 @@ describe("a key that is no longer good is refused", () => {
     for (const header of ["Bearer ak_live_short", `ak_live_${"a".repeat(32)}`]) {
       const { body } = await api(server).get("/auth/me", { authorization: header });
       expect(body.error.message).toBe(
-        "Authorization is not of the form: Bearer <access token> or Bearer <API key>.",
+        "The header Authorization is malformed: expected Bearer <access token> or Bearer <API key>.",
       );
     }
   });

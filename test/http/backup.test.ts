@@ -146,7 +146,7 @@ describe("refused", () => {
     const file = join(await newFolder(), "there");
     await writeFile(file, "precious");
     const { code, output } = await npmRun("create", file, server.dataDir);
-    expect({ code, output }).toEqual({ code: 1, output: `${file} already exists; give a new file name.\n` });
+    expect({ code, output }).toEqual({ code: 1, output: `${file} already exists. Give a new file name.\n` });
     expect(await readFile(file, "utf8")).toBe("precious");
   });
 
@@ -161,7 +161,10 @@ describe("refused", () => {
   test("a backup of a folder without a store", async () => {
     const dataDir = await newFolder();
     const { code, output } = await npmRun("create", join(scratch, "none"), dataDir);
-    expect({ code, output }).toEqual({ code: 1, output: `${dataDir} contains no embedded store.\n` });
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: `${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.\n`,
+    });
   });
 
   test("a restore into a folder that is not empty, which stays as it is", async () => {
@@ -172,21 +175,25 @@ describe("refused", () => {
     const { code, output } = await npmRun("restore", file, dataDir);
     expect({ code, output }).toEqual({
       code: 1,
-      output: `DATA_DIR ${dataDir} is not empty (it contains sensorium.db); give an empty one.\n`,
+      output: `DATA_DIR ${dataDir} is not empty (it contains sensorium.db). Give an empty one.\n`,
     });
     expect(await readFile(join(dataDir, "sensorium.db"), "utf8")).toBe("precious");
   });
 
   test.each<[string, (file: string) => Promise<void>, RegExp]>([
     ["a missing file", async () => {}, /^There is no file/],
-    ["a file that is no backup", (file) => writeFile(file, "hello"), /is not a whole backup|is not a backup/],
+    [
+      "a file that is no backup",
+      (file) => writeFile(file, "hello"),
+      /is not a complete backup|is not a backup/,
+    ],
     [
       "a backup cut off in the middle",
       async (file) => {
         await npmRun("create", file, server.dataDir);
         await truncate(file, Math.floor((await stat(file)).size / 2));
       },
-      /is not a whole backup/,
+      /is not a complete backup/,
     ],
     [
       "an archive of other things",
@@ -195,7 +202,7 @@ describe("refused", () => {
         await writeFile(join(folder, "notes.txt"), "hello");
         await create({ file, cwd: folder, gzip: true }, ["notes.txt"]);
       },
-      /is not a backup of Sensorium: it holds notes\.txt/,
+      /is not a backup of Sensorium: it contains notes\.txt/,
     ],
     [
       "a backup of a newer program",
@@ -204,7 +211,7 @@ describe("refused", () => {
         await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 99 }));
         await create({ file, cwd: folder, gzip: true }, ["manifest.json"]);
       },
-      /was created by a newer Sensorium \(format 99\)/,
+      /was created by a newer Sensorium \(format 99, /,
     ],
     [
       "a backup without a database",
@@ -214,7 +221,7 @@ describe("refused", () => {
         await writeFile(join(folder, "secret.key"), "key");
         await create({ file, cwd: folder, gzip: true }, ["manifest.json", "secret.key"]);
       },
-      /is not a whole backup: it has no database \(sensorium\.db\)/,
+      /is not a complete backup: it lacks the database \(sensorium\.db\)/,
     ],
   ])("a restore of %s, and nothing is left behind", async (_what, make, line) => {
     const file = join(await newFolder(), "file");

@@ -50,7 +50,7 @@ test("gathers matches of all kinds, ranks them, and keeps a snapshot", async () 
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
   expect(bundle.items[0]).toEqual({
     ...{ kind: expect.any(String), item_id: expect.any(String), title: expect.any(String), rank: 1 },
-    ...{ score: expect.any(Number), source: "bm25", why: "Fits the query in words." },
+    ...{ score: expect.any(Number), source: "bm25", why: "Matches the query in words." },
   });
   ok(await agent.patch(`/memories/${memory.id}`, { content: "Something else." }));
   expect(ok(await agent.get(`/bundles/${bundle.id}`))).toEqual(bundle);

@@ -213,7 +213,7 @@ describe("doctor", () => {
       { SENSORIUM_API_KEY: `ak_live_${"0".repeat(32)}` },
       /✗ key .* is refused: revoked/,
     ],
-    ["the key is none", { SENSORIUM_API_KEY: "secret" }, /✗ key .* is no API key: expected ak_live_/],
+    ["the key is none", { SENSORIUM_API_KEY: "secret" }, /✗ key .* is not an API key: expected ak_live_/],
     ["there is no key", { SENSORIUM_API_KEY: "" }, /✗ key .*none: run `sensorium connect`/],
   ])("%s", async (_, env, told) => {
     const { code, out } = await cli.run(["doctor"], { env });
@@ -259,7 +259,7 @@ test.each([
     "a key that is none",
     ["recall", "x"],
     { SENSORIUM_API_KEY: "x" },
-    "The key from SENSORIUM_API_KEY is no API key",
+    "The key from SENSORIUM_API_KEY is not an API key",
   ],
   [
     "a key that is revoked",

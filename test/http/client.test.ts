@@ -170,7 +170,7 @@ describe("errors", () => {
         { fetch },
       );
       await expect(deleting).rejects.toThrow(
-        /^feed_id is .*: expected what names one, not empty, "\." or "\.\."\.$/,
+        /^feed_id is .*: expected an id or a name, not empty, "\." or "\.\."\.$/,
       );
       expect(requests).toEqual([]);
     },

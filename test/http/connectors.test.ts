@@ -114,7 +114,14 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     const own = items.filter((item: { source: string }) => item.source.endsWith(connector.id));
     expect(own).toHaveLength(6);
     const reasons = own.map((item: { dlq_reason: string }) => item.dlq_reason).join("\n");
-    for (const reason of [/\/what/, /not JSON/, /deeper/, /at data.total/, /service\./, /at most 1048576/])
+    for (const reason of [
+      /\/what/,
+      /not valid JSON/,
+      /deeper/,
+      /at data.total/,
+      /service\./,
+      /the limit is 1048576/,
+    ])
       expect(reasons).toMatch(reason);
     expect(reasons).not.toContain("s3cret");
     expect(own).toContainEqual(expect.objectContaining({ agent_id: null, payload: { id: 2, data: {} } }));
@@ -148,7 +155,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     const { items } = ok(await admin.get("/delivery/dlq?limit=200"));
     expect(items).toContainEqual(
       expect.objectContaining({
-        dlq_reason: "mapping error: data: expected JSON, as datacontenttype says.",
+        dlq_reason: "mapping error: data: expected valid JSON, according to datacontenttype.",
         payload: { base64: Buffer.from("no JSON").toString("base64") },
       }),
     );

@@ -97,11 +97,15 @@ test.each([
 
 describe("unreadable documents fail with a reason", () => {
   test.each([
-    ["an encrypted file", fixtureFile("encrypted.pdf", "application/pdf"), "The file is encrypted."],
+    [
+      "an encrypted file",
+      fixtureFile("encrypted.pdf", "application/pdf"),
+      "The file is encrypted: upload it without a password.",
+    ],
     [
       "a file that lies",
       textFile("PK\u0003\u0004", { mime_type: "application/pdf" }),
-      "The file is not a PDF: it seems to be a ZIP archive.",
+      "The file was declared as a PDF, but seems to be a ZIP archive.",
     ],
     ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file contains no text/],
     ["an empty file", { ...textFile(), file_content: "" }, "The file is empty."],
@@ -194,7 +198,7 @@ describe("an upload is refused", () => {
 
   test("with its bytes twice: which of them are meant is not guessed", async () => {
     const twice = JSON.stringify(textFile()).replace("{", `{"file_content": "QQ==",`);
-    const refused = refusal(400, "validation_failed", { field: "file_content", expected: "a string, once" });
+    const refused = refusal(400, "validation_failed", { field: "file_content", expected: "one string" });
     expect(await ann.post("/documents", twice)).toMatchObject(refused);
   });
 

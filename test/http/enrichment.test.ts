@@ -81,6 +81,6 @@ test("a token that may not read memories gets the event without them", async () 
   expect((await heardBy(agent, "blind")).enrichment).toEqual({
     memories: [],
     degraded: true,
-    degraded_reasons: ["the token lacks the scope memory:read"],
+    degraded_reasons: ["the agent's token lacks the scope memory:read"],
   });
 });

@@ -60,5 +60,5 @@ test("within a tenant, others go before the rest of one agent's slow documents",
 
 test("a document that takes too long fails with the limit", async () => {
   const { error } = await finished(calm.agent, (await uploadSlow(calm.agent, 1))[0] as string);
-  expect(error).toBe(`The file takes longer than ${DOCUMENT_PARSE_SECONDS} s to read.`);
+  expect(error).toBe(`The file takes longer than ${DOCUMENT_PARSE_SECONDS} s to parse.`);
 });

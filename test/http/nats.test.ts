@@ -172,7 +172,7 @@ test("a server that takes too small messages is refused in one clear line", asyn
   const env = { PATH, DATA_DIR: dataDir, PORT: "0", NATS_URL: small.url };
   const node = await startChild(process.execPath, START, { env });
   expect(await node.exited).toMatchObject({ code: 1 });
-  expect(node.output()).toMatch(/^NATS_URL's server takes messages of at most 1048576 bytes.*\n$/);
+  expect(node.output()).toMatch(/^The server of NATS_URL accepts messages of at most 1048576 bytes.*\n$/);
   await small.stop();
   await rm(dataDir, { recursive: true });
 });

@@ -164,7 +164,7 @@ describe("export", () => {
     };
     const refused = await made("# 你好");
     expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "export_fails" }));
-    expect(refused.body.error.message).toContain("你好; the operator adds some by EXPORT_FONTS");
+    expect(refused.body.error.message).toContain("你好; the operator can add fonts with EXPORT_FONTS");
     expect((await made("# Done 🎉 ✅")).status).toBe(200);
   });
 

@@ -113,7 +113,7 @@ describe("versions", () => {
     expect(byId.body).toMatchObject({ version_num: 1, body: "# One\n" });
     const fourth = await world.agent.get(`/outputs/${id}?version=4`);
     expect(fourth).toMatchObject(refusal(404, "not_found"));
-    expect(fourth.body.error.message).toContain("no version 4 of the output: the latest is 3");
+    expect(fourth.body.error.message).toContain("no version 4 of the output. The latest is 3");
     for (const absent of ["4", "-".repeat(36), "9".repeat(36)])
       expect(await world.agent.get(`/outputs/${id}/versions/${absent}`)).toMatchObject(
         refusal(404, "not_found"),

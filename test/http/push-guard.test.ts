@@ -45,7 +45,9 @@ test("a private endpoint is refused when it is named, and again when it is conne
       status: 400,
       body: {
         error: {
-          message: expect.stringMatching(/is not a public address; .* without PUSH_ALLOW_PRIVATE\.$/),
+          message: expect.stringMatching(
+            /is not a public address; .* unless the operator sets PUSH_ALLOW_PRIVATE\.$/,
+          ),
           details: { field: "delivery_endpoint" },
         },
       },

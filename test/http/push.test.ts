@@ -227,7 +227,7 @@ describe("failures", () => {
       const dlq = ok(await receiver.api.get("/delivery/dlq"));
       return dlq.count === 1 && dlq;
     });
-    expect(items[0].dlq_reason).toBe("max attempts exceeded (1): the endpoint answered 503");
+    expect(items[0].dlq_reason).toBe("max attempts exceeded (1): the endpoint responded with 503");
   });
 
   test("Retry-After is honoured, for the delivery and for those behind it", async () => {

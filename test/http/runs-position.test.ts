@@ -53,10 +53,10 @@ test("says of a step in progress that it waits again, when what it depends on is
   ok(await act(world.agent, run, "reopen", { step_key: "a", reason: "wrong" }));
   const { ready_steps } = ok(await world.agent.get(at(run, "position")));
   expect(ready_steps).toMatchObject([
-    { step_key: "a", waiting_on: [], why_ready: "It depends on nothing. Opened again: wrong" },
+    { step_key: "a", waiting_on: [], why_ready: "No dependencies. Reopened: wrong" },
     { step_key: "b", status: "in_progress", waiting_on: ["a"], why_ready: null },
   ]);
-  expect((await world.agent.get(at(run, "status-document"))).body).toContain("in progress; waits for a");
+  expect((await world.agent.get(at(run, "status-document"))).body).toContain("in progress; waiting for a");
   expect(await act(world.member, run, "start", { step_key: "b" })).toMatchObject(
     refusal(409, "step_not_ready", { waiting_on: ["a"] }),
   );

@@ -161,14 +161,14 @@ describe("refused, and nothing is changed", () => {
     const said = async (what: string, body: object) =>
       (await act(world.agent, run, what, body)).body.error.message;
     expect(await said("start", { step_key: "z" })).toBe(
-      'There is no step "z": the run has "a", "b", "c", "d".',
+      'There is no step "z". Steps of the run: "a", "b", "c", "d".',
     );
     ok(await act(world.agent, run, "complete", { step_key: "a" }));
     expect(await said("skip", { step_key: "a", reason: "r" })).toBe(
-      'The step "a" is completed: only one that is ready, in progress or blocked can be skipped.',
+      'The step "a" is completed. Only ready, blocked and in_progress steps can be skipped.',
     );
     expect(await said("reopen", { step_key: "b", reason: "r" })).toBe(
-      'The step "b" is ready: only a completed or skipped one can be reopened.',
+      'The step "b" is ready. Only completed and skipped steps can be reopened.',
     );
   });
 

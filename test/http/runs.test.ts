@@ -229,16 +229,16 @@ test("returns the notes on a step: why it is done, was skipped or reopened", asy
   ok(await attest("facts", "As it was"));
   ok(await attest("tone"));
   ok(await act(world.agent, run, "reopen", { step_key: "a", reason: "Two facts\nwere wrong" }));
-  expect(await shown()).toContain("\n   > Opened again: Two facts were wrong\n");
+  expect(await shown()).toContain("\n   > Reopened: Two facts were wrong\n");
   expect(ok(await world.agent.get(at(run, "position"))).my_next).toMatchObject({
-    why_ready: "It depends on nothing. Opened again: Two facts\nwere wrong",
+    why_ready: "No dependencies. Reopened: Two facts\nwere wrong",
   });
   ok(await attest("facts", "Both are right now"));
   ok(await attest("tone"));
   ok(await act(world.agent, run, "skip", { step_key: "b", reason: "English only" }));
   const document = await shown();
   expect(document).toMatch(/\n {3}> Both are right now\n.*\n {3}> English only\n/);
-  expect(document).not.toMatch(/As it was|Opened again/);
+  expect(document).not.toMatch(/As it was|Reopened/);
   ok(await world.agent.post(at(run, "close"), { outcome: "achieved" }));
   const { items } = ok(await world.agent.get(at(run, "retrospective")));
   expect(items.map((item: { what_makes_this_done: string }) => item.what_makes_this_done)).toEqual([

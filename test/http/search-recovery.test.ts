@@ -54,7 +54,7 @@ test("as long as an index is being made an answer says that it is not of all the
     return found;
   };
   await settle(isFound, { what: "the last memory", every: 1 });
-  const reason = "bm25, vector: the index is being made, and not all of it was searched";
+  const reason = "bm25, vector: the index is being built; only part of it was searched";
   for (const reasons of before) expect(reasons).toContain(reason);
 });
 

@@ -203,7 +203,9 @@ describe("an embedder", () => {
     embedder.behave({ dims: 32 });
     const answer = await settle(async () => {
       const found = await search(cast.alice, "is the sundial slow?");
-      return found.degraded_reasons.includes("vector: the embedder gave a vector of another length") && found;
+      return (
+        found.degraded_reasons.includes("vector: the embedder returned a vector of another length") && found
+      );
     });
     expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
   });

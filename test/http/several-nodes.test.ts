@@ -111,7 +111,7 @@ const mongo = await startMongo();
       const answer = await listed();
       return answer.headers.has("x-degraded") && answer;
     });
-    expect(degraded.headers.get("x-degraded")).toBe("search did not answer");
+    expect(degraded.headers.get("x-degraded")).toBe("the search did not respond");
     expect(ok(degraded)).toEqual([saved]);
     expect(ok(await agent.get("/memories/health"))).toMatchObject({ embed_gap_count: null, orphan_count: 0 });
   });

@@ -47,7 +47,7 @@ test("a slug gets the next version, and earlier ones stay as they are", async ()
   const third = await world.agent.get("/process-templates/release-notes?version_num=3");
   expect(third).toMatchObject(refusal(404, "not_found"));
   expect(third.body.error.message).toContain(
-    "no version 3 of the process_template release-notes: the latest is 2",
+    "no version 3 of the process template release-notes. The latest is 2",
   );
   expect(await world.agent.get("/process-templates/nowhere")).toMatchObject(refusal(404, "not_found"));
   const list = ok(await world.agent.get("/process-templates"));

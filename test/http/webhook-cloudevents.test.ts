@@ -157,7 +157,7 @@ describe("a webhook for CloudEvents", () => {
       "a type of the service's own",
       JSON.stringify(cloudEvent("b", { type: "service.run.x" })),
       STRUCTURED,
-      /own/,
+      /reserved for the service/,
     ],
     ["no JSON", "{", STRUCTURED, /^mapping error: the body is not valid JSON/],
     [
@@ -171,7 +171,7 @@ describe("a webhook for CloudEvents", () => {
       "data that is not what it says",
       "{",
       { "ce-specversion": "1.0", "ce-id": "c", "Content-Type": "application/json" },
-      /^mapping error: data: expected JSON/,
+      /^mapping error: data: expected valid JSON/,
     ],
   ])("keeps what has %s as a dead letter", async (what, body, headers, reason) => {
     const own = await newHook(`dead-${what.replace(/\W/g, "-")}`);

@@ -119,7 +119,7 @@ describe("a registration", () => {
     });
     expect(ok(await world.admin.post(path, { payload: { action: "opened" } }))).toEqual({
       event: null,
-      error: "mapping error: entity: header:X-GitHub-Event is missing: expected a text or a number",
+      error: "mapping error: entity: header:X-GitHub-Event is missing: expected a string or a number",
     });
     expect(await latestEvent(world)).toBe(before);
   });
@@ -203,7 +203,7 @@ describe("what cannot be mapped", () => {
     (await deadLetters(world)).filter(({ source }: { source: string }) => source === "/w/acme/unmappable");
 
   test.each([
-    ["lacks a value", '{"n":1}', { n: 1 }, "action: /what is missing: expected a text or a number"],
+    ["lacks a value", '{"n":1}', { n: 1 }, "action: /what is missing: expected a string or a number"],
     ["is no JSON", "what=paid", "what=paid", "the body is not valid JSON: Unexpected token 'w'"],
     ["is empty", "", "", "the body is not valid JSON: Unexpected end of JSON input"],
     ["is no text", "\xff\xfe", "//4=", "the body is not UTF-8"],

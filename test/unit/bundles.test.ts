@@ -36,9 +36,9 @@ test("the kinds stand in one order by score, and what fails or is late is told",
     ["memory", "m2", 2],
     ["handoff", "h1", 3],
   ]);
-  expect(degraded_reasons).toEqual(["memories: vector: late", "outputs: could not be asked"]);
+  expect(degraded_reasons).toEqual(["memories: vector: late", "outputs: the search failed"]);
   const brief = renderBrief({ query: "q", items, degraded_reasons });
-  expect(brief).toContain("## Not complete\n\n- memories: vector: late\n- outputs: could not be asked\n");
+  expect(brief).toContain("## Incomplete\n\n- memories: vector: late\n- outputs: the search failed\n");
 });
 
 test("each leg is asked for what concerns it, up to its cap", async () => {
@@ -65,7 +65,7 @@ test("a brief is rendered the same again, and cuts what is long", () => {
   expect(brief).toBe(
     [
       "# Context: 1 item",
-      "The latest, for there was no query.",
+      "The latest items: there was no query.",
       expect.any(String),
       "## Memories: 1",
       "### 1",
@@ -76,6 +76,6 @@ test("a brief is rendered the same again, and cuts what is long", () => {
       .join("\n\n"),
   );
   expect(renderBrief({ query: null, items: [], degraded_reasons: [] })).toBe(
-    "# Context: 0 items\n\nThe latest, for there was no query.\n",
+    "# Context: 0 items\n\nThe latest items: there was no query.\n",
   );
 });

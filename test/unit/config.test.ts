@@ -53,7 +53,7 @@ describe("refuses, with the name, what it was and what it may be", () => {
     ],
     [
       { NATS_URL: "somewhere" },
-      "NATS_URL is malformed: expected nats://HOST:PORT, several with commas between.",
+      "NATS_URL is malformed: expected nats://HOST:PORT, comma-separated if several.",
     ],
     [
       { MONGO_URL: "http://db:27017/sensorium" },
@@ -61,12 +61,24 @@ describe("refuses, with the name, what it was and what it may be", () => {
     ],
     [
       { MONGO_URL: "mongodb://db" },
-      "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",
+      "MONGO_URL needs SECRET_KEY, the same on every node. Create one with `openssl rand -base64 32`.",
     ],
-    [{ RETRY_BUDGETS: "3" }, "RETRY_BUDGETS is not a setting; see docs/reference/settings.md."],
-    [{ OPERATOR_TOKENS: "abc" }, "OPERATOR_TOKENS is not a setting; see docs/reference/settings.md."],
-    [{ SMTP_HOST: "mail.example.com" }, "SMTP_HOST is not a setting; see docs/reference/settings.md."],
-    [{ NATS_PORT: "4222" }, "NATS_PORT is not a setting; see docs/reference/settings.md."],
+    [
+      { RETRY_BUDGETS: "3" },
+      "RETRY_BUDGETS is not a setting. Remove it, or see docs/reference/settings.md for the right name.",
+    ],
+    [
+      { OPERATOR_TOKENS: "abc" },
+      "OPERATOR_TOKENS is not a setting. Remove it, or see docs/reference/settings.md for the right name.",
+    ],
+    [
+      { SMTP_HOST: "mail.example.com" },
+      "SMTP_HOST is not a setting. Remove it, or see docs/reference/settings.md for the right name.",
+    ],
+    [
+      { NATS_PORT: "4222" },
+      "NATS_PORT is not a setting. Remove it, or see docs/reference/settings.md for the right name.",
+    ],
   ])("%j", (env, message) => {
     expect(() => readConfig(env)).toThrow(new ConfigError(message));
   });

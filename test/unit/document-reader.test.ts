@@ -28,14 +28,14 @@ test("a page that unpacks to more than a thread may hold ends the thread, not th
   expect(bytes.length).toBeLessThan(200_000);
   const limits = { seconds: 30, megabytes: 96 };
   expect(await readDocument({ bytes, mime_type }, going, limits)).toEqual({
-    unreadable: "needs more than 96 MB of memory to read",
+    unreadable: "needs more than 96 MB of memory to parse",
   });
 });
 
 test("what takes too long is given up", async () => {
   const bytes = pdfOf(Buffer.from("BT /F 12 Tf 50 700 Td (Hello) Tj ET\n".repeat(1_000_000)));
   expect(await readDocument({ bytes, mime_type }, going, { ...generous, seconds: 0.2 })).toEqual({
-    unreadable: "takes longer than 0.2 s to read",
+    unreadable: "takes longer than 0.2 s to parse",
   });
 });
 
@@ -44,5 +44,5 @@ test("a reader that is told to stop stops", async () => {
   const bytes = pdfOf(Buffer.from("BT /F 12 Tf 50 700 Td (Hello) Tj ET\n".repeat(1_000_000)));
   const reading = readDocument({ bytes, mime_type }, ending.signal, generous);
   ending.abort();
-  expect(await reading).toEqual({ unreadable: "was not read to the end" });
+  expect(await reading).toEqual({ unreadable: "was not parsed completely" });
 });

@@ -68,7 +68,7 @@ test("a search that hangs or fails is told in the event; others are not held up 
   const degraded = (reason: string) => ({ memories: [], degraded: true, degraded_reasons: [reason] });
   expect(enrichments).toEqual({
     hangs: degraded("no answer within 200 ms"),
-    fails: degraded("search did not answer"),
+    fails: degraded("the search failed"),
     half: degraded("vector: late"),
     whole: { memories: [] },
   });
@@ -80,6 +80,6 @@ test("a token that may not read memories is given none", async () => {
   const found = await parsed(broker, wanting, { ...receiver, reads_memories: false });
   expect(found[1].enrichment).toMatchObject({
     memories: [],
-    degraded_reasons: ["the token lacks the scope memory:read"],
+    degraded_reasons: ["the agent's token lacks the scope memory:read"],
   });
 });

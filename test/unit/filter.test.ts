@@ -70,16 +70,16 @@ describe("does not match", () => {
 describe("cannot be evaluated", () => {
   test.each([
     ["data.missing == 1", "no such key: missing"],
-    ["missing == 1", "no such name: missing"],
-    ["toString == 1", "no such name: toString"],
+    ["missing == 1", "unknown name: missing"],
+    ["toString == 1", "unknown name: toString"],
     ["data.constructor == 1", "no such key: constructor"],
     ["data.status > 1", "no such overload: dyn<string> > int"],
     ["data.status + 1 > 2", "no such overload: dyn<string> + int"],
-    ["data.status", "must give a bool, this gave a string"],
-    ["data.customer", "must give a bool, this gave a object"],
+    ["data.status", "must return a bool, this one returned a string"],
+    ["data.customer", "must return a bool, this one returned a object"],
     ["data.lines[9].sku == 'x'", "index out of bounds"],
     ["1 / 0 == 1", "division by zero"],
-    ["data.count.matches('1')", "matches() needs a string, got number"],
+    ["data.count.matches('1')", "matches() expects a string, got number"],
     ["!data.customer", "cannot be a condition"],
   ])("%s: %s", (expression, reason) => {
     const explained = compileFilter(expression).explain(new EventScope(event));
@@ -104,7 +104,7 @@ describe("is refused", () => {
     ["data.a == 1 && nope(data.b)", 15, "found no matching overload for 'nope(dyn)'"],
     ["data.a > 1 && ('x' + 1 == 'x1')", 15, "no such overload: string + int"],
     ["data.items.all(1, true)", 15, "iteration variable"],
-    ["1 + 1", 0, "must give a bool, this one gives int"],
+    ["1 + 1", 0, "must return a bool, this one returns int"],
     ["data.a.matches('(')", 15, "missing closing )"],
     ["data.a.matches(data.b)", 15, "must be a string literal"],
     ["data.a.matches('a{1000}b{1000}')", 15, "instructions"],

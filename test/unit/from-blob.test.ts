@@ -101,7 +101,7 @@ test("the gateway serves on after a blob that breaks off, which it logs, and aft
       return answer.text();
     };
     await expect(text()).rejects.toThrow();
-    expect(logged).toHaveBeenCalledWith(expect.anything(), "an answer was cut off");
+    expect(logged).toHaveBeenCalledWith(expect.anything(), "a response was cut off");
     blob = () => Readable.from(unending());
     const request = get(`${gateway.url}/text`, { headers }).on("error", () => {});
     const [response] = await once(request, "response");

@@ -43,7 +43,7 @@ describe("what a glob matches", () => {
 });
 
 test.each([
-  ["", "must not be empty"],
+  ["", "cannot be empty"],
   ["com.[ab", "position 4 is not closed"],
   ["[]", "position 0 is not closed"],
   ["[!]", "position 0 is not closed"],

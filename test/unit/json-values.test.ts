@@ -43,7 +43,7 @@ describe("the values of a body", () => {
     const list = (length: number) => bytes(Array.from({ length }, () => 0));
     expect(parseJsonBytes(list(MAX_JSON_VALUES - 1))).toHaveLength(MAX_JSON_VALUES - 1);
     expect(() => parseJsonBytes(list(MAX_JSON_VALUES + 1))).toThrow(
-      "it holds more than 20000 values in more than 32768 bytes",
+      "it contains more than 20000 values in more than 32768 bytes",
     );
     expect(MAX_JSON_VALUES * 2).toBeGreaterThan(UNCOUNTED_BYTES);
   });

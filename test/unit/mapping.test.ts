@@ -111,32 +111,37 @@ test("a folded part has no dot, is folded already, and makes a valid event whate
 
 describe("what cannot be mapped", () => {
   test.each<[string, Partial<MappingSpec>, unknown, string]>([
-    ["a missing value", {}, {}, "action: /what is missing: expected a text or a number"],
-    ["an object", {}, { what: {} }, "action: /what is an object: expected a text or a number"],
-    ["a list", {}, { what: [] }, "action: /what is an array: expected a text or a number"],
-    ["null", {}, { what: null }, "action: /what is null: expected a text or a number"],
-    ["an empty text", {}, { what: "" }, "action: /what is empty: expected a text or a number"],
-    ["a text of signs", {}, { what: "?!" }, 'action: /what is "?!": expected a letter or digit in it'],
-    ["a payload that is no object", {}, "paid", "action: /what is missing: expected a text or a number"],
-    ["a missing id", { id: "/id" }, { what: "paid" }, "id: /id is missing: expected a text or a number"],
+    ["a missing value", {}, {}, "action: /what is missing: expected a string or a number"],
+    ["an object", {}, { what: {} }, "action: /what is an object: expected a string or a number"],
+    ["a list", {}, { what: [] }, "action: /what is an array: expected a string or a number"],
+    ["null", {}, { what: null }, "action: /what is null: expected a string or a number"],
+    ["an empty text", {}, { what: "" }, "action: /what is empty: expected a string or a number"],
+    [
+      "a text of signs",
+      {},
+      { what: "?!" },
+      'action: /what is "?!": expected a string with a letter or digit',
+    ],
+    ["a payload that is no object", {}, "paid", "action: /what is missing: expected a string or a number"],
+    ["a missing id", { id: "/id" }, { what: "paid" }, "id: /id is missing: expected a string or a number"],
     [
       "an id that lost digits",
       { id: "/id" },
       { what: "paid", id: 2 ** 53 },
-      "id: /id is 9007199254740992, too large to be read exactly: expected a text or a number",
+      "id: /id is 9007199254740992, too large to be read exactly: expected a string or a number",
     ],
     ["missing data", { data: "/body" }, { what: "paid" }, "data: /body is missing"],
     [
       "a subject that is an object",
       { subject: "/what" },
       { what: {} },
-      "action: /what is an object: expected a text or a number",
+      "action: /what is an object: expected a string or a number",
     ],
     [
       "a header that was not sent",
       { entity: "header:X-Event" },
       { what: "paid" },
-      "entity: header:X-Event is missing: expected a text or a number",
+      "entity: header:X-Event is missing: expected a string or a number",
     ],
   ])("%s is named in the reason", (_, spec, payload, reason) => {
     expect(map(spec, payload)).toEqual({ error: `mapping error: ${reason}` });
@@ -194,7 +199,7 @@ describe("GitHub's payloads", () => {
       const result = map(payload, { ...RECEIPT, headers: { "x-github-event": name } });
       if (typeof payload.action !== "string") {
         expect(result).toEqual({
-          error: "mapping error: action: /action is missing: expected a text or a number",
+          error: "mapping error: action: /action is missing: expected a string or a number",
         });
         continue;
       }

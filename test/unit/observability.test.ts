@@ -70,7 +70,7 @@ describe("health", () => {
     health.add("store", () => new Promise(() => {}));
     expect(await health.report()).toMatchObject({
       status: "not_ready",
-      checks: { store: expect.stringContaining("did not answer") },
+      checks: { store: expect.stringContaining("did not respond") },
     });
   });
 });

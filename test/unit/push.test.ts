@@ -18,7 +18,7 @@ describe("what follows from an attempt", () => {
     expect(outcome).toMatchObject({
       do: "retry",
       pause_seconds: 0,
-      reason: `the endpoint answered ${status}`,
+      reason: `the endpoint responded with ${status}`,
     });
     const { delay_seconds } = outcome as { delay_seconds: number };
     expect(delay_seconds).toBeGreaterThanOrEqual(24);
@@ -33,9 +33,9 @@ describe("what follows from an attempt", () => {
   test("what could not be reached is parked, what failed otherwise is retried", () => {
     const unreachable = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
     expect(outcomeOf(unreachable, 5)).toEqual({ do: "park", reason: "ECONNREFUSED" });
-    expect(outcomeOf({ kind: "failed", reason: "no answer within 15 s" }, 1)).toMatchObject({
+    expect(outcomeOf({ kind: "failed", reason: "no response within 15 s" }, 1)).toMatchObject({
       do: "retry",
-      reason: "no answer within 15 s",
+      reason: "no response within 15 s",
     });
     expect(outcomeOf({ kind: "aborted" }, 1)).toEqual({ do: "release" });
   });

@@ -48,7 +48,7 @@ test("a query reaches the embedder despite any number of another tenant's", asyn
   const reasons = (await Promise.all(all)).map(({ reason }) => reason);
   // Those that would wait too long do without, and say so.
   expect(reasons.filter((reason) => reason !== null)).toEqual(
-    Array(FLOOD - 6 - 64).fill("vector: too many of your queries wait for the embedder"),
+    Array(FLOOD - 6 - 64).fill("vector: too many of your queries are waiting for the embedder"),
   );
 });
 

@@ -67,7 +67,7 @@ describe("a value that does not fit is a fault with its field and what was expec
     [{ name: "" }, "validation_failed", { field: "name", value: "", expected: "at least 1 character" }],
     [{ name: "a", size: 10 }, "validation_failed", { field: "size", value: 10, expected: "1 to 9" }],
     [{ name: "a", size: 0 }, "validation_failed", { field: "size", value: 0, expected: "1 to 9" }],
-    [{ name: "a", tags: ["s", "s"] }, "validation_failed", { field: "tags", expected: "no item twice" }],
+    [{ name: "a", tags: ["s", "s"] }, "validation_failed", { field: "tags", expected: "each item once" }],
     [
       { name: "a", tags: ["s", "t", "u"] },
       "validation_failed",
@@ -107,6 +107,28 @@ describe("a value that does not fit is a fault with its field and what was expec
     const fault = check(value);
     expect(fault?.type).toBe(code);
     expect(fault?.data).toMatchObject(details);
+  });
+
+  test.each([
+    [{}, "name is required."],
+    [{ name: 7 }, "name: expected string, got 7."],
+    [{ name: "a", limit: 500 }, "limit: expected 1 to 9, got 500."],
+    [{ name: "a", mode: "poll\n" }, 'mode: expected one of poll, push, got "poll\\n".'],
+    [{ name: "a", tags: ["a", "b", "c"] }, "tags: expected at most 2 items, got 3."],
+    [{ name: "a", tags: {} }, "tags: expected array, got an object."],
+    [{ name: "a", size: [1] }, "size: expected integer or null, got an array."],
+    [{ name: "a", to: "x".repeat(999) }, `to: expected an e-mail address, got "${"x".repeat(100)}…".`],
+    [null, "The request: expected object, got null."],
+  ])("and its message says so: %j", (value, message) => {
+    expect(check(value)?.message).toBe(message);
+  });
+
+  test("a secret is not in the message, and a length is in code points", () => {
+    const strict = compileCheck(Type.Object({ password: Type.String({ minLength: 3, ...SECRET }) }));
+    expect(strict({ password: "ab" })?.message).toBe("password: expected at least 3 characters.");
+    expect(strict({ password: 1234 })?.message).toBe("password: expected string.");
+    const short = compileCheck(Type.Object({ name: Type.String({ maxLength: 1 }) }));
+    expect(short({ name: "\u{1F600}\u{1F600}" })?.message).toBe("name: expected at most 1 character, got 2.");
   });
 
   test("an unknown key, where the contract is strict", () => {

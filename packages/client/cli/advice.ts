@@ -11,7 +11,7 @@ export function adviceOn(error: ApiError, { profile, from }: Settings): string {
   }
   if (status === 401) return `The key from ${from.key} is refused: ${message}\n${DOCTOR}`;
   if (details.field === "api_key") {
-    return `The key from ${from.key} is no API key: expected ak_live_ and 32 letters and digits.`;
+    return `The key from ${from.key} is not an API key: expected ak_live_ and 32 letters and digits.`;
   }
   if (details.field === "team_id") return `${message} Give one with --team ID.`;
   if (code === "unexpected_answer")

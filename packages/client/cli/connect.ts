@@ -31,7 +31,7 @@ export const connect: Command = {
     const { claim_id } = await client.devices.claim({ user_code, client_info }, { signal }).catch((error) => {
       if (!isApiError(error, "not_found")) throw error;
       throw new Failure(
-        `No pending code ${user_code}: it is misspelt, used, or older than ten minutes. ${NEW_CODE}`,
+        `No pending code ${user_code}: it is misspelt, already used, or older than ten minutes. ${NEW_CODE}`,
         error,
       );
     });

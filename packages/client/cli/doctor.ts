@@ -44,13 +44,13 @@ async function* examine(context: Context): AsyncGenerator<Finding, void> {
 }
 
 const HINTS: [RegExp, string][] = [
-  [/ECONNREFUSED/, "nothing listens there: is the service running, and is the port right?"],
-  [/ENOTFOUND|EAI_AGAIN/, "the name is not known: is it spelt right?"],
+  [/ECONNREFUSED/, "nothing listens there. Check that the service is running, and the port"],
+  [/ENOTFOUND|EAI_AGAIN/, "unknown host name. Check its spelling"],
   [
     /CERT|certificate|SSL|TLS|wrong version number/i,
-    "the certificate is not trusted, or one side speaks no TLS",
+    "the certificate is not trusted, or only one side uses TLS",
   ],
-  [/timeout|aborted/i, "no answer in time: a firewall, or the wrong host?"],
+  [/timeout|aborted/i, "no response in time. Check the host and firewalls"],
 ];
 
 async function checkAddress({ settings, client, signal }: Context) {
@@ -67,7 +67,7 @@ async function checkAddress({ settings, client, signal }: Context) {
     return { reached: true, date, findings: [finding("ok", "address", where)] };
   } catch (error) {
     if (isApiError(error) && error.status === 503) {
-      const text = `${where} answers, but is not ready: ${error.message}`;
+      const text = `${where} responds, but is not ready: ${error.message}`;
       return { reached: true, date, findings: [finding("wrong", "address", text)] };
     }
     return {
@@ -88,10 +88,10 @@ function whyUnreached(error: unknown): string {
 const MAX_AHEAD_MS = 5000;
 
 function checkClock(ahead: number): Finding {
-  if (Number.isNaN(ahead)) return finding("note", "clock", "the service does not tell its time");
+  if (Number.isNaN(ahead)) return finding("note", "clock", "the service does not report its time");
   const seconds = Math.round(Math.abs(ahead) / 1000);
   if (Math.abs(ahead) <= MAX_AHEAD_MS) return finding("ok", "clock", "agrees with the service's");
-  const text = `this machine is ${seconds} s ${ahead > 0 ? "behind" : "ahead of"} the service: set it by NTP`;
+  const text = `this machine is ${seconds} s ${ahead > 0 ? "behind" : "ahead of"} the service: synchronise it with NTP`;
   return finding("note", "clock", text);
 }
 
@@ -118,7 +118,7 @@ async function checkKey({ settings, client, signal }: Context) {
     if (!isApiError(error)) throw error;
     const malformed = error.code === "validation_failed";
     const why = malformed
-      ? "is no API key: expected ak_live_ and 32 letters and digits"
+      ? "is not an API key: expected ak_live_ and 32 letters and digits"
       : "is refused: revoked, expired, of an inactive agent, or of another installation";
     const text = [401, 400].includes(error.status) ? `${shown} ${why}` : `${shown}: ${error.message}`;
     return { ...none, findings: [finding("wrong", "key", text)] };
@@ -141,7 +141,7 @@ async function checkDelivery({ client, signal }: Context, agent_id: string, scop
   const toCome = counted(pending + in_flight + waiting, "delivery", "deliveries");
   const interests = total
     ? finding("ok", "events", `${counted(total, "interest", "interests")}; ${toCome} pending`)
-    : finding("note", "events", "the agent has no interest: nothing comes but by channels");
+    : finding("note", "events", "the agent has no interests: it receives only events of its channels");
   const letters = counted(dead, "dead letter waits", "dead letters wait");
   return dead ? [interests, finding("note", "events", `${letters} to review`)] : [interests];
 }

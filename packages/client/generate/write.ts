@@ -13,9 +13,7 @@ for (const [name, wanted] of Object.entries(generated(operations))) {
   const file = join(FOLDER, name);
   if (!process.argv.includes("--check")) await writeFile(file, wanted);
   else if ((await readFile(file, "utf8").catch(() => "")) !== wanted) {
-    console.error(
-      `packages/client/generated/${name} is not what the contracts say: run \`npm run openapi\`.`,
-    );
+    console.error(`packages/client/generated/${name} is out of date: run \`npm run openapi\`.`);
     process.exitCode = 1;
   }
 }

@@ -1795,7 +1795,7 @@ export interface DocumentsUploadParams {
   filename: string;
   /** Media type of the file. */
   mime_type: "application/pdf" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.presentationml.presentation" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "text/html" | "text/markdown" | "text/plain";
-  /** `public`, `internal`: readable by the whole tenant. `confidential`, `restricted`: by the uploader and its team. */
+  /** Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the uploader and its team. Levels with the same readers differ only as a label. */
   sensitivity?: "public" | "internal" | "confidential" | "restricted";
   /** Audience, used to filter searches. An empty or omitted list means everyone. */
   audience?: {
@@ -4017,7 +4017,7 @@ export interface Document {
   error: string | null;
   byte_size: number;
   chunk_count: number;
-  /** `public`, `internal`: readable by the whole tenant. `confidential`, `restricted`: by the uploader and its team. */
+  /** Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the uploader and its team. Levels with the same readers differ only as a label. */
   sensitivity: "public" | "internal" | "confidential" | "restricted";
   audience: Audience;
   subject: string | null;

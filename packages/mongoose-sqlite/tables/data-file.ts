@@ -101,15 +101,15 @@ function check(db: DatabaseSync, file: string): void {
     application = pragma(db, "application_id");
     tables = (db.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number }).n;
   } catch (error) {
-    throw new Error(`${file} cannot be read as a data file: ${(error as Error).message}`);
+    throw new Error(`${file} is not a readable data file: ${(error as Error).message}`);
   }
   if (version > SCHEMA_VERSION) {
     throw new Error(
-      `${file} has data version ${version}, this program knows up to ${SCHEMA_VERSION}: run a newer one`,
+      `${file} has data version ${version}; this version supports up to ${SCHEMA_VERSION}. Run a newer one`,
     );
   }
   if (tables > 0 && application !== APPLICATION_ID)
-    throw new Error(`${file} is a database of another program`);
+    throw new Error(`${file} is a database of another program. Choose another file`);
 }
 
 function migrate(db: DatabaseSync): void {

@@ -15,11 +15,14 @@ export function pathOf(req: IncomingMessage): string {
 export function unknownPath(req: IncomingMessage): Fault {
   const resource_id = pathOf(req);
   if (!isReadable(resource_id)) return unreadable("path", resource_id);
-  return new Fault("not_found", `There is no path ${resource_id}.`, { resource_type: "path", resource_id });
+  return new Fault("not_found", `There is no path ${resource_id}. GET /openapi.json lists all paths.`, {
+    resource_type: "path",
+    resource_id,
+  });
 }
 
 export function wrongMethod(method: string, path: string, allow: string[]): Fault {
-  const message = `${path} does not support ${method}: allowed are ${allow.join(", ")}.`;
+  const message = `${path} does not support ${method}: expected ${allow.join(" or ")}.`;
   return new Fault("method_not_allowed", message, { allow });
 }
 

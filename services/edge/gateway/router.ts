@@ -36,7 +36,8 @@ export class Router {
     for (const op of operations) {
       const url = op.root ? op.url : versionPrefix + op.url;
       const { routes, names } = url.includes("{") ? this.#place(url) : this.#literalPlace(url);
-      if (routes.has(op.method)) throw new Error(`${op.method} ${url} is declared twice.`);
+      if (routes.has(op.method))
+        throw new Error(`${op.method} ${url} is declared twice. Change the method or URL of one.`);
       routes.set(op.method, { op, names });
     }
   }

@@ -42,7 +42,7 @@ export class HttpServer {
       this.#server.once("error", (err: NodeJS.ErrnoException) => {
         const why =
           err.code === "EADDRINUSE" ? "is in use by another process" : `cannot be bound (${err.code})`;
-        reject(new ListenError(`Port ${port} on ${host} ${why}; set PORT or HOST.`));
+        reject(new ListenError(`Port ${port} on ${host} ${why}. Set PORT or HOST to another.`));
       });
       this.#server.listen(port, host, resolve);
     });
@@ -82,8 +82,8 @@ function originForm(req: IncomingMessage): IncomingMessage {
 }
 
 function reasonOf({ code }: NodeJS.ErrnoException): string {
-  if (code === "HPE_HEADER_OVERFLOW") return "has headers over 16 KB";
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "did not arrive in time";
+  if (code === "HPE_HEADER_OVERFLOW") return "has more than 16 KB of headers";
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "was not received in time";
   return "is not HTTP/1.1";
 }
 

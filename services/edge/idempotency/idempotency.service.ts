@@ -20,7 +20,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     "sweep",
     () => sweep(records, store.now()),
     SWEEP_MS,
-    "sweep of idempotency keys failed",
+    "idempotency: the sweep failed and will be retried",
   );
 
   return {

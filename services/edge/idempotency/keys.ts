@@ -152,9 +152,13 @@ export class IdempotencyKeys {
       case "replay":
         return { outcome: "replay", answer: JSON.parse(this.#opened(known)) };
       case "answered":
-        throw conflict(key, known, "was carried out already, and its answer is no longer kept");
+        throw conflict(
+          key,
+          known,
+          "was used by a request that has completed, whose response is no longer kept. Use a new key to repeat it",
+        );
       case "other_request":
-        throw conflict(key, known, "was used for another request");
+        throw conflict(key, known, "was used for another request. Use a new key for each request");
     }
   }
 

@@ -15,5 +15,5 @@ export function isOurs(lease: string): boolean {
 
 /** Returns the fault for a request whose wait for the key's holder timed out. */
 export function stillRunning(): Fault {
-  return unavailable("The first request with this Idempotency-Key is still running; retry later.");
+  return unavailable("The first request with this Idempotency-Key is still in progress. Retry in 1 s.");
 }

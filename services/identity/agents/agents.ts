@@ -1,6 +1,6 @@
 import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, requireFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { containing } from "../../../lib/text/containing.ts";
@@ -64,9 +64,13 @@ export class Agents {
     const own =
       caller.kind === "agent" ? caller.agent_id === agent_id : caller.user_id === agent.owner_user_id;
     if (own || isAdmin(caller)) return present(agent);
-    throw new Fault("insufficient_scope", "Reading another agent needs the scope admin.", {
-      required_scope: "admin",
-    });
+    throw new Fault(
+      "insufficient_scope",
+      "Reading another agent needs the scope admin: use a key that has it.",
+      {
+        required_scope: "admin",
+      },
+    );
   }
 
   async update(ctx: CallOf<typeof contract.updateAgent>) {
@@ -142,16 +146,16 @@ export class Agents {
     const { config, resolver } = this.#runtime;
     const { tenant_id } = ctx.meta.caller;
     if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
-      throw invalidValue("team_id", `There is no team ${team_id}.`);
+      throw unknownReference("team_id", "team", team_id);
     }
     if (owner_user_id && !(await ctx.call("users.exists", { tenant_id, user_id: owner_user_id }))) {
-      throw invalidValue("owner_user_id", `There is no user ${owner_user_id}.`);
+      throw unknownReference("owner_user_id", "user", owner_user_id);
     }
     if (!delivery_endpoint) return;
     const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
     const allowPrivate = config.PUSH_ALLOW_PRIVATE;
     await assertPublicUrl(delivery_endpoint, { allowPrivate, resolve }).catch((err: Error) => {
-      const unless = err instanceof AddressRefused ? " without PUSH_ALLOW_PRIVATE" : "";
+      const unless = err instanceof AddressRefused ? " unless the operator sets PUSH_ALLOW_PRIVATE" : "";
       throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
     });
   }

@@ -37,7 +37,14 @@ export const auditService: ServiceFactory = ({ store, config }) => {
 
   return {
     name: "audit",
-    mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS, "audit: old entries are removed later").mixin],
+    mixins: [
+      new SharedLoop(
+        "sweep",
+        removeOld,
+        SWEEP_MS,
+        "audit: old entries could not be removed; the next sweep retries",
+      ).mixin,
+    ],
     actions: {
       list: action(listAudit, async ({ params, meta }) => {
         const { limit = 50 } = params;

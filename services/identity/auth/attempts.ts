@@ -58,5 +58,5 @@ export class Attempts {
 
 /** Returns the fault of an attempt over the limit, which has capacity after some ms. */
 export function tooMany(limit: number, waitMs: number): Fault {
-  return rateLimited("Too many failed attempts; try again", limit, WINDOW_MS / 1000, waitMs);
+  return rateLimited("Too many failed attempts. Retry", limit, WINDOW_MS / 1000, waitMs);
 }

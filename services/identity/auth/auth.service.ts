@@ -9,7 +9,7 @@ import { whoAmI } from "./who-am-i.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
-const FLUSH_FAILED = "auth: the last uses of some keys were not written";
+const FLUSH_FAILED = "auth: the last use of some keys was not recorded";
 
 export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
@@ -19,7 +19,7 @@ export const authService: ServiceFactory = (runtime) => {
     "ended tokens",
     () => auth.removeExpired(),
     SWEEP_MS,
-    "auth: ended tokens are removed later",
+    "auth: expired tokens could not be removed; the next sweep retries",
   );
 
   return {

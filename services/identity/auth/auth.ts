@@ -85,7 +85,8 @@ export class Auth {
   async verify(ctx: Call<{ token: string }>): Promise<Caller> {
     const caller = this.tokens.read(ctx.params.token, this.now());
     const [live] = caller ? await this.current(ctx, [caller]) : [null];
-    if (!live) throw new Fault("authentication_failed", "The token is malformed, expired or revoked.");
+    if (!live)
+      throw new Fault("authentication_failed", "The token is malformed, expired or revoked. Get a new one.");
     return live;
   }
 
@@ -139,6 +140,6 @@ export function requireToken(caller: Caller): void {
   const { agent_id, key_id } = caller;
   throw new Fault(
     "forbidden",
-    `Signing out ends tokens, and this is an API key. Revoke it: DELETE /v1/agents/${agent_id}/keys/${key_id}.`,
+    `An API key cannot be signed out. To revoke it, call DELETE /v1/agents/${agent_id}/keys/${key_id}.`,
   );
 }

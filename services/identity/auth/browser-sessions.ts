@@ -36,7 +36,10 @@ export class BrowserSessions {
   async renew(ctx: Call) {
     const { auth_time = 0, session_id } = ctx.meta.caller as UserCaller;
     if (this.#auth.now() / 1000 - auth_time > LONGEST_SESSION_SECONDS)
-      throw new Fault("authentication_failed", "The session has lasted for 12 hours: sign in again.");
+      throw new Fault(
+        "authentication_failed",
+        "The session has reached its limit of 12 hours. Sign in again.",
+      );
     return this.#give(ctx, await callingUser(ctx), { auth_time, session_id });
   }
 

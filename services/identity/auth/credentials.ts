@@ -12,8 +12,10 @@ import type { changePassword } from "./auth.contract.ts";
 import { Guarded } from "./guarded.ts";
 import { type Login, noteFailedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
 
-const WRONG_KEY = "The API key is unknown, revoked or expired, or its agent is not active.";
-const WRONG_LOGIN = "The e-mail or the password is wrong, or tenant_slug is needed to tell tenants apart.";
+const WRONG_KEY =
+  "The API key is unknown, revoked or expired, or its agent is inactive. Ask an admin for a new key.";
+const WRONG_LOGIN =
+  "The e-mail or password is wrong, or the e-mail belongs to several tenants: then send tenant_slug too.";
 
 interface KeyHolder {
   key: KeyState;
@@ -59,7 +61,10 @@ export class Credentials {
     const { tenant_id } = ctx.meta.caller;
     const user_id = callerId(ctx.meta.caller);
     const { current_password: current, new_password: next } = ctx.params;
-    const wrong = invalidValue("current_password", "current_password is wrong.");
+    const wrong = invalidValue(
+      "current_password",
+      "current_password: it is wrong. Send the password that you sign in with.",
+    );
     return this.#attempt([`user ${user_id}`], wrong, () =>
       ctx.call<UserState | null, unknown>("users.change_password", { tenant_id, user_id, current, next }),
     );

@@ -51,7 +51,7 @@ export async function noteFailedSignIn(
       await note(ctx, { ...entry, ...refused, ...(!isTold && { ip: null }) });
     }
   } catch (err) {
-    ctx.broker.logger.error({ err, request_id }, "a failed sign-in is missing from the audit log");
+    ctx.broker.logger.error({ err, request_id }, "a failed sign-in could not be written to the audit log");
   }
 }
 
@@ -65,7 +65,7 @@ async function note(ctx: Call, entry: AuditRecord): Promise<void> {
   await ctx.call("audit.record", entry).catch((err: unknown) => {
     ctx.broker.logger.error(
       { err, request_id, action: entry.action },
-      "an entry is missing from the audit log",
+      "an entry could not be written to the audit log",
     );
   });
 }

@@ -8,7 +8,11 @@ import type { UserState } from "../users/users.contract.ts";
 export async function callingUser(ctx: Call): Promise<UserState> {
   const { user_id } = ctx.meta.caller as UserCaller;
   const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [user_id] });
-  if (!user) throw new Fault("authentication_failed", "The user no longer exists.");
+  if (!user)
+    throw new Fault(
+      "authentication_failed",
+      "The user of this token no longer exists. Sign in as another user.",
+    );
   return user;
 }
 

@@ -13,7 +13,7 @@ export async function ownAgent(ctx: Call, agent_id: string): Promise<AgentState>
   if (maySeeDevices(ctx.meta.caller, agent)) return agent;
   throw new Fault(
     "insufficient_scope",
-    "Only the agent itself, its owner or an admin may handle its devices: this needs the scope admin.",
+    "Only the agent itself, its owner and admins can manage its devices: use a key with the scope admin.",
     { required_scope: "admin" },
   );
 }
@@ -38,9 +38,7 @@ export function scopesToIssue(issuer: Caller, asked: readonly Scope[] | undefine
   if (!asked) return BY_DEFAULT.filter((scope) => hasScope(issuer, scope));
   const missing = asked.find((scope) => !hasScope(issuer, scope));
   if (missing === undefined) return asked;
-  throw new Fault(
-    "insufficient_scope",
-    `A code carries at most the scopes of its issuer, which lacks ${missing}.`,
-    { required_scope: missing },
-  );
+  throw new Fault("insufficient_scope", `A code can have only scopes of its issuer: you lack ${missing}.`, {
+    required_scope: missing,
+  });
 }

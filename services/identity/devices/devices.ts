@@ -75,7 +75,11 @@ export class Devices {
     const approve = action === "approve";
     if (approve) assertMayApprove(caller, claim);
     const decided = await this.#codes.decide(claim, approve, callerId(caller), now);
-    if (!decided) throw new Fault("conflict", "The claim is already approved or rejected.");
+    if (!decided)
+      throw new Fault(
+        "conflict",
+        "The claim was already approved or rejected. Issue a new code to connect the device again.",
+      );
     if (approve) await this.#openSession(decided);
     tellLive(ctx.broker, tenant_id, "device");
     account(ctx, { decision: action, scopes: claim.scopes });
@@ -88,7 +92,7 @@ export class Devices {
     const claim = await this.#codes.byClaim(claim_id);
     const open = claim && claim.expires_at.getTime() > now;
     if (open && claim.state === "claimed") {
-      const message = "The claim is not approved yet: ask again once a person has confirmed it.";
+      const message = "The claim is not approved yet. Retry after a person has approved it in the console.";
       throw new Fault("conflict", message);
     }
     if (!open || claim.state !== "approved") throw notFound("claim", claim_id);
@@ -167,5 +171,8 @@ async function mayLookUp(ctx: Call, { tenant_id, agent_id }: DeviceCodeDoc): Pro
 
 function assertMayApprove(caller: Caller, { scopes }: DeviceCodeDoc): void {
   if (!scopes.includes("admin") || (caller.kind === "user" && caller.role === "admin")) return;
-  throw new Fault("forbidden", "Only an org admin can approve a code with the scope admin.");
+  throw new Fault(
+    "forbidden",
+    "Only an org admin can approve a code with the scope admin. Ask one, or issue a code without it.",
+  );
 }

@@ -18,7 +18,7 @@ const FORGET_MS = 60 * 60_000;
 export const sessionsService: ServiceFactory = ({ store, config }) => {
   const sessions = store.collection(SessionModel);
   const codes = store.collection(DeviceCodeModel);
-  const failed = "sweep of sessions failed";
+  const failed = "sessions: the sweep failed and will be retried";
   const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
   const at = (agoMs: number) => new Date(store.now() - agoMs);
   const sweep = new SharedLoop("unfetched", () => removeUnfetched(sessions, at(0)), SWEEP_MS, failed);
@@ -83,12 +83,15 @@ function revokedBefore(err: unknown): void {
 }
 
 function notTheDevice(): Fault {
-  return new Fault("forbidden", "Heartbeats need a token of the device's own key.");
+  return new Fault(
+    "forbidden",
+    "Only the device itself can send heartbeats: use the key that it got when it was connected.",
+  );
 }
 
 function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
   const waitMs = (last_heartbeat_at?.getTime() ?? now) + HEARTBEAT_MS - now;
-  return rateLimited("One heartbeat a minute is enough; the next", 1, HEARTBEAT_MS / 1000, waitMs);
+  return rateLimited("A device can send one heartbeat per minute. Retry", 1, HEARTBEAT_MS / 1000, waitMs);
 }
 
 function present({ _id, client_name, client_version, connected_at, last_seen_at }: SessionDoc, now: number) {

@@ -23,7 +23,11 @@ export class Keys {
     const { tenant_id } = await requireAgent(ctx, agent_id);
     if (expires_at && Date.parse(expires_at) <= this.#runtime.store.now()) {
       const details = { value: expires_at };
-      throw invalidValue("expires_at", "expires_at: expected a time in the future.", details);
+      throw invalidValue(
+        "expires_at",
+        `expires_at: expected a time in the future, got ${expires_at}.`,
+        details,
+      );
     }
     const seed = ctx.meta.idempotency_seed;
     const ends = expires_at ? new Date(expires_at) : null;

@@ -12,38 +12,38 @@ export const ACTIONS: Record<StepKey, { ccode: string; title: string; suggested_
   },
   declare_interest: {
     ccode: "Connect",
-    title: "Say which events an agent wants",
+    title: "Subscribe an agent to events",
     suggested_prompt:
-      "Declare an interest in the event types that matter for your work, such as com.example.order.*.",
+      "Create an interest in the event types that matter for your work, such as com.example.order.*.",
   },
   publish_event: {
     ccode: "Capture",
     title: "Publish an event",
-    suggested_prompt: "Publish an event that says what you have just done.",
+    suggested_prompt: "Publish an event about what you have just done.",
   },
   acknowledge_delivery: {
     ccode: "Capture",
-    title: "Take a delivery and acknowledge it",
-    suggested_prompt: "Poll your deliveries, deal with each, and acknowledge those that are done.",
+    title: "Receive and acknowledge a delivery",
+    suggested_prompt: "Poll your deliveries, handle each one, and acknowledge those that are done.",
   },
   create_memory: {
     ccode: "Capture",
     title: "Remember something",
-    suggested_prompt: "Keep what you have learnt in this conversation as a memory.",
+    suggested_prompt: "Save what you have learnt in this conversation as a memory.",
   },
   search_memory: {
     ccode: "Consult",
-    title: "Search what is remembered",
-    suggested_prompt: "Search your memories for what we know of this task before you begin.",
+    title: "Search memories",
+    suggested_prompt: "Before you start, search your memories for what we know about this task.",
   },
   save_handoff: {
     ccode: "Continue",
     title: "Save a handoff",
-    suggested_prompt: "Save a handoff of where this work stands, so that I can go on in another client.",
+    suggested_prompt: "Save the state of this work as a handoff, so that I can continue in another client.",
   },
   complete_run: {
     ccode: "Complete",
     title: "Complete a run",
-    suggested_prompt: "Plan this as a run of steps, and complete them one after another.",
+    suggested_prompt: "Plan this as a run with steps, and complete them one after another.",
   },
 };

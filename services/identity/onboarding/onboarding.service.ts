@@ -84,7 +84,7 @@ async function findDone(ctx: Call, open: Set<StepKey>): Promise<StepKey[]> {
     if (key === "connect_agent" && kind === "agent") return true;
     if (key === "search_memory") return false;
     return ctx.call<boolean, { tenant_id: string }>(ASKED[key], { tenant_id }).catch((err) => {
-      ctx.broker.logger.warn({ err, key }, "a step of the onboarding cannot be checked now");
+      ctx.broker.logger.warn({ err, key }, "an onboarding step cannot be checked right now");
       return false;
     });
   };

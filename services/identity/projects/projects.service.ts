@@ -26,13 +26,13 @@ export const projectsService: ServiceFactory = ({ store }) => {
       create: action(createProject, async ({ params, meta }) => {
         const { tenant_id } = meta.caller;
         const { key, name = key, status = "active", target_date = null } = params;
-        if (UUID.test(key)) throw invalidValue("key", "key: a UUID cannot be a project's key.");
+        if (UUID.test(key)) throw invalidValue("key", `key: expected a key that is not a UUID, got ${key}.`);
         const folded_key = key.toLowerCase();
         const [_id, at] = [newUuid(meta.idempotency_seed), now()];
         const row = { _id, tenant_id, key, folded_key, name, status, target_date };
         const insert = projects.insertOnce({ ...row, created_at: at, updated_at: at });
         const message = (holder: ProjectDoc | null) =>
-          `A project with the key "${holder?.key ?? key}" already exists.`;
+          `A project with the key "${holder?.key ?? key}" already exists. Choose another key, or update that project.`;
         const unique = { field: "key", holder: { folded_key }, message };
         return present(await unlessTaken(projects, tenant_id, unique, insert));
       }),
@@ -63,10 +63,10 @@ export const projectsService: ServiceFactory = ({ store }) => {
 };
 
 function unknownKey(key: string, known: Pick<ProjectDoc, "key">[]): string {
-  const wrong = UUID.test(key) ? "it takes a project's key, not its id" : `there is no project "${key}"`;
-  if (known.length === 0) return `project_id: ${wrong}. There are no projects yet.`;
+  const wrong = UUID.test(key) ? "expected a project's key, got an id" : `there is no project "${key}"`;
+  if (known.length === 0) return `project_id: ${wrong}. Create the project first: there are none yet.`;
   const more = known.length === SUGGESTED ? ", …" : "";
-  return `project_id: ${wrong}. There are: ${known.map((each) => each.key).join(", ")}${more}.`;
+  return `project_id: ${wrong}. Expected one of ${known.map((each) => each.key).join(", ")}${more}.`;
 }
 
 function present({ _id, tenant_id, key, name, status, target_date, created_at, updated_at }: ProjectDoc) {

@@ -15,7 +15,7 @@ export const teamsService: ServiceFactory = ({ store }) => {
         const { name, description = null } = params;
         const _id = newId("team", meta.idempotency_seed);
         const row = { _id, tenant_id, name, description, created_at: new Date(store.now()) };
-        const message = () => `A team named "${name}" already exists.`;
+        const message = () => `A team named "${name}" already exists. Choose another name.`;
         const unique = { field: "name", holder: { name }, message };
         return present(await unlessTaken(teams, tenant_id, unique, teams.insertOnce(row)));
       }),

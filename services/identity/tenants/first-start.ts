@@ -94,7 +94,7 @@ async function makeTenant(broker: ServiceBroker, log: Log, credentials: Credenti
     } catch (err) {
       if (isFault(err) && err.type === "conflict") return false;
       if (!isUnreached(err)) throw err;
-      log.warn({ err }, "the first tenant is made later: a node that is needed for it does not answer");
+      log.warn({ err }, "the first tenant is not created yet: waiting for other nodes");
       await sleep(LOOK_MS);
       await broker.waitForServices(FOUNDERS, 0, LOOK_MS);
     }

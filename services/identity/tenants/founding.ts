@@ -79,5 +79,8 @@ async function release(
 }
 
 function slugTaken(slug: string, existing_resource_id: string | undefined): Fault {
-  return new Fault("conflict", `The slug "${slug}" is taken.`, { field: "slug", existing_resource_id });
+  return new Fault("conflict", `The slug "${slug}" is taken. Choose another.`, {
+    field: "slug",
+    existing_resource_id,
+  });
 }

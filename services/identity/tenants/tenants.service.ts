@@ -12,6 +12,8 @@ import { Tenants } from "./tenants.ts";
 
 const SWEEP_MS = 30_000;
 
+const ERASURE_FAILED = "tenants: an erasure failed and will be retried";
+
 export const tenantsService: ServiceFactory = (runtime) => {
   const { store, usage, config } = runtime;
   const rows = store.collection(TenantModel);
@@ -21,7 +23,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
     "erasures",
     (broker) => tenants.eraseDue(broker),
     SWEEP_MS,
-    "tenants: erased later",
+    "tenants: an erasure failed and will be retried",
   );
 
   return {
@@ -84,12 +86,24 @@ function routingActions(versions: RoutingVersions): Record<string, ActionSchema>
 
 /** Aggregated: the number of labels per tenant would be unbounded. */
 function observeStorage(service: Service, usage: StorageUsage): void {
-  observeSharedGauge(service, "storage_bytes", "What all tenants store, without indexes", "of", async () => ({
-    tenants: (await usage.totals()).used_bytes,
-  }));
-  observeSharedGauge(service, "tenants_over_quota", "Tenants that may store no more", "quota", async () => ({
-    storage: (await usage.totals()).full,
-  }));
+  observeSharedGauge(
+    service,
+    "storage_bytes",
+    "Bytes stored by all tenants, without indexes",
+    "of",
+    async () => ({
+      tenants: (await usage.totals()).used_bytes,
+    }),
+  );
+  observeSharedGauge(
+    service,
+    "tenants_over_quota",
+    "Tenants that have reached their storage quota",
+    "quota",
+    async () => ({
+      storage: (await usage.totals()).full,
+    }),
+  );
 }
 
 function toState({ _id: id, slug, name, status }: TenantDoc) {

@@ -98,7 +98,7 @@ export class Tenants {
     await eraseDue(this.#holdings(), {
       erased: (tenant_id) => this.#eraseElsewhere(broker, tenant_id),
       failed: (err, tenant_id) =>
-        broker.logger.error({ err, tenant_id }, "an erasure failed; it is tried again"),
+        broker.logger.error({ err, tenant_id }, "an erasure failed and will be retried"),
     });
     return false;
   }

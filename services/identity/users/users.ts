@@ -39,7 +39,8 @@ export class Users {
     const password = params.password ?? newPassword(this.#secrets, seed);
     const { tenant_id } = meta.caller;
     const row = { ...params, _id: newId("usr", seed), tenant_id, password };
-    const message = () => `A user with the e-mail ${row.email.toLowerCase()} already exists.`;
+    const message = () =>
+      `A user with the e-mail ${row.email.toLowerCase()} already exists. Update that user instead.`;
     const unique = { field: "email", holder: { email: row.email.toLowerCase() }, message };
     const user = await unlessTaken(this.#rows, tenant_id, unique, this.insert(row));
     return { ...present(user), ...(params.password === undefined && { password }) };
@@ -133,5 +134,5 @@ function present(user: UserDoc) {
 
 function refuseOwnDemotion(role?: string, status?: string): void {
   if (role !== "member" && status !== "disabled") return;
-  throw ruleBroken("own_account", "Nobody can disable or demote themselves.");
+  throw ruleBroken("own_account", "You cannot disable or demote yourself. Ask another admin.");
 }

@@ -22,12 +22,12 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
     return ((await Promise.all(OWNERS.map(ask))) as string[][]).flat();
   };
   const unused = new UnusedTwice(inUse);
-  const sweep = new SharedLoop("sweep", sweepBlobs, HOUR_MS, "the sweep of blobs failed");
+  const sweep = new SharedLoop("sweep", sweepBlobs, HOUR_MS, "blobs: the sweep failed and will be retried");
 
   async function sweepBlobs({ logger }: ServiceBroker): Promise<boolean> {
     unused.begin();
     const swept = await blobs.sweep(store.now() - KEPT_MS, unused.stay);
-    if (swept) logger.info({ swept }, "blobs that nobody needs were deleted");
+    if (swept) logger.info({ swept }, "unreferenced blobs were deleted");
     return false;
   }
 

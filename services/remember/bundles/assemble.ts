@@ -21,7 +21,7 @@ export async function assembleBundle(
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const { query, project_id, since, until } = ctx.params;
   if (since && until && Date.parse(since) > Date.parse(until)) {
-    throw invalidValue("until", "until: expected a time not before since.", { value: until });
+    throw invalidValue("until", `until: expected a time at or after since, got ${until}.`, { value: until });
   }
   if (project_id) await ctx.call("projects.require", { tenant_id, key: project_id });
   const asked = isSaid(query) ? query : null;

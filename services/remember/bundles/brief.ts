@@ -25,8 +25,8 @@ export function renderBrief({ query, items, degraded_reasons }: Gathered): strin
   const parts = [
     `# Context: ${items.length} ${items.length === 1 ? "item" : "items"}`,
     query === null
-      ? "The latest, for there was no query."
-      : `Gathered for the query:\n\n${quoteAsData(excerptOf(query))}`,
+      ? "The latest items: there was no query."
+      : `Collected for the query:\n\n${quoteAsData(excerptOf(query))}`,
     items.length > 0 && WARNING,
     ...(["memory", "output", "handoff"] as const).map((kind) => section(kind, items)),
     missing(degraded_reasons),
@@ -52,5 +52,5 @@ function excerptOf(text: string): string {
 }
 
 function missing(reasons: string[]): string {
-  return reasons.length ? `## Not complete\n\n${reasons.map((reason) => `- ${reason}`).join("\n")}` : "";
+  return reasons.length ? `## Incomplete\n\n${reasons.map((reason) => `- ${reason}`).join("\n")}` : "";
 }

@@ -9,7 +9,7 @@ import { type BundleDoc, BundleModel, present } from "./bundles.model.ts";
 import { hold, reap } from "./retention.ts";
 
 const SWEEP_MS = 10 * 60_000;
-const FAILED = "bundles: some are removed later";
+const FAILED = "bundles: old ones could not be removed; the next sweep retries";
 
 /** Gathers what an agent may need for a task, and keeps it unchanged (spec: Context bundle). */
 export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTION_DAYS } }) => {

@@ -46,8 +46,8 @@ async function ask(ctx: Call<Asked>, { kind, domain, cap }: (typeof LEGS)[number
     const asked = legOf(kind, ctx.params, limit);
     return await ctx.call<BundleLegAnswer, BundleLeg>(`${domain}.for_bundle`, asked, { timeout: PATIENCE });
   } catch (err) {
-    ctx.broker.logger.warn({ err, domain }, "a bundle is made without a part of it");
-    return { items: [], degraded: ["could not be asked"] };
+    ctx.broker.logger.warn({ err, domain }, "a bundle was created without one of its domains");
+    return { items: [], degraded: ["the search failed"] };
   }
 }
 
@@ -72,11 +72,11 @@ export function isSaid(query: string | null | undefined): query is string {
 }
 
 const WHY: Record<string, string> = {
-  "vector+bm25": "Fits the query in words and in meaning.",
-  vector: "Fits the query in meaning.",
-  bm25: "Fits the query in words.",
-  context: "Next to text that fits the query.",
-  recent: "One of the latest.",
+  "vector+bm25": "Matches the query in words and in meaning.",
+  vector: "Matches the query in meaning.",
+  bm25: "Matches the query in words.",
+  context: "Adjacent to text that matches the query.",
+  recent: "One of the latest items.",
 };
 
 function whyOf({ source }: BundleCandidate): string {

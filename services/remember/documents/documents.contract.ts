@@ -44,7 +44,8 @@ const MimeType = oneOf(MIME_TYPES, { description: "Media type of the file.", exa
 const SensitivityOfDocument = oneOf(SENSITIVITIES, {
   default: "internal",
   description:
-    "`public`, `internal`: readable by the whole tenant. `confidential`, `restricted`: by the uploader and its team.",
+    "Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the " +
+    "uploader and its team. Levels with the same readers differ only as a label.",
 });
 const Labels = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100, description });

@@ -19,7 +19,12 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
   const { DOCUMENT_MAX_BYTES, DOCUMENT_PARSE_SECONDS: seconds } = config;
   let broker: ServiceBroker;
   let ingest: Ingest;
-  const loop = new SharedLoop("queue", () => ingest.work(), LOOK_MS, "documents: the queue cannot be read");
+  const loop = new SharedLoop(
+    "queue",
+    () => ingest.work(),
+    LOOK_MS,
+    "documents: the queue could not be read; the next sweep retries",
+  );
   const documents: Documents = {
     sources: store.collection(SourceModel),
     rows: store.collection(DocumentModel),

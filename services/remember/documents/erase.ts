@@ -48,7 +48,7 @@ export async function deleteDocument(
   if (!doc || doc.status === "deleted" || !(isReadable(access, doc) || isAdmin(caller)))
     return { deleted: false, error_code: "not_found" };
   if (!isAdmin(caller) && !access.agent_ids.includes(doc.agent_id))
-    throw new Fault("forbidden", "Only its uploader or an admin may delete a document.");
+    throw new Fault("forbidden", "Only its uploader and admins can delete a document. Ask one of them.");
   const there = { _id: document_id, status: { $ne: "deleted" as const } };
   const update = { $set: emptied(doc, now()), $unset: { ...GONE, subject: 1 } };
   const removed = await rows.update(caller.tenant_id, there, update);

@@ -91,7 +91,10 @@ export class Ingest {
         (doc, err) => this.#postpone(doc, err),
       )
       .catch((err) =>
-        this.#deps.broker.logger.warn({ err }, "documents: a step failed and is retried when its lease ends"),
+        this.#deps.broker.logger.warn(
+          { err },
+          "documents: a step failed and will be retried when its lease ends",
+        ),
       );
     this.#tell(claimed);
   }
@@ -104,7 +107,7 @@ export class Ingest {
     const attempts = doc.attempts + 1;
     this.#deps.broker.logger.warn(
       { err, document_id: doc._id },
-      "documents: a step failed and is tried again",
+      "documents: a step failed and will be retried",
     );
     await this.#deps.queue.release(doc, this.#deps.documents.now() + backOff(attempts) * 1000, { attempts });
   }

@@ -32,7 +32,7 @@ export async function readDocument(
 }
 
 function whyNot(reason: ThreadEnded["reason"], { seconds, megabytes }: ThreadLimits): string {
-  if (reason === "memory") return `needs more than ${megabytes} MB of memory to read`;
-  if (reason === "time") return `takes longer than ${seconds} s to read`;
-  return reason === "closed" ? "was not read to the end" : "cannot be read";
+  if (reason === "memory") return `needs more than ${megabytes} MB of memory to parse`;
+  if (reason === "time") return `takes longer than ${seconds} s to parse`;
+  return reason === "closed" ? "was not parsed completely" : "cannot be parsed";
 }

@@ -1,4 +1,4 @@
-import { invalidValue } from "../../../lib/contract/faults.ts";
+import { unknownReference } from "../../../lib/contract/faults.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -12,7 +12,7 @@ export async function searchDocuments({ sources, rows, chunks }: Documents, ctx:
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, explain, audience, source_id } = ctx.params;
   if (source_id !== undefined && !(await sources.exists(tenant_id, { _id: source_id })))
-    throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
+    throw unknownReference("source_id", "source", source_id);
   const access = await ownerAccess(ctx);
   const where = {
     audience: wantedLabels(audience),

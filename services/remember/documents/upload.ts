@@ -1,6 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
@@ -34,7 +34,7 @@ export async function uploadDocument(documents: Documents, ctx: Call<Upload>, ma
     if (doc) documents.nudge();
     return doc && { doc, isNew: true };
   };
-  const refusal = `"${ctx.params.filename}" is being uploaded by others: send it again.`;
+  const refusal = `"${ctx.params.filename}" is being uploaded concurrently. Retry.`;
   const { doc, isNew } = await guardedWrite(attempt, refusal);
   if (!isNew) ctx.meta.$statusCode = 200;
   return { accepted: true, document_id: doc._id, status: doc.status };
@@ -60,10 +60,10 @@ async function sourceFor({ sources, now }: Documents, ctx: Call<Upload>): Promis
   const { source_id } = ctx.params;
   if (source_id !== undefined) {
     const source = await sources.findOne(caller.tenant_id, { _id: source_id });
-    if (!source) throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
+    if (!source) throw unknownReference("source_id", "source", source_id);
     const { agent_ids } = await ownerAccess(ctx);
     if (agent_ids.includes(source.owner_id)) return source;
-    throw new Fault("forbidden", "Documents can be added only to the caller's own source.");
+    throw new Fault("forbidden", "You can add documents only to your own source. Omit source_id to use it.");
   }
   const owner_id = callerId(caller);
   const _id = newUuid(`source ${caller.tenant_id} ${owner_id}`);

@@ -18,7 +18,7 @@ export const findingsService: ServiceFactory = ({ store }) => {
     "relay",
     (broker) => relay.run(broker),
     SWEEP_MS,
-    "findings: some wait for their place",
+    "findings: some could not be numbered; the next sweep retries",
   );
 
   return {

@@ -1,6 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
-import { invalidValue, isFault } from "../../../lib/contract/faults.ts";
+import { invalidValue, isFault, unknownReference } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { Type } from "../../../lib/contract/type.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
@@ -162,20 +162,19 @@ class Creation {
     if (scope === "agent" && caller.kind === "user") {
       throw invalidValue(
         "scope",
-        "The scope agent is for agents: a person remembers for a team or the institution.",
+        "scope: people cannot create memories with the scope agent. Use team or institutional.",
       );
     }
     if (scope !== "team") {
       if (team_id)
-        throw invalidValue("team_id", `team_id is allowed only with the scope team, not with ${scope}.`);
+        throw invalidValue("team_id", `team_id: allowed only with the scope team, got scope ${scope}.`);
       return null;
     }
     const own = caller.kind === "agent" ? caller.team_id : null;
     const wanted = team_id ?? own;
-    if (!wanted)
-      throw invalidValue("team_id", "The scope team needs a team_id: the caller belongs to no team.");
+    if (!wanted) throw invalidValue("team_id", "team_id is required: you do not belong to a team.");
     if (wanted !== own && !(await this.#mayShareWith(wanted)))
-      throw invalidValue("team_id", `There is no team ${wanted}, or the caller is not a member.`);
+      throw unknownReference("team_id", "team", wanted);
     return wanted;
   }
 
@@ -189,7 +188,7 @@ class Creation {
   async #chunkOf({ source_type, source_id }: NewMemory): Promise<CitedChunk | null> {
     if (source_type !== "document_chunk" || !source_id) return null;
     const chunk = await this.#lookUp<CitedChunk | null>("documents.cite_chunk", { chunk_id: source_id });
-    if (!chunk) throw invalidValue("source_id", `There is no document chunk ${source_id}.`);
+    if (!chunk) throw unknownReference("source_id", "document chunk", source_id);
     return chunk;
   }
 

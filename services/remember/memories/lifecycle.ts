@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { type Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
+import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Update } from "../../../storage/query.ts";
@@ -30,7 +30,7 @@ function change(memories: Memories, ctx: Request, id: string, decide: Decide): P
     if (changed) await memories.afterChange(ctx, [changed]);
     return changed;
   };
-  return guardedWrite(attempt, "The memory is being changed by others; try again.", id);
+  return guardedWrite(attempt, "The memory is being changed concurrently. Retry.", id);
 }
 
 async function changeAndShow(memories: Memories, ctx: Request, id: string, decide: Decide) {
@@ -85,12 +85,12 @@ export async function promote(memories: Memories, ctx: CallOf<typeof promoteMemo
   const { tenant_id } = ctx.meta.caller;
   const team_id = ctx.params.team_id ?? null;
   await memories.findManaged(ctx, id);
-  if (scope === "team" && !team_id) throw invalidValue("team_id", "Promoting to a team needs a team_id.");
+  if (scope === "team" && !team_id) throw invalidValue("team_id", "team_id is required with the scope team.");
   if (scope !== "team" && team_id) {
-    throw invalidValue("team_id", `team_id is allowed only with the scope team, not with ${scope}.`);
+    throw invalidValue("team_id", `team_id: allowed only with the scope team, got scope ${scope}.`);
   }
   if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
-    throw invalidValue("team_id", `There is no team ${team_id}.`);
+    throw unknownReference("team_id", "team", team_id);
   }
   return changeAndShow(memories, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
@@ -111,7 +111,7 @@ function narrows({ scope, team_id }: MemoryDoc, wanted: string): Fault {
   const from = team_id ? `${scope} (${team_id})` : scope;
   return ruleBroken(
     "scope_only_widens",
-    `A memory's scope can only be widened: ${from} to ${wanted} is not allowed.`,
+    `The scope of a memory can only be widened: ${from} to ${wanted} is not allowed. Expected a wider scope.`,
   );
 }
 

@@ -31,7 +31,7 @@ const SWEEP_MS = 60_000;
 const CITE_MS = 5_000;
 /** Interval for finishing interrupted replacements: until then the new memory, and perhaps the old one, is hidden. */
 const FINISH_MS = 5_000;
-const FAILED = "memories: a sweep failed and is tried again";
+const FAILED = "memories: a sweep failed and will be retried";
 
 export const memoriesService: ServiceFactory = ({ store, config, log }) => {
   const { MEMORY_REVERSIBILITY_DAYS } = config;
@@ -40,7 +40,7 @@ export const memoriesService: ServiceFactory = ({ store, config, log }) => {
     "announcements",
     (broker) => announceChanges(memories.rows, broker),
     ANNOUNCE_MS,
-    "memories: events wait to be published",
+    "memories: events could not be published; the next sweep retries",
   );
   const erasures = new Erasures(memories, store.collection(MemoryErasureModel), store);
   const touches = new Touches(memories.rows, (err) => log.warn({ err }, FAILED));

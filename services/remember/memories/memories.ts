@@ -68,7 +68,10 @@ export class Memories {
   async findManaged(ctx: RequestContext, id: string): Promise<MemoryDoc> {
     const { doc, access } = await this.findReadable(ctx, id);
     if (mayManage(ctx.meta.caller, access, doc)) return doc;
-    throw new Fault("forbidden", "Only its owner or an org admin may change or forget a memory.");
+    throw new Fault(
+      "forbidden",
+      "Only its owner and org admins can change or forget a memory. Ask one of them.",
+    );
   }
 
   /**
@@ -126,7 +129,7 @@ export class Memories {
         const put: SearchPut = { tenant_id, entries: page.map(toEntry) };
         await ctx
           .call("search.put", put, { timeout: PUT_TIMEOUT_MS })
-          .catch((err) => this.log.warn({ err }, "memories: search will learn of a change later"));
+          .catch((err) => this.log.warn({ err }, "memories: the search index is updated later"));
       }),
     );
   }
@@ -154,7 +157,7 @@ export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> 
 
 /** The fault for operations that require an active memory. */
 export function notActive({ _id, status }: MemoryDoc): Fault {
-  return new Fault("conflict", `Memory ${_id} is ${status}, not active.`, {
+  return new Fault("conflict", `The memory ${_id} is ${status}; only active memories can be changed.`, {
     existing_resource_id: _id,
     status,
   });

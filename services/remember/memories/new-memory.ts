@@ -17,7 +17,7 @@ export function metadataText(metadata: object | null | undefined): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_METADATA) return text;
   const allowed = `at most ${MAX_METADATA}`;
-  throw invalidValue("metadata", `metadata has ${bytes} bytes as JSON; ${allowed} are allowed.`, {
+  throw invalidValue("metadata", `metadata: expected ${allowed} bytes as JSON, got ${bytes}.`, {
     expected: allowed,
   });
 }

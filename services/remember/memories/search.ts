@@ -133,7 +133,7 @@ export class FirstSearches {
     } catch (err) {
       // The search succeeds anyway: the next one reports it.
       this.#reported.delete(tenant_id);
-      ctx.broker.logger.debug("memories: a search could not be noted", err);
+      ctx.broker.logger.debug("memories: a search could not be recorded", err);
     }
   }
 }

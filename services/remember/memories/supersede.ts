@@ -26,7 +26,11 @@ async function supersedeBy(
   id: string,
   winner_id: string,
 ): Promise<MemoryDoc> {
-  if (id === winner_id) throw invalidValue("superseded_by_id", "A memory cannot supersede itself.");
+  if (id === winner_id)
+    throw invalidValue(
+      "superseded_by_id",
+      "superseded_by_id: expected another memory; a memory cannot supersede itself.",
+    );
   // Sequential: if both are missing, the error always names the one in the path.
   const found = await memories.findReadable(ctx, id);
   const { doc: loser } = found;
@@ -115,7 +119,7 @@ async function requireWinner({ rows, now }: Memories, loser: MemoryDoc, winner: 
 /** Records the relationship at once; the loop that announces changes repeats it at the latest. */
 function noteSuperseding({ log }: Memories, ctx: Pick<ServiceBroker, "call">, doc: MemoryDoc): Promise<void> {
   return recordSuperseding(ctx, doc).catch((err) =>
-    log.warn({ err }, "memories: a replacement will be noted as a relationship later"),
+    log.warn({ err }, "memories: the relationship of a superseded memory is recorded later"),
   );
 }
 
@@ -127,14 +131,14 @@ function noteSuperseding({ log }: Memories, ctx: Pick<ServiceBroker, "call">, do
  */
 export async function requireReplaceable(ctx: RequestContext, { doc, access }: Found, successor: Scoped) {
   if (!mayManage(ctx.meta.caller, access, doc)) {
-    throw new Fault("forbidden", "Only its owner or an org admin may supersede a memory.");
+    throw new Fault("forbidden", "Only its owner and org admins can supersede a memory. Ask one of them.");
   }
   if (!(await isReadByAllReaders(ctx, doc, successor))) throw lessVisible(doc, successor);
 }
 
 function lessVisible(doc: Scoped, successor: Scoped): Fault {
   const message =
-    `A successor must be at least as visible as the memory it replaces: ${shown(successor)} does not cover ` +
+    `A successor must be at least as visible as the memory that it supersedes: ${shown(successor)} does not cover ` +
     `${shown(doc)}. Promote the successor first.`;
   return ruleBroken("scope_only_widens", message);
 }

@@ -9,7 +9,7 @@ import { propose, proposeDuplicate } from "./propose.ts";
 import { collapseDue, reject, resolve } from "./settle.ts";
 
 const SWEEP_MS = 5_000;
-const UNMERGED = "merges: memories wait to be merged";
+const UNMERGED = "merges: some could not be completed; the next sweep retries";
 
 export const mergesService: ServiceFactory = ({ store }) => {
   const proposals = store.collection(MergeModel);

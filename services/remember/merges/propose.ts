@@ -17,7 +17,11 @@ type Proposer = Pick<MergeDoc, "proposer_user_id" | "proposer_agent_id" | "resol
 export async function propose({ proposals, now }: Merges, ctx: Call<Given>): Promise<MergeDoc> {
   const { memory_a_id: a, memory_b_id: b, resolution_note = null } = ctx.params;
   const both = await Promise.all([requireReadable(ctx, a), requireReadable(ctx, b)]);
-  if (a === b) throw invalidValue("memory_b_id", "memory_b_id: a memory cannot be merged with itself.");
+  if (a === b)
+    throw invalidValue(
+      "memory_b_id",
+      "memory_b_id: expected another memory than memory_a_id; a memory cannot be merged with itself.",
+    );
   for (const memory of both) requireActive(memory, now().getTime());
   const { caller, idempotency_seed } = ctx.meta;
   const proposer: Proposer = {
@@ -40,9 +44,13 @@ async function takeOver(
   const taken = await proposals.update(tenant_id, own, { $set: proposer });
   if (taken) return taken;
   const holder = await proposals.findOne(tenant_id, { open_pair });
-  throw new Fault("conflict", "An open proposal to merge these memories already exists.", {
-    existing_resource_id: holder?._id ?? null,
-  });
+  throw new Fault(
+    "conflict",
+    "An open proposal to merge these memories already exists. Resolve or reject it first.",
+    {
+      existing_resource_id: holder?._id ?? null,
+    },
+  );
 }
 
 interface Duplicate {
@@ -83,8 +91,12 @@ export function requireActive(
 ): void {
   if (!isStanding(memory, now)) throw notFound("memory", memory.id);
   if (memory.status === "active") return;
-  throw new Fault("conflict", `Memory ${memory.id} is ${memory.status}, not active.`, {
-    existing_resource_id: memory.id,
-    status: memory.status,
-  });
+  throw new Fault(
+    "conflict",
+    `The memory ${memory.id} is ${memory.status}; only active memories can be merged.`,
+    {
+      existing_resource_id: memory.id,
+      status: memory.status,
+    },
+  );
 }

@@ -30,10 +30,14 @@ export async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<Me
   const ids = [row.memory_a_id, row.memory_b_id];
   if (!ids.includes(surviving_memory_id)) {
     const allowed = `memory_a_id (${ids[0]}) or memory_b_id (${ids[1]})`;
-    throw invalidValue("surviving_memory_id", `surviving_memory_id: expected ${allowed}.`, {
-      value: surviving_memory_id,
-      expected: allowed,
-    });
+    throw invalidValue(
+      "surviving_memory_id",
+      `surviving_memory_id: expected ${allowed}, got ${surviving_memory_id}.`,
+      {
+        value: surviving_memory_id,
+        expected: allowed,
+      },
+    );
   }
   if (row.status !== "open") throw settledAlready(row);
   await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
@@ -46,7 +50,7 @@ export async function resolve(merges: Merges, ctx: Call<Resolution>): Promise<Me
   const collapsed = await collapse(merges, ctx, settled);
   if (collapsed) return collapsed;
   await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, merges.now().getTime());
-  throw new Fault("conflict", "Others are changing these memories; retry.", {
+  throw new Fault("conflict", "These memories are being changed concurrently. Retry.", {
     existing_resource_id: id,
   });
 }
@@ -99,8 +103,8 @@ async function requireMergeable(
   if (await isReadByAllReaders(ctx, { tenant_id, ...other }, survivor)) return;
   throw ruleBroken(
     "scope_only_widens",
-    `The surviving memory must be at least as visible as the other: scope ${survivor.scope} does not cover ` +
-      `${other.scope}. Let the other survive, or promote this one first.`,
+    `The surviving memory must be at least as visible as the other: the scope ${survivor.scope} does not cover ` +
+      `${other.scope}. Choose the other as the survivor, or promote this one first.`,
   );
 }
 
@@ -158,7 +162,7 @@ export async function collapseDue(merges: Merges, broker: ServiceBroker): Promis
 }
 
 function settledAlready({ _id, status }: MergeDoc): Fault {
-  return new Fault("conflict", `The merge proposal is already ${status}.`, {
+  return new Fault("conflict", `The merge proposal is already ${status}. Only open ones can be decided.`, {
     existing_resource_id: _id,
     status,
   });

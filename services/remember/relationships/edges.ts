@@ -42,7 +42,7 @@ export async function createEdge(edges: Edges, now: number, ctx: CallOf<typeof c
     const holder = await edges.findOne(tenant_id, { edge });
     throw new Fault(
       "conflict",
-      `A relationship ${relationship_type} between these memories already exists.`,
+      `A relationship ${relationship_type} between these memories already exists. Delete it to replace it.`,
       {
         existing_resource_id: holder?._id ?? null,
       },
@@ -74,7 +74,10 @@ export async function deleteEdge(
       `Relationships of the type ${edge.relationship_type} are recorded by the service and cannot be deleted.`,
     );
   if (edge.created_by !== callerId(caller) && !isOwn(ctx, source) && !isOrgAdmin(caller))
-    throw new Fault("forbidden", "Only who made it, the owner of its source and org admins may remove it.");
+    throw new Fault(
+      "forbidden",
+      "Only its creator, the owner of its source and org admins can delete a relationship.",
+    );
   const removed = await edges.delete(caller.tenant_id, { _id: edge._id });
   if (!removed) throw notFound("relationship", edge._id);
 }
@@ -115,7 +118,10 @@ function checkEdge(source: string, target: string, type: string): void {
   const error = typeError(type);
   if (error) throw invalidValue("relationship_type", `relationship_type: ${error}`, { value: type });
   if (source === target) {
-    throw invalidValue("target_memory_id", "target_memory_id: a memory cannot be related to itself.");
+    throw invalidValue(
+      "target_memory_id",
+      "target_memory_id: expected another memory; a memory cannot be related to itself.",
+    );
   }
 }
 
@@ -125,5 +131,5 @@ function metadataText(metadata: object | null | undefined): string | null {
   const text = JSON.stringify(metadata);
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_METADATA) return text;
-  throw invalidValue("metadata", `metadata has ${bytes} bytes as JSON; the limit is ${MAX_METADATA}.`);
+  throw invalidValue("metadata", `metadata: expected at most ${MAX_METADATA} bytes as JSON, got ${bytes}.`);
 }

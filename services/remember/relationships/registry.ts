@@ -9,23 +9,23 @@ export interface RelationshipType {
 
 /** All types that callers may set: add new types only here (spec: Memories, relationship types). */
 export const RELATIONSHIP_TYPES: readonly RelationshipType[] = [
-  type("related_to", "Has to do with it; where no other type says more.", "related_to"),
+  type("related_to", "Is related to it in a way that no other type describes.", "related_to"),
   type("supports", "Is evidence for it."),
-  type("contradicts", "Cannot be true together with it.", "contradicts"),
-  type("caused_by", "Came about because of it.", "causes"),
-  type("causes", "Brought it about.", "caused_by"),
-  type("derived_from", "Was concluded or written from it: its trust is no higher."),
-  type("part_of", "Is a part of it."),
-  type("depends_on", "Holds only as long as it does."),
-  type("precedes", "Comes before it in time or order.", "follows"),
-  type("follows", "Comes after it in time or order.", "precedes"),
-  type("supersedes", "Stands in its place; retires nothing by itself.", "superseded_by"),
-  type("superseded_by", "Has it in its place; retires nothing by itself.", "supersedes"),
-  type("corrects", "Puts right what it says.", "corrected_by"),
-  type("corrected_by", "Is put right by it.", "corrects"),
+  type("contradicts", "Cannot be true if it is true.", "contradicts"),
+  type("caused_by", "Is its effect.", "causes"),
+  type("causes", "Is its cause.", "caused_by"),
+  type("derived_from", "Was concluded or written from it, and is trusted no more than it."),
+  type("part_of", "Is part of it."),
+  type("depends_on", "Is true only while it is true."),
+  type("precedes", "Is before it in time or order.", "follows"),
+  type("follows", "Is after it in time or order.", "precedes"),
+  type("supersedes", "Replaces it. Does not change its status.", "superseded_by"),
+  type("superseded_by", "Is replaced by it. Does not change the status.", "supersedes"),
+  type("corrects", "Corrects it.", "corrected_by"),
+  type("corrected_by", "Is corrected by it.", "corrects"),
   type("references", "Mentions it."),
-  type("generalizes", "Says the same of more.", "specializes"),
-  type("specializes", "Says the same of less.", "generalizes"),
+  type("generalizes", "Makes the same statement about more cases.", "specializes"),
+  type("specializes", "Makes the same statement about fewer cases.", "generalizes"),
 ];
 
 /** Types that the service records for provenance; callers cannot set these. */
@@ -41,8 +41,8 @@ const ACCEPTED = new Set(RELATIONSHIP_TYPES.map(({ name }) => name));
 export function typeError(name: string): string | null {
   if (ACCEPTED.has(name)) return null;
   const reserved = (PROVENANCE_TYPES as readonly string[]).includes(name);
-  const wrong = reserved ? `${name} is reserved for the service` : `"${name.slice(0, 100)}" is not accepted`;
-  return `${wrong}; accepted are ${[...ACCEPTED].join(", ")}.`;
+  const wrong = reserved ? `${name} is recorded only by the service` : `"${name.slice(0, 100)}" is unknown`;
+  return `${wrong}. Expected one of ${[...ACCEPTED].join(", ")}.`;
 }
 
 function type(name: string, description: string, inverse: string | null = null): RelationshipType {

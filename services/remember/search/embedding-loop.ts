@@ -150,7 +150,7 @@ export class EmbeddingWork {
     const dims = (await index.useModel(embedder.model))?.dims ?? null;
     const given = vector?.length;
     if (dims !== null && dims !== given)
-      throw new Error(`the embedder gave ${given} components where ${embedder.model} had ${dims}`);
+      throw new Error(`the embedder returned ${given} components, but ${embedder.model} had ${dims} before`);
   }
 
   async #proposeDuplicates(rows: readonly VectorRow[]): Promise<void> {

@@ -47,11 +47,11 @@ export async function find(
   const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);
   const reasons = [
     reason,
-    legs.isMisfit ? "vector: the embedder gave a vector of another length" : null,
-    legs.isPartial ? "bm25, vector: the index is being loaded, and not all of it was searched" : null,
-    isNew ? "bm25, vector: the index is being made, and not all of it was searched" : null,
+    legs.isMisfit ? "vector: the embedder returned a vector of another length" : null,
+    legs.isPartial ? "bm25, vector: the index is being loaded; only part of it was searched" : null,
+    isNew ? "bm25, vector: the index is being built; only part of it was searched" : null,
     isLate ? "bm25, vector: the index has just been taken over, and the latest changes may be missing" : null,
-    legs.isBuilding ? "vector: the index is being made" : null,
+    legs.isBuilding ? "vector: the index is being built" : null,
   ];
   return {
     hits,
@@ -111,12 +111,15 @@ function planOf(course: Course): SearchPlan {
 }
 
 const FATES: Record<Exclude<Expected, "candidate">, { stage: string; reason: string }> = {
-  unknown: { stage: "visible", reason: "There is no such entry that the caller may find." },
+  unknown: { stage: "visible", reason: "No such entry exists, or you may not read it." },
   expired: { stage: "visible", reason: "It has expired." },
-  superseded: { stage: "visible", reason: "It is superseded, and superseded ones were not asked for." },
-  filtered: { stage: "filter", reason: "It does not fit the scope, types, project or tags asked for." },
-  unmatched: { stage: "match", reason: "It has none of the query's words, and no vector to compare." },
-  outranked: { stage: "candidates", reason: "Others are nearer to the query, in words and in meaning." },
+  superseded: { stage: "visible", reason: "It is superseded, and the search excludes superseded entries." },
+  filtered: { stage: "filter", reason: "It does not match the scope, types, project or tags of the search." },
+  unmatched: { stage: "match", reason: "It contains no word of the query, and has no vector to compare." },
+  outranked: {
+    stage: "candidates",
+    reason: "Other entries match the query better, in words and in meaning.",
+  },
 };
 
 /** Returns where and why an expected entry dropped out. */
@@ -133,7 +136,7 @@ function fateOf(id: string, { asked, legs, ranked, floor }: Course): NonNullable
       id,
       found: false,
       stage: "limit",
-      reason: `It is number ${place + 1} with score ${rounded}; the limit is ${asked.limit}.`,
+      reason: `It is result ${place + 1} with score ${rounded}; the limit is ${asked.limit}.`,
     };
-  return { id, found: true, stage: "result", reason: `It is number ${place + 1} with score ${rounded}.` };
+  return { id, found: true, stage: "result", reason: `It is result ${place + 1} with score ${rounded}.` };
 }

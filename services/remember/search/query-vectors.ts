@@ -46,7 +46,7 @@ export class QueryVectors {
       return { vector: vector.some((x) => x !== 0) ? vector : null, reason: null };
     } catch (err) {
       if (isFault(err))
-        return { vector: null, reason: "vector: too many of your queries wait for the embedder" };
+        return { vector: null, reason: "vector: too many of your queries are waiting for the embedder" };
       return { vector: null, reason: "vector: the embedder failed" };
     } finally {
       clearTimeout(timer);

@@ -74,7 +74,7 @@ export class SearchNode {
     this.#catchUp = new CatchUp({ broker, index, ...record, now: store.now, view });
     await this.#catchUp.begin();
     health.remark("embedder", () => this.#embedderFault);
-    observeGauge("embed_gap", "Entries of search that have no vector yet", "of", async () => ({
+    observeGauge("embed_gap", "Search entries without a vector", "of", async () => ({
       all: await this.#ownGap(),
     }));
   }
@@ -88,11 +88,13 @@ export class SearchNode {
       return more;
     };
     this.#catchingUp = new Loop(pass, CATCH_UP_MS, (err) =>
-      log.warn({ err }, "search has to catch up later"),
+      log.warn({ err }, "search: catching up failed and will be retried"),
     );
     this.#catchingUp.start();
     if (this.#embedder) this.#startEmbedding(this.#embedder);
-    this.#warmUp().catch((err) => log.debug({ err }, "the search index is loaded when it is asked"));
+    this.#warmUp().catch((err) =>
+      log.debug({ err }, "search: the index will be loaded with the first query"),
+    );
   }
 
   async close(): Promise<void> {
@@ -210,7 +212,8 @@ export class SearchNode {
     };
     const loop = new Loop(task, EMBED_MS, (err) => {
       const { message } = err as Error;
-      if (message !== this.#embedderFault) log.warn({ err }, "vectors are missing until this is over");
+      if (message !== this.#embedderFault)
+        log.warn({ err }, "the embedder failed: new entries have no vectors until it recovers");
       this.#embedderFault = message;
     });
     this.#embedding = { loop, work };

@@ -88,7 +88,7 @@ export class Specialists {
       try {
         return await newestVersion(this.#rows, tenant_id, { name });
       } catch (err) {
-        this.#log.warn({ err, tries }, "a specialist could not be read");
+        this.#log.warn({ err, tries }, "specialists: one could not be loaded");
       }
     }
     return undefined;

@@ -99,7 +99,7 @@ export class Channels {
   }
 
   #unlessTaken<T>(tenant_id: string, name = "", write: Promise<T>): Promise<T> {
-    const message = () => `A channel named "${name}" already exists.`;
+    const message = () => `A channel named "${name}" already exists. Choose another name.`;
     return unlessTaken(this.#channels, tenant_id, { field: "name", holder: { name }, message }, write);
   }
 }

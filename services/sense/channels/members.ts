@@ -65,7 +65,9 @@ export class Members {
 
 function selfOf(caller: Caller): string {
   if (caller.kind === "agent") return caller.agent_id;
-  throw invalidValue("agent_id", "agent_id: required, because the caller is a person.", { value: null });
+  throw invalidValue("agent_id", "agent_id is required: only agents are members, and you are a person.", {
+    value: null,
+  });
 }
 
 function toMembership({ _id: id, channel_id, agent_id }: MemberDoc) {

@@ -20,17 +20,17 @@ export function shownUrl(url: string): string {
  */
 export async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): Promise<void> {
   if (!URL.canParse(url) || hostOf(url) === "") {
-    throw invalidValue("url", "url: expected amqp://host or amqps://host, with special characters as %XX.");
+    throw invalidValue("url", "url: expected amqp://HOST or amqps://HOST. Encode special characters as %XX.");
   }
   try {
     const { username, password } = new URL(url);
     decodeURIComponent(username + password);
   } catch {
-    throw invalidValue("url", "url: the credentials contain a % that is not encoded as %25.");
+    throw invalidValue("url", "url: the credentials contain a %. Encode it as %25.");
   }
   if (allowPrivate) return;
   await assertPublicHost(hostOf(url), resolve).catch((err: Error) => {
-    throw invalidValue("url", `url: ${err.message} without CONNECTOR_ALLOW_PRIVATE.`);
+    throw invalidValue("url", `url: ${err.message} unless the operator sets CONNECTOR_ALLOW_PRIVATE.`);
   });
 }
 
@@ -42,7 +42,8 @@ export function sourceOf(kind: ConnectorKind, given: { queue?: string; address?:
   const [wanted, other] =
     kind === "amqp091" ? (["queue", "address"] as const) : (["address", "queue"] as const);
   const from = given[wanted];
-  if (from === undefined) throw invalidValue(wanted, `${wanted}: kind ${kind} needs it.`);
-  if (given[other] !== undefined) throw invalidValue(other, `${other}: kind ${kind} takes ${wanted} only.`);
+  if (from === undefined) throw invalidValue(wanted, `${wanted} is required for the kind ${kind}.`);
+  if (given[other] !== undefined)
+    throw invalidValue(other, `${other}: not allowed for the kind ${kind}. Use ${wanted} instead.`);
   return from;
 }

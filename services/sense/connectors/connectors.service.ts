@@ -13,7 +13,11 @@ const LOOK_MS = 15_000;
 export const connectorsService: ServiceFactory = (runtime) => {
   let connectors: Connectors;
   let runner: Runner;
-  const loop = new ServiceLoop(() => runner.look(), LOOK_MS, "connectors: will be tried again");
+  const loop = new ServiceLoop(
+    () => runner.look(),
+    LOOK_MS,
+    "connectors: the sweep failed and will be retried",
+  );
 
   async function stop(): Promise<void> {
     await Promise.all([loop.stop(), runner.stopAll()]);

@@ -49,7 +49,7 @@ export class Connectors {
     const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
     await checkUrl(url, config.CONNECTOR_ALLOW_PRIVATE, resolve);
     const _id = newId("con", ctx.meta.idempotency_seed);
-    const [called, rule, instead] = ["connectors", "connector_limit", "delete one first"] as const;
+    const [called, rule, instead] = ["connectors", "connector_limit", "Delete one first"] as const;
     await requireRoom({ of: this.#rows, most: MOST_CONNECTORS, called, rule, instead }, tenant_id, _id);
     const at = this.#now();
     const given = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };

@@ -152,7 +152,7 @@ export class Consumer {
       }
       // After a disconnection the broker redelivers them itself.
       if (connector === this.#connector && connector) this.#waiting.unshift(...again);
-      this.#fail("retrying", "the messages cannot be stored now");
+      this.#fail("retrying", "received messages cannot be stored right now");
       await this.#pause(++failures);
       if (this.#stopping.signal.aborted) return;
     }

@@ -8,6 +8,7 @@ import { parseJsonBytes } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { compileMapping, type Mapped, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
+import { mappingError, thrownMappingError } from "../ingest/mapping-error.ts";
 import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
 
 const STRUCTURED = "application/cloudevents+json";
@@ -61,12 +62,12 @@ function readBinary(attributes: Record<string, unknown>, type: string, body: Buf
     const payload = binaryEvent(attributes, type, body);
     return { ...takeCloudEvent(payload), payload, origin };
   } catch (err) {
-    return unread((err as Error).message, body);
+    return unread(thrownMappingError(err), body);
   }
 }
 
-function unread(why: string, body: Buffer): Read {
-  return { error: `mapping error: ${why}`, payload: { base64: body.toString("base64") } };
+function unread(error: string, body: Buffer): Read {
+  return { error, payload: { base64: body.toString("base64") } };
 }
 
 function sourceOf(connector_id: string): string {
@@ -100,8 +101,9 @@ export class Intake {
         if ("error" in each) return this.#bury(message, each, each.error);
         const answer = answers[at++] as BatchAnswer;
         if (answer.status !== "rejected") return answer.status;
-        const { code, message: why } = answer.error;
-        return FINAL.includes(code) ? this.#bury(message, each, `mapping error: ${why}`) : "again";
+        return FINAL.includes(answer.error.code)
+          ? this.#bury(message, each, mappingError(answer.error))
+          : "again";
       }),
     );
     for (const verdict of verdicts) metrics.connectorMessages.inc({ outcome: verdict });
@@ -110,21 +112,22 @@ export class Intake {
 
   #read(message: BrokerMessage): Read {
     const { body, size, unreadable, content_type, message_id, headers } = message;
-    if (unreadable !== undefined) return unread(`the message cannot be read: ${unreadable}`, body);
+    if (unreadable !== undefined)
+      return unread(`mapping error: the message cannot be read: ${unreadable}`, body);
     if (size > this.#maxBytes) {
-      const error = `mapping error: the message has ${size} bytes; at most ${this.#maxBytes} are taken`;
+      const error = `mapping error: the message has ${size} bytes; the limit is ${this.#maxBytes}`;
       return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
     }
     const default_id = message_id ?? randomUUID();
     const attributes = attributesOf(message.values ?? headers);
     if (attributes)
       return readBinary(attributes, content_type ?? "", body, { default_id, headers, structured: true });
-    if (!isUtf8(body)) return unread("the message is not JSON in UTF-8", body);
+    if (!isUtf8(body)) return unread("mapping error: the message is not UTF-8", body);
     let payload: unknown;
     try {
       payload = parseJsonBytes(body);
     } catch (err) {
-      const error = `mapping error: the message is not JSON: ${(err as Error).message}`;
+      const error = `mapping error: the message is not valid JSON: ${(err as Error).message}`;
       return { error, payload: body.toString("utf8") };
     }
     const structured = mediaTypeOf(content_type ?? "") === STRUCTURED;

@@ -145,7 +145,7 @@ export function newRunner(
     nodes: store.collection(ConnectorNodeModel),
     instance: config.NATS_URL ? broker.nodeID : alone,
     now: () => store.now(),
-    report: (err) => broker.logger.warn("connectors: will be tried again", err),
+    report: (err) => broker.logger.warn("connectors: one failed and will be retried", err),
     tell: (tenant_id) => tellLive(broker, tenant_id, "connector"),
     broker,
     urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, sealedAt(_id)),

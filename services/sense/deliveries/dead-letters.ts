@@ -155,7 +155,7 @@ export class DeadLetters {
 export function visibleAgent(caller: Caller): string | null {
   if (isAdmin(caller)) return null;
   if (caller.kind === "agent") return caller.agent_id;
-  throw new Fault("forbidden", "Only its agent and admins can read a dead letter.");
+  throw new Fault("forbidden", "Only its agent and admins can read a dead letter. Ask one of them.");
 }
 
 /** Filters an owner's rows after a position; the id separates rows that died in the same millisecond. */

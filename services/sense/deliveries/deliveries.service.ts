@@ -96,7 +96,13 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
     created() {
       own = newDomain(runtime, deliveries, this.broker, loops);
       const pending = newBacklog(this.broker, deliveries);
-      observeSharedGauge(this, "deliveries_pending", "Deliveries not settled", "state", pending);
+      observeSharedGauge(
+        this,
+        "deliveries_pending",
+        "Deliveries that are neither acknowledged nor dead-lettered",
+        "state",
+        pending,
+      );
     },
     stopped: () => own.receivers.stop(),
   };
@@ -197,7 +203,7 @@ function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
 }
 
 function newLoops(domain: () => Domain) {
-  const failed = "deliveries: a sweep failed and is tried again";
+  const failed = "deliveries: a sweep failed and will be retried";
   return {
     due: new SharedLoop("due", () => domain().sweep.endDue(), DUE_MS, failed),
     replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS, failed),

@@ -68,7 +68,8 @@ export function toQuery({ type, subject = "" }: Event): string {
 async function searchAll(broker: ServiceBroker, receiver: Receiver, questions: string[]) {
   const answers = new Map<string, Enrichment>();
   if (receiver.reads_memories === false) {
-    for (const question of questions) answers.set(question, missing("the token lacks the scope memory:read"));
+    for (const question of questions)
+      answers.set(question, missing("the agent's token lacks the scope memory:read"));
     return answers;
   }
   const waiting = [...questions];
@@ -100,8 +101,8 @@ async function search(broker: ServiceBroker, receiver: Receiver, question: strin
     >("memories.recall", params, { timeout: TIMEOUT_MS, retries: 0 });
     return { memories, ...(degraded.length > 0 && { degraded: true, degraded_reasons: degraded }) };
   } catch (err) {
-    broker.logger.debug("deliveries: a search for memories failed", err);
-    return missing("search did not answer");
+    broker.logger.debug("deliveries: the search for memories failed", err);
+    return missing("the search failed");
   }
 }
 

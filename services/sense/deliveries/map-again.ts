@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
+import { mappingError } from "../ingest/mapping-error.ts";
 import { keptReason, reasonKey } from "./dead.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
@@ -58,5 +59,5 @@ async function publish(broker: ServiceBroker, doc: Unmapped): Promise<string | n
   const [answer] = await broker.call<[BatchAnswer], unknown>("events.ingest", params);
   if (answer.status !== "rejected") return null;
   if (answer.error.code === "internal_error") throw new Error(answer.error.message);
-  return `mapping error: ${answer.error.message}`;
+  return mappingError(answer.error);
 }

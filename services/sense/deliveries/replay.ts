@@ -69,7 +69,10 @@ export class Replays {
   ) {
     const { tenant_id } = caller;
     if ((ids === undefined) === (reason === undefined)) {
-      throw invalidValue("ids", "Expected exactly one of ids and reason.");
+      throw invalidValue(
+        "ids",
+        `The request: expected exactly one of ids and reason, got ${ids ? "both" : "neither"}.`,
+      );
     }
     const { chosen, more } = await this.#choose(
       caller,
@@ -188,7 +191,7 @@ export class Replays {
 }
 
 function noEvent(rule: Rule, message: string): Fault {
-  return ruleBroken(rule, `This dead letter cannot be replayed: ${message}`, { message });
+  return ruleBroken(rule, `The dead letter cannot be replayed: ${message}`, { message });
 }
 
 const NOTE = "; replay: ";

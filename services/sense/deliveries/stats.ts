@@ -41,7 +41,10 @@ export class Statistics {
     const { caller } = ctx.meta;
     if (isAdmin(caller)) return this.#ofTenant(ctx);
     if (caller.kind === "agent") return this.#ofAgent(caller.tenant_id, caller.agent_id);
-    throw new Fault("forbidden", "Only the agent itself and admins can read its statistics.");
+    throw new Fault(
+      "forbidden",
+      "Only the agent itself and admins can read its statistics. Ask one of them.",
+    );
   }
 
   async #ofTenant(ctx: Call<Page>) {

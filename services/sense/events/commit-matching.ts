@@ -42,7 +42,7 @@ export async function matchBeforeCommit(
     if (of.length === 0) return { counts, deliveries: null };
     return { counts, deliveries: { ...(await deliveries.prepareDeliveries(requests)), of } };
   } catch (err) {
-    broker.logger.debug({ err }, "events are left to fan-out");
+    broker.logger.debug({ err }, "matching at commit failed; fan-out matches these events");
     return UNMATCHED;
   }
 }

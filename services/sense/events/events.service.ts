@@ -35,7 +35,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   let fanOut: FanOut;
   let publisher: Publisher;
   let retention: Retention;
-  const failed = "events: retention failed and will be repeated";
+  const failed = "events: the retention sweep failed and will be retried";
   const retentionLoop = new SharedLoop("retention", () => retention.run(), RETENTION_MS, failed);
   return {
     name: "events",

@@ -62,7 +62,10 @@ export class Events {
       },
     );
     if (!retried && !(await events.findOne(tenant_id, { _id: event_id }))) throw notFound("event", event_id);
-    if (!retried) throw new Fault("conflict", "The event is not parked.", { existing_resource_id: event_id });
+    if (!retried)
+      throw new Fault("conflict", "The event is not parked: only parked events can be retried.", {
+        existing_resource_id: event_id,
+      });
     return { event_id, status: "accepted" };
   }
 

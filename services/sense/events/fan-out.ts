@@ -77,9 +77,9 @@ export class FanOut {
     this.#deps = deps;
     const { events, store, broker, instance } = deps;
     this.#stamps = new FanOutStamps(events, (entries, err) => this.#release(entries, err));
-    const onUnreadable = (row: EventDoc) => park(deps, row, "its envelope cannot be read");
+    const onUnreadable = (row: EventDoc) => park(deps, row, "the stored event cannot be read");
     this.#sweep = new FanOutSweep({ events, store, queue: this.#queue, instance, onUnreadable });
-    const report = (err: unknown) => broker.logger.warn("fan-out: a sweep failed and will be repeated", err);
+    const report = (err: unknown) => broker.logger.warn("fan-out: a sweep failed and will be retried", err);
     this.#loop = new Loop(() => this.#claimDue(), SWEEP_MS, report);
   }
 
@@ -139,7 +139,7 @@ export class FanOut {
   get trouble(): string | null {
     if (this.#state === "stopped") return "not running";
     return this.#state === "paused" && this.#pauseMs > TROUBLING_PAUSE_MS
-      ? "waiting for services that do not answer"
+      ? "waiting for services that do not respond"
       : null;
   }
 
@@ -257,7 +257,7 @@ export class FanOut {
       this.#queue.release(first);
       await retryLater(this.#deps, first, err).catch((storeError) => {
         // Its lease will expire.
-        logger.warn({ err: storeError }, "fan-out could not note a failure");
+        logger.warn({ err: storeError }, "fan-out: a failure could not be recorded");
       });
     }
   }
@@ -276,7 +276,11 @@ export class FanOut {
 
   /** Ends the work on entries that are stamped, or are due again because their stamp failed. */
   #release(entries: Entry[], err?: unknown): void {
-    if (err) this.#deps.broker.logger.warn({ err }, "fan-out could not stamp; it will be repeated");
+    if (err)
+      this.#deps.broker.logger.warn(
+        { err },
+        "fan-out: its completion could not be recorded; it will be repeated",
+      );
     for (const entry of entries) this.#queue.release(entry);
   }
 }

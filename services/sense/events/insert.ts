@@ -61,7 +61,7 @@ export class EventInserter {
   /** Resolves when the events are durable, with the outcome of each. @throws Fault service_unavailable on overload. */
   insert(publications: Publication[]): Promise<Inserted[]> {
     if (!this.#admits((publications[0] as Publication).row.tenant_id)) {
-      const message = "Too many of your events are waiting to be written; retry when some are.";
+      const message = "Too many of your events are waiting to be written. Retry in 1 s.";
       throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
     }
     for (const { row } of publications) this.#countPending(row, 1);

@@ -18,7 +18,7 @@ export function toAnswers(results: (Published | Error)[]): BatchAnswer[] {
 
 function rejected(err: Error): BatchAnswer {
   if (!isFault(err)) {
-    const message = "Something failed here; the event can be sent again.";
+    const message = "The service failed unexpectedly. Publish the event again.";
     return { status: "rejected", error: { code: "internal_error", message, details: {} } };
   }
   const details = (err.data ?? {}) as Record<string, unknown>;

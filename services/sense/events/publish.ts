@@ -157,7 +157,7 @@ function checkClientEvent(value: unknown): CloudEvent {
     throw invalidEvent(
       "type",
       event.type,
-      "a type that is not the service's own: service.* and memory.cited are",
+      "a type other than service.* and memory.cited, which are reserved for the service",
     );
   }
   return event;
@@ -182,7 +182,14 @@ function toResult(
   if (inserted === "inserted") return { event_id: row._id, status: "accepted" };
   const original = originals?.get(row.ce_id);
   // Retention has deleted it since: the event can be sent again.
-  if (!original) return new Fault("service_unavailable", "Try again.", { retry_after_seconds: 1 });
+  if (!original)
+    return new Fault(
+      "service_unavailable",
+      "The first event with this id was deleted in the meantime. Retry in 1 s.",
+      {
+        retry_after_seconds: 1,
+      },
+    );
   return { event_id: original._id, status: isRetry(row, original) ? "accepted" : "duplicate" };
 }
 
@@ -195,6 +202,6 @@ function attempt<T>(make: () => T): T | Error {
 }
 
 function tooLarge(actual_size: number, max_size: number): Fault {
-  const message = `The event has ${actual_size} bytes as JSON; at most ${max_size} are kept.`;
+  const message = `The event has ${actual_size} bytes as JSON; the limit is ${max_size}.`;
   return new Fault("payload_too_large", message, { actual_size, max_size });
 }

@@ -18,9 +18,13 @@ export function visibilityFor(broker: ServiceBroker, caller: Caller): Visibility
   const receives = caller.kind === "agent" && hasScope(caller, "receive");
   const sends = hasScope(caller, "send");
   if (!receives && !sends) {
-    throw new Fault("insufficient_scope", "This needs the scope send or receive.", {
-      required_scope: "send",
-    });
+    throw new Fault(
+      "insufficient_scope",
+      "This operation needs the scope send or receive: use a key that has one.",
+      {
+        required_scope: "send",
+      },
+    );
   }
   if (!receives) return { publisher_id: me };
   return {

@@ -2,6 +2,7 @@ import { binaryEvent } from "../../../lib/cloudevents/binary.ts";
 import { attributesIn } from "../../../lib/cloudevents/http.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
+import { thrownMappingError } from "./mapping-error.ts";
 import { type Read, readJson } from "./payload.ts";
 
 const STRUCTURED = "application/cloudevents+json";
@@ -23,7 +24,7 @@ function readBinary(attributes: Record<string, string>, type: string, body: Buff
   try {
     return { payload: binaryEvent(attributes, type, body) };
   } catch (err) {
-    return { error: `mapping error: ${(err as Error).message}`, text: body.toString("base64") };
+    return { error: thrownMappingError(err), text: body.toString("base64") };
   }
 }
 

@@ -6,7 +6,7 @@ import { type Again, Receiver } from "./receive.ts";
 import { Webhooks } from "./webhooks.ts";
 
 const SWEEP_MS = 600_000;
-const SWEEP_FAILED = "ingest: old bodies stay until the next sweep";
+const SWEEP_FAILED = "ingest: old bodies could not be removed; the next sweep retries";
 
 /** Receives other systems' webhooks over HTTP (spec: Events 3). */
 export const ingestService: ServiceFactory = (runtime) => {

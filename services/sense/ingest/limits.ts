@@ -71,5 +71,5 @@ function requireCapacity(window: SlidingWindow, key: string, limit: number, now:
 }
 
 function tooMany(limit: number, waitMs: number): Fault {
-  return rateLimited("Too many webhooks: try again", limit, WINDOW_SECONDS, waitMs);
+  return rateLimited("Too many webhooks. Retry", limit, WINDOW_SECONDS, waitMs);
 }

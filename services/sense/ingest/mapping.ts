@@ -1,6 +1,7 @@
 import { type CloudEvent, checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
+import { thrownMappingError } from "./mapping-error.ts";
 
 /**
  * Maps a source's payloads to events, fixed at registration (spec: Events 3). Each field is a literal, a JSON Pointer
@@ -134,7 +135,7 @@ function attempt(make: () => CloudEvent): Mapped {
   try {
     return { event: make() };
   } catch (err) {
-    return { error: `mapping error: ${(err as Error).message}` };
+    return { error: thrownMappingError(err) };
   }
 }
 
@@ -149,7 +150,7 @@ function term(field: string, text: string): Term {
   const name = headerName(text);
   if (name !== null) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-      throw invalidValue(field, `${field}: ${text} is not a header name.`);
+      throw invalidValue(field, `${field}: ${text} is not a header name: expected header:NAME.`);
     return { field, text, literal: false, read: ({ headers }) => headers[name] };
   }
   if (!text.startsWith("/")) return { field, text, literal: true, read: () => text };
@@ -157,7 +158,7 @@ function term(field: string, text: string): Term {
   if (!pointer) {
     throw invalidValue(
       field,
-      `${field}: ${text} is not a JSON Pointer: encode ~ as ~0, and / in a key as ~1.`,
+      `${field}: ${text} is not a JSON Pointer (RFC 6901): encode ~ as ~0, and / in a key as ~1.`,
     );
   }
   return { field, text, literal: false, read: ({ payload }) => resolvePointer(payload, pointer) };
@@ -171,13 +172,15 @@ function typePart(field: string, text: string): (delivery: Delivery) => string {
   const from = term(field, text);
   if (from.literal) {
     const part = toTypePart(text);
-    if (!part) throw invalidValue(field, `${field}: expected a text with a letter or digit, got "${text}".`);
+    if (!part)
+      throw invalidValue(field, `${field}: expected a string with a letter or digit, got "${text}".`);
     return () => part;
   }
   return (delivery) => {
     const value = scalarOf(from, from.read(delivery));
     const part = toTypePart(value);
-    if (!part) throw new MappingError(`${where(from)} is "${value}": expected a letter or digit in it`);
+    if (!part)
+      throw new MappingError(`${where(from)} is "${value}": expected a string with a letter or digit`);
     return part;
   };
 }
@@ -196,7 +199,7 @@ function scalarOf(from: Term, value: unknown): string {
   // Two unsafe integers may have been parsed as the same number, and would then be the same event.
   const exact = typeof value === "number" && !(Number.isInteger(value) && !Number.isSafeInteger(value));
   if (exact) return String(value);
-  throw new MappingError(`${where(from)} is ${found(value)}: expected a text or a number`);
+  throw new MappingError(`${where(from)} is ${found(value)}: expected a string or a number`);
 }
 
 function where({ field, text }: Term): string {

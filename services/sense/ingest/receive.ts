@@ -17,6 +17,7 @@ import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
 import { WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
 import { WebhookLimits } from "./limits.ts";
 import type { Mapped, Receipt } from "./mapping.ts";
+import { mappingError } from "./mapping-error.ts";
 import { type Read, readPayload } from "./payload.ts";
 import { MOST_WEBHOOKS, mappingOf, webhookPath } from "./webhooks.ts";
 
@@ -87,7 +88,10 @@ export class Receiver {
     if (!tenant || !webhook || !signature) {
       this.#limits.refused(address, target, Date.now(), hashedBytes);
       metrics.webhooks.inc({ outcome: "refused" });
-      throw new Fault("authentication_failed", "The signature does not match any webhook at this address.");
+      throw new Fault(
+        "authentication_failed",
+        "The signature does not match any webhook at this address. Check the signing secret and the headers of the signature.",
+      );
     }
     await this.#limits.accept(tenant.id, Date.now());
     await this.#runtime.usage.require(tenant.id, body.length);
@@ -222,5 +226,5 @@ function refusalOf(entering: Omit<Refused, "error">, answer: BatchAnswer): Taken
   const { code, message } = answer.error;
   // The sender repeats the whole batch then; accepted events of it are duplicates.
   if (code === "internal_error") throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
-  return { ...entering, error: `mapping error: ${message}` };
+  return { ...entering, error: mappingError(answer.error) };
 }

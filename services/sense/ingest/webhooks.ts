@@ -33,7 +33,7 @@ export class Webhooks {
     mappingOf({ source, mapping });
     const seed = ctx.meta.idempotency_seed;
     const _id = newId("whk", seed);
-    const [called, rule, instead] = ["webhooks", "webhook_limit", "delete one first"] as const;
+    const [called, rule, instead] = ["webhooks", "webhook_limit", "Delete one first"] as const;
     await requireRoom({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
     const { signing_secret = newSigningSecret(secrets, seed) } = ctx.params;
     const signing_secrets = [sealSigningSecret(secrets, `webhooks/${_id}`, signing_secret)];

@@ -16,6 +16,6 @@ export async function authorizeAgent(
   if (!agent) throw notFound("agent", agent_id);
   const own = caller.kind === "agent" && caller.agent_id === agent_id;
   if (!own && !isAdmin(caller))
-    throw new Fault("forbidden", "Only the agent itself and admins can read its interests.");
+    throw new Fault("forbidden", "Only the agent itself and admins can read its interests. Ask one of them.");
   return agent;
 }

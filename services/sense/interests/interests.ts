@@ -83,7 +83,7 @@ export class Interests {
         .catch(this.#onConflict({ tenant_id, conflict_key })),
     );
     if (!row)
-      throw new Fault("conflict", "The interest was changed concurrently; read it again.", {
+      throw new Fault("conflict", "The interest was changed concurrently. Read it again, then retry.", {
         existing_resource_id: id,
       });
     return this.#present(row);
@@ -138,7 +138,7 @@ export class Interests {
     return async (err: unknown): Promise<never> => {
       if (!isDuplicateKey(err)) throw err;
       const other = await this.#deps.interests.findOne(tenant_id, { conflict_key });
-      const message = "The agent has an interest in this event type with this filter already.";
+      const message = "The agent already has an interest with this event type and filter. Update that one.";
       throw ruleBroken("interest_conflict", message, { existing_resource_id: other?._id ?? null });
     };
   }

@@ -73,7 +73,7 @@ export class InterestLimits {
     if ((await interests.count(tenant_id, { agent_id })) < perAgent || (await this.#exists(row))) return;
     throw ruleBroken(
       "interest_limit",
-      `An agent can have at most ${perAgent} interests, and this one has as many. Delete one, or use one glob for several types.`,
+      `The agent has reached its limit of ${perAgent} interests. Delete one, or use one glob for several types.`,
       { limit: perAgent, of: "agent" },
     );
   }
@@ -110,7 +110,7 @@ export class InterestLimits {
 }
 
 function tenantLimit(limit: number): Fault {
-  const message = `An organisation can have at most ${limit} interests and feeds, and has as many. Delete some, or use one glob for several types.`;
+  const message = `The organisation has reached its limit of ${limit} interests and feeds. Delete some, or use one glob for several types.`;
   return ruleBroken("interest_limit", message, { limit, of: "tenant" });
 }
 

@@ -42,6 +42,6 @@ function answerOf({ status, retry_after_seconds }: Answered, attempts: number): 
     do: "retry",
     delay_seconds: asked ?? pushBackOff(attempts),
     pause_seconds: asked ?? 0,
-    reason: `the endpoint answered ${status}`,
+    reason: `the endpoint responded with ${status}`,
   };
 }

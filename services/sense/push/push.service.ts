@@ -9,7 +9,7 @@ import { PushWorkers } from "./workers.ts";
 const LOOK_MS = 30_000;
 /** The same for deliveries that became ready. */
 const READY_MS = 15_000;
-const FAILED = "push: will be tried again";
+const FAILED = "push: the sweep failed and will be retried";
 
 /** Pushes deliveries to the endpoints of agents with the delivery mode `push` (api.md Delivery). */
 export const pushService: ServiceFactory = (runtime) => {
@@ -59,7 +59,7 @@ export const pushService: ServiceFactory = (runtime) => {
       broker = this.broker;
       workers = new PushWorkers(runtime, broker);
       const size = async () => ({ push: workers.size });
-      observeGauge("push_targets", "Agents that this node pushes to", "by", size);
+      observeGauge("push_targets", "Agents to which this node pushes", "by", size);
     },
     stopped: stop,
   };

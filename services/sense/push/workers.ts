@@ -42,7 +42,7 @@ export class PushWorkers {
       attempts: resourceQueue("push", ATTEMPTS),
       tracing,
       now: () => store.now(),
-      report: (err) => broker.logger.warn("push: will be tried again", err),
+      report: (err) => broker.logger.warn("push: a worker failed and will be restarted", err),
       saveBreaker: (target, breaker) => this.#saveBreaker(target, breaker),
     };
   }

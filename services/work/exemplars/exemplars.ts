@@ -50,7 +50,7 @@ export class Exemplars {
     const made = await this.#rows.insertOnce(row).catch(nullIfTaken);
     if (made) return this.#presentWhole(made);
     const kept = await this.#rows.findOne(tenant_id, { content_hash: content.hash });
-    if (!kept) throw new Fault("conflict", "The same text was deleted concurrently: retry.");
+    if (!kept) throw new Fault("conflict", "The same text was deleted concurrently. Retry.");
     meta.$statusCode = 200;
     return this.#presentWhole(kept);
   }
@@ -131,11 +131,11 @@ export class Exemplars {
 
 function requireSize({ size }: BlobReference): void {
   if (size > MAX_CONTENT) {
-    const message = `content: at most ${MAX_CONTENT} bytes of UTF-8, this is ${size}.`;
+    const message = `content: expected at most ${MAX_CONTENT} bytes of UTF-8, got ${size}.`;
     throw new Fault("payload_too_large", message, { actual_size: size, max_size: MAX_CONTENT });
   }
   if (size > 0) return;
-  const expected = "a text that is not empty";
+  const expected = "text that is not empty";
   const details = { field: "content", value: "", expected, example: "# Release note\n" };
   throw new Fault("validation_failed", `content: expected ${expected}.`, details);
 }
@@ -148,10 +148,14 @@ function referredTo(_id: string, { attached, pointing, templates }: Referrers): 
   const named = referrers
     .map(({ resource_type, resource_id }) => `${resource_type} ${resource_id}`)
     .join(", ");
-  return new Fault("conflict", `The exemplar is in use by ${named}.`, {
-    existing_resource_id: _id,
-    referrers,
-  });
+  return new Fault(
+    "conflict",
+    `The exemplar is in use by ${named}. It can be deleted only while nothing refers to it.`,
+    {
+      existing_resource_id: _id,
+      referrers,
+    },
+  );
 }
 
 function present(doc: ExemplarDoc, extracted_text: string | null) {

@@ -21,7 +21,7 @@ interface Wanted {
   until?: number;
 }
 
-/** Returns the agent's handoffs that match a query, best first, and why a leg of search did not answer. */
+/** Returns the agent's handoffs that match a query, best first, and why a leg of the search did not respond. */
 export async function findOwn(
   handoffs: Handoffs,
   ctx: RequestContext,
@@ -76,7 +76,7 @@ export async function listHandoffs(
 /** Literal matches are returned without search too. */
 function withoutSearch(err: unknown): Awaited<ReturnType<typeof findOwn>> {
   if (!isUnreached(err)) throw err;
-  return { hits: [], degraded: ["search did not answer"] };
+  return { hits: [], degraded: ["the search did not respond"] };
 }
 
 function withText(text: string) {

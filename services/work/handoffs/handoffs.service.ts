@@ -19,7 +19,7 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
     "sweep",
     (broker) => handoffs.reap(broker),
     SWEEP_MS,
-    "handoffs: some are removed later",
+    "handoffs: some could not be removed; the next sweep retries",
   );
 
   return {

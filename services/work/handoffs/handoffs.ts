@@ -60,7 +60,7 @@ export class Handoffs {
       const at = this.now();
       const next = pinned ? { pinned_at: at, reap_at: null } : { pinned_at: null, ...fullTerm(at, null) };
       return this.change(ctx, { _id, pinned_at, expires_at }, next);
-    }, "The handoff is being changed by others: send it again.");
+    }, "The handoff is being changed concurrently. Retry.");
   }
 
   /** Changes a handoff of the calling agent, and updates search. Returns null if `guard` does not match. */
@@ -75,7 +75,7 @@ export class Handoffs {
   async updateSearch(ctx: Calls, doc: HandoffDoc): Promise<void> {
     const put: SearchPut = { tenant_id: doc.tenant_id, entries: [toEntry(doc)] };
     await ctx.call("search.put", put, { timeout: PUT_TIMEOUT_MS }).catch((err) => {
-      this.#log.warn({ err, handoff_id: doc._id }, "handoffs: search will learn of a change later");
+      this.#log.warn({ err, handoff_id: doc._id }, "handoffs: the search index is updated later");
     });
   }
 

@@ -29,7 +29,7 @@ export async function resume(handoffs: Handoffs, ctx: Call<{ query: string }>) {
     const stamped = { last_resumed_at: at, ...fullTerm(at, pinned_at) };
     // Null if the handoff was changed meanwhile.
     return handoffs.change(ctx, { _id, pinned_at, version_num, ...handoffs.standing() }, stamped);
-  }, "The handoff is being changed by others: send it again.");
+  }, "The handoff is being changed concurrently. Retry.");
   if (Array.isArray(found)) return { candidates: found.map(toCandidate) };
   ctx.meta.$responseType = "text/markdown; charset=utf-8";
   return renderBrief(found);

@@ -1,4 +1,4 @@
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
@@ -32,7 +32,7 @@ export async function save(handoffs: Handoffs, ctx: Asked) {
     const doc = known ? await overwrite(handoffs, ctx, known, content) : await insert(handoffs, ctx, content);
     return doc && { doc: await withoutErased(handoffs, ctx, doc), isNew: !known };
   };
-  const refusal = `The handoff "${ctx.params.name}" is being saved by others: send it again.`;
+  const refusal = `The handoff "${ctx.params.name}" is being saved concurrently. Retry.`;
   const { doc, isNew } = await guardedWrite(attempt, refusal);
   if (!isNew) ctx.meta.$statusCode = 200;
   return present(doc);
@@ -95,7 +95,7 @@ async function contentOf(ctx: Asked): Promise<Content> {
   const { summary = "", payload = {}, citations = [], artifacts = [], origin_client = null } = ctx.params;
   const { bundle_id = null } = ctx.params;
   if (bundle_id !== null && !(await ctx.call("bundles.hold", { id: bundle_id, by: "handoff" }))) {
-    throw invalidValue("bundle_id", `bundle_id: there is no bundle ${bundle_id}.`, { value: bundle_id });
+    throw unknownReference("bundle_id", "bundle", bundle_id);
   }
   const ids = citations.map(({ memory_id }) => memory_id.toLowerCase());
   const memories = await readableMemories(ctx, ids, { brief: true });

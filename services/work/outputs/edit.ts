@@ -13,7 +13,8 @@ export async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract
   const { caller } = ctx.meta;
   const { output_id, project_id, tags } = ctx.params;
   const doc = await findReadable(outputs, ctx, output_id);
-  if (tags && caller.kind === "agent") throw new Fault("forbidden", "Only people can set tags of outputs.");
+  if (tags && caller.kind === "agent")
+    throw new Fault("forbidden", "Only people can set tags of outputs. Omit tags.");
   if (project_id) await ctx.call("projects.require", { tenant_id: caller.tenant_id, key: project_id });
   const given = {
     ...(project_id !== undefined && { project_id: project_id || null }),
@@ -28,7 +29,7 @@ export async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract
 export async function deleteOutput(outputs: Outputs, ctx: Call<{ output_id: string }>): Promise<void> {
   const doc = await findReadable(outputs, ctx, ctx.params.output_id);
   if (!isAdmin(ctx.meta.caller) && !(await ownerAccess(ctx)).agent_ids.includes(doc.agent_id))
-    throw new Fault("forbidden", "Only its owner or an admin may delete an output.");
+    throw new Fault("forbidden", "Only its owner and admins can delete an output. Ask one of them.");
   await change(outputs, doc, { deleted_at: new Date(outputs.now()) });
 }
 

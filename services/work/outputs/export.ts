@@ -55,7 +55,7 @@ export class OutputFiles {
     if (!OUTBOUND_EMAIL) throw notFound("email of output", doc._id);
     this.#requireFormat(doc, format);
     if (!SMTP_URL || !SMTP_FROM) {
-      const message = "Mail is not configured here: the operator sets SMTP_URL and SMTP_FROM.";
+      const message = "E-mail is not configured: the operator must set SMTP_URL and SMTP_FROM.";
       throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
     }
     requireLength(doc, "an e-mail");
@@ -113,7 +113,7 @@ function filenameOf({ title }: OutputDoc, format: ExportFormat): string {
 /** @param what the format, for the error message */
 function requireLength({ byte_size }: OutputDoc, what: string): void {
   if (byte_size <= MOST_BYTES) return;
-  const message = `A text of ${byte_size} bytes is too long for ${what}: at most ${MOST_BYTES}.`;
+  const message = `The text has ${byte_size} bytes; the limit for ${what} is ${MOST_BYTES}. Export it as Markdown instead.`;
   throw ruleBroken("export_too_long", message);
 }
 

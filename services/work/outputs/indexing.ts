@@ -52,7 +52,7 @@ export class Indexing {
       row,
       (held) => this.#follow(held),
       async (held, err) => {
-        this.#broker.logger.warn({ err, output_id: held._id }, "outputs: search is brought up to it later");
+        this.#broker.logger.warn({ err, output_id: held._id }, "outputs: the search index is updated later");
         const attempts = held.attempts + 1;
         await this.#queue.release(held, this.#outputs.now() + backOff(attempts) * 1000, { attempts });
       },

@@ -19,7 +19,7 @@ export class MailBudget {
   async take(tenant_id: string, now: number): Promise<void> {
     const { sent, ends_at } = (await this.#count(tenant_id, now)) ?? (await this.#begin(tenant_id, now));
     if (sent <= this.#most) return;
-    const message = `The tenant has sent its ${this.#most} e-mails of this hour; retry`;
+    const message = `The organisation has reached its limit of ${this.#most} e-mails per hour. Retry`;
     throw rateLimited(message, this.#most, WINDOW_SECONDS, ends_at.getTime() - now);
   }
 

@@ -39,9 +39,9 @@ function toFault(
   to: string,
 ) {
   if (responseCode >= 500 && /^(RCPT|DATA)/.test(command)) {
-    const message = `The mail server refuses the mail to ${to} (${responseCode}).`;
+    const message = `The mail server refuses e-mail to ${to} (${responseCode}). Check the address.`;
     return ruleBroken("recipient_refused", message);
   }
-  const message = "The mail server does not take mail now; try again.";
+  const message = `The mail server does not accept e-mail right now. Retry in ${RETRY_SECONDS} s.`;
   return new Fault("service_unavailable", message, { retry_after_seconds: RETRY_SECONDS });
 }

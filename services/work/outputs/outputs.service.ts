@@ -24,7 +24,12 @@ export const outputsService: ServiceFactory = (runtime) => {
   const { store, blobs, config, log } = runtime;
   let broker: ServiceBroker;
   let indexing: Indexing;
-  const loop = new SharedLoop("queue", () => indexing.work(), LOOK_MS, "outputs: the queue cannot be read");
+  const loop = new SharedLoop(
+    "queue",
+    () => indexing.work(),
+    LOOK_MS,
+    "outputs: the queue could not be read; the next sweep retries",
+  );
   const outputs: Outputs = {
     rows: store.collection(OutputModel),
     versions: store.collection(VersionModel),
@@ -67,7 +72,7 @@ export const outputsService: ServiceFactory = (runtime) => {
       if (store.driver === "sqlite") await queue.reclaim();
       const fonts = await unreadableFonts(config.EXPORT_FONTS);
       if (fonts.length)
-        log.warn({ fonts }, "EXPORT_FONTS: these cannot be read; a PDF that needs one is refused");
+        log.warn({ fonts }, "EXPORT_FONTS: these files cannot be read; PDF exports that need one will fail");
     },
   };
 };

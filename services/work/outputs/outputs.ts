@@ -57,7 +57,7 @@ export async function findVersion({ versions }: Outputs, doc: OutputDoc, named: 
   if (wanted._id === doc.version_id || wanted.version_num === doc.version_num) return doc;
   const found = await versions.findOne(doc.tenant_id, { output_id: doc._id, ...wanted });
   if (!found) {
-    const message = `There is no version ${named} of the output: the latest is ${doc.version_num}.`;
+    const message = `There is no version ${named} of the output. The latest is ${doc.version_num}.`;
     throw new Fault("not_found", message, { resource_type: "output_version", resource_id: named });
   }
   return found;

@@ -1,7 +1,7 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
@@ -21,10 +21,7 @@ export async function saveOutput(outputs: Outputs, ctx: Saving, maxSize: number)
   const { output_id, change_note, body } = ctx.params;
   requireSize(body, maxSize);
   if (change_note !== undefined && output_id === undefined) {
-    throw invalidValue(
-      "change_note",
-      "change_note goes with output_id: there is no version before this one.",
-    );
+    throw invalidValue("change_note", "change_note: allowed only with output_id, when saving a new version.");
   }
   const doc =
     output_id === undefined ? await create(outputs, ctx) : await saveVersion(outputs, ctx, output_id);
@@ -34,11 +31,11 @@ export async function saveOutput(outputs: Outputs, ctx: Saving, maxSize: number)
 
 function requireSize({ size }: BlobReference, maxSize: number): void {
   if (size === 0) {
-    const details = { field: "body", value: "", expected: "a text that is not empty", example: "# Title\n" };
-    throw new Fault("validation_failed", "body: expected a text that is not empty.", details);
+    const details = { field: "body", value: "", expected: "text that is not empty", example: "# Title\n" };
+    throw new Fault("validation_failed", "body: expected text that is not empty.", details);
   }
   if (maxSize === 0 || size <= maxSize) return;
-  const message = `The text has ${size} bytes; at most ${maxSize} are kept.`;
+  const message = `The text has ${size} bytes; the limit is ${maxSize}.`;
   throw new Fault("payload_too_large", message, { actual_size: size, max_size: maxSize });
 }
 
@@ -68,7 +65,7 @@ async function insert({ rows }: Outputs, row: OutputDoc): Promise<OutputDoc> {
     const made = await rows.insertOnce({ ...row, slug }).catch(nullIfTaken);
     if (made) return made;
   }
-  throw new Fault("conflict", "Too many outputs have this title: choose another.");
+  throw new Fault("conflict", "Too many outputs have this title. Choose another.");
 }
 
 async function saveVersion(outputs: Outputs, ctx: Saving, named: string): Promise<OutputDoc> {
@@ -97,7 +94,7 @@ async function saveVersion(outputs: Outputs, ctx: Saving, named: string): Promis
     const saved = await outputs.rows.update(tenant_id, guard, { $set, $inc: { version: 1 } });
     if (saved) await outputs.settle(saved);
     return saved;
-  }, "Too many new versions at once: send it again.");
+  }, "Too many concurrent new versions. Retry.");
 }
 
 /** Whether an interrupted try of this request has saved its version already. */
@@ -110,7 +107,7 @@ function requireSamePlace({ scope, team_id }: Given, doc: OutputDoc): void {
   const fixed = (field: string, now: string | null) =>
     invalidValue(
       field,
-      `${field}: it is ${now ?? "none"}, as the output was first saved, and does not change.`,
+      `${field}: it is ${now ?? "none"} and cannot be changed. Omit it, or save a new output.`,
     );
   if (scope !== undefined && scope !== doc.scope) throw fixed("scope", doc.scope);
   if (team_id !== undefined && team_id !== doc.team_id) throw fixed("team_id", doc.team_id);
@@ -192,17 +189,17 @@ async function teamOf(ctx: Saving, access: Access): Promise<string | null> {
   const { scope = "agent", team_id } = ctx.params;
   if (scope !== "team") {
     if (team_id)
-      throw invalidValue("team_id", `team_id is allowed only with the scope team, not with ${scope}.`);
+      throw invalidValue("team_id", `team_id: allowed only with the scope team, got scope ${scope}.`);
     return null;
   }
   const own = caller.kind === "agent" ? caller.team_id : null;
   const wanted = team_id ?? own;
   if (!wanted) {
-    throw invalidValue("team_id", "The scope team needs a team_id: the caller belongs to no team.");
+    throw invalidValue("team_id", "team_id is required: you do not belong to a team.");
   }
   if (access.team_ids.includes(wanted)) return wanted;
   const { tenant_id } = caller;
   const known = caller.kind === "agent" && (await ctx.call("teams.name_of", { tenant_id, team_id: wanted }));
-  if (!known) throw invalidValue("team_id", `There is no team ${wanted}, or the caller is not a member.`);
+  if (!known) throw unknownReference("team_id", "team", wanted);
   return wanted;
 }

@@ -1,4 +1,4 @@
-import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../mixins/audited.ts";
 import { requireRoom } from "../../../mixins/row-limit.ts";
@@ -17,13 +17,12 @@ export async function registerArtifact(store: RunStore, ctx: CallOf<typeof contr
   const run = await store.get(tenant_id, run_id);
   const records = step_record_id === null ? [] : await store.factsOf(run);
   if (step_record_id !== null && !records.some(({ record_id }) => record_id === step_record_id)) {
-    const message = `The run has no record ${step_record_id}.`;
-    throw invalidValue("step_record_id", message, { value: step_record_id });
+    throw unknownReference("step_record_id", "record", step_record_id);
   }
   const _id = newUuid(meta.idempotency_seed);
   const room = {
     ...{ of: store.artifacts, most: MOST_ARTIFACTS, within: { run_id }, called: "artifacts of the run" },
-    ...{ rule: "run_limit" as const, instead: "register what else comes in another run" },
+    ...{ rule: "run_limit" as const, instead: "Register further ones in another run" },
   };
   await requireRoom(room, tenant_id, _id);
   const at = new Date(store.now());

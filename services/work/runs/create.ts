@@ -57,7 +57,7 @@ async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
   if (step_assignments?.length) {
     throw invalidValue(
       "step_assignments",
-      "step_assignments go with template_id; without it, assign the steps.",
+      "step_assignments: allowed only with template_id. Otherwise set assigned_user_id of the steps.",
     );
   }
   const defs = steps.map((step, i) => ({
@@ -75,7 +75,7 @@ async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
 /** Returns the template's steps unchanged, with their assignees (spec: create run). */
 async function templateSteps(ctx: Call<Given>, template_id: string): Promise<StepDef[]> {
   const { steps: own, step_assignments = [] } = ctx.params;
-  if (own) throw invalidValue("steps", "Give either steps or template_id, not both.");
+  if (own) throw invalidValue("steps", "steps: expected either steps or template_id, got both.");
   const { tenant_id } = ctx.meta.caller;
   const steps = await ctx.call<TemplateStep[] | null, object>("templates.steps_of", {
     tenant_id,
@@ -107,7 +107,12 @@ function checkAssignments(assignments: readonly { step_key: string }[], allowed:
   for (const [i, value] of named.entries()) {
     const field = `step_assignments.${i}.step_key`;
     if (!allowed.includes(value))
-      throw invalidValue(field, `The template has no step "${value}".`, { value, allowed });
-    if (named.indexOf(value) < i) throw invalidValue(field, `"${value}" is assigned twice.`, { value });
+      throw invalidValue(
+        field,
+        `${field}: the template has no step "${value}". Expected one of ${allowed.join(", ")}.`,
+        { value, allowed },
+      );
+    if (named.indexOf(value) < i)
+      throw invalidValue(field, `${field}: the step "${value}" is assigned twice.`, { value });
   }
 }

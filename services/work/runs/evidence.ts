@@ -1,4 +1,4 @@
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Fact, Run, RunArtifactDoc, Snapshot } from "./runs.model.ts";
@@ -30,7 +30,7 @@ export async function keepContents(
   const unknown = ids.findIndex((id) => !known.has(id));
   if (unknown >= 0) {
     const field = `artifact_contents.${unknown}.artifact_id`;
-    throw invalidValue(field, `The run has no artifact ${ids[unknown]}.`, { value: ids[unknown] });
+    throw unknownReference(field, "artifact", ids[unknown] as string);
   }
   const bytes = contents.map(({ content_base64 }, i) => bytesOf(content_base64, i));
   return Promise.all(

@@ -1,5 +1,5 @@
 import type { ActionSchema } from "moleculer";
-import { invalidValue } from "../../../lib/contract/faults.ts";
+import { unknownReference } from "../../../lib/contract/faults.ts";
 import { idempotent } from "../../runtime.ts";
 import type { RunStore } from "./run-store.ts";
 
@@ -15,8 +15,7 @@ export function internalActions({ runs, artifacts }: RunStore): Record<string, A
     /** Refuses an unknown run. @throws Fault validation_error, field process_run_id. */
     require: idempotent<{ tenant_id: string; run_id: string }>(async ({ params: { tenant_id, run_id } }) => {
       if (await runs.exists(tenant_id, { _id: run_id })) return;
-      const message = `process_run_id: there is no run ${run_id}.`;
-      throw invalidValue("process_run_id", message, { value: run_id });
+      throw unknownReference("process_run_id", "run", run_id);
     }),
 
     /** Returns the runs that an exemplar is attached to, or with a step whose reference pointer names it. */

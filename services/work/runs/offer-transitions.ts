@@ -39,8 +39,11 @@ function assertRoom(offers: readonly Offer[], note: string | null): void {
   // Measured as JSON in an answer, where a control character takes six bytes.
   const bytes = notes.reduce((sum, each) => sum + Buffer.byteLength(JSON.stringify(each ?? "")) - 2, 0);
   if (offers.length < MOST_OFFERS && bytes <= MOST_NOTES) return;
-  const most = `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES} bytes of notes`;
-  throw ruleBroken("run_limit", `${most}: with this one it would have ${notes.length}, with ${bytes}.`);
+  const most = `A run can have at most ${MOST_OFFERS} offers, with ${MOST_NOTES} bytes of notes in total`;
+  throw ruleBroken(
+    "run_limit",
+    `${most}; with this offer it would have ${notes.length}, with ${bytes}. Shorten the note, or continue in a new run.`,
+  );
 }
 
 export interface Accept extends Doing {
@@ -90,7 +93,9 @@ function openOffer({ offers }: RunState, offer_id: string): Offer {
   const found = offers.find(({ id }) => id === offer_id);
   if (!found) throw notFound("handoff_offer", offer_id);
   if (found.status === "open") return found;
-  throw new Fault("conflict", `The offer is already ${found.status}.`, { existing_resource_id: offer_id });
+  throw new Fault("conflict", `The offer is already ${found.status}. Only open offers can be decided.`, {
+    existing_resource_id: offer_id,
+  });
 }
 
 function decide(
@@ -115,5 +120,9 @@ function successorFor({ run, progress }: Draft, step_key: string, person: string
   const own = those.find(([, { assigned_user_id: to }]) => to !== null && to === person);
   const free = own ?? those.find(([, { assigned_user_id: to }]) => to === null);
   if (free) return free[0];
-  throw new Fault("forbidden", "All next steps are assigned to other people.", { step_key });
+  throw new Fault(
+    "forbidden",
+    "All next steps are assigned to other people. One of them must accept the offer.",
+    { step_key },
+  );
 }

@@ -1,5 +1,5 @@
 import type { Caller } from "../../../lib/access/caller.ts";
-import { invalidValue } from "../../../lib/contract/faults.ts";
+import { unknownReference } from "../../../lib/contract/faults.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import type { Actor, Offer } from "./runs.model.ts";
@@ -26,7 +26,7 @@ export async function requirePeople(
   const { tenant_id } = ctx.meta.caller;
   for (const [user_id, named] of Map.groupBy(people, (each) => each.user_id)) {
     if (await ctx.call<boolean, object>("users.exists", { tenant_id, user_id })) continue;
-    throw invalidValue(named[0]?.field as string, `There is no user ${user_id}.`, { value: user_id });
+    throw unknownReference(named[0]?.field as string, "user", user_id);
   }
 }
 
@@ -60,12 +60,7 @@ export async function requireOwnWork(
     ctx.meta.caller.kind === "agent" && (await ctx.call<boolean, object>(action, params));
   const isOffered = offers.some((offer) => offer.handoff_id === handoff_id);
   if (handoff_id !== null && !isOffered && !(await asAgent("handoffs.is_own", { id: handoff_id })))
-    throw noSuch("handoff", handoff_id);
+    throw unknownReference("handoff_id", "handoff", handoff_id);
   if (bundle_id !== null && !(await asAgent("bundles.hold", { id: bundle_id, by: "attempt" })))
-    throw noSuch("bundle", bundle_id);
-}
-
-function noSuch(kind: string, value: string) {
-  const field = `${kind}_id`;
-  return invalidValue(field, `${field}: the caller has no ${kind} ${value}.`, { value });
+    throw unknownReference("bundle_id", "bundle", bundle_id);
 }

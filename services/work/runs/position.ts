@@ -56,8 +56,8 @@ export function positionStep(at: At, index: number) {
 }
 
 function whyReady({ depends_on }: StepDef, reopened: string | null = null): string {
-  const before = depends_on.length === 0 ? "It depends on nothing." : `Done: ${depends_on.join(", ")}.`;
-  return reopened === null ? before : `${before} Opened again: ${reopened}`;
+  const before = depends_on.length === 0 ? "No dependencies." : `Done: ${depends_on.join(", ")}.`;
+  return reopened === null ? before : `${before} Reopened: ${reopened}`;
 }
 
 /** Returns the run's position (spec: Position surface). `person`: the caller, or the owner of the calling agent. */

@@ -41,7 +41,7 @@ export async function getPosition(store: RunStore, ctx: Asked) {
 export async function getRetrospective(store: RunStore, ctx: Asked) {
   const { run, facts } = await load(store, ctx);
   if (run.status === "closed") return { items: retrospectiveOf(run, facts) };
-  const message = "The retrospective is there once the run is closed.";
+  const message = "The retrospective is available only after the run is closed. Close it first.";
   throw new Fault("conflict", message, { existing_resource_id: run._id });
 }
 

@@ -153,27 +153,30 @@ const NAMED = 20;
 function noStep({ steps }: RunState, step_key: string): Fault {
   const keys = steps.slice(0, NAMED).map((step) => `"${step.step_key}"`);
   const has = steps.length > 0 ? [...keys, ...(steps.length > NAMED ? ["…"] : [])].join(", ") : "none";
-  return new Fault("not_found", `There is no step "${step_key}": the run has ${has}.`, {
+  return new Fault("not_found", `There is no step "${step_key}". Steps of the run: ${has}.`, {
     resource_type: "step",
     resource_id: step_key,
   });
 }
 
 function tooManyNotes(noted: number): Fault {
-  const most = `What is noted in a run, with its evidence, takes at most ${MOST_NOTES} bytes of JSON`;
-  const message = `${most}: with this it would be ${noted}. Say it shorter, or close the run and go on in another.`;
+  const most = `The notes of a run, with its evidence, can have at most ${MOST_NOTES} bytes as JSON`;
+  const message = `${most}; with these it would have ${noted}. Shorten them, or close the run and continue in a new one.`;
   return ruleBroken("run_limit", message);
 }
 
 /** @throws Fault business_rule_violation (run_limit) */
 export function assertChangeable(version: number): void {
   if (version < MOST_CHANGES) return;
-  const message = `The run was changed ${MOST_CHANGES} times, the most that is allowed: close it, and go on in another.`;
+  const message = `The run has reached its limit of ${MOST_CHANGES} changes. Close it, and continue in a new run.`;
   throw ruleBroken("run_limit", message);
 }
 
 export function assertOpen({ _id, status }: RunState): void {
-  if (status === "closed") throw new Fault("conflict", "The run is closed.", { existing_resource_id: _id });
+  if (status === "closed")
+    throw new Fault("conflict", "The run is closed and cannot be changed. Continue in a new run.", {
+      existing_resource_id: _id,
+    });
 }
 
 /** @throws Fault step_not_ready, step_not_completable */
@@ -181,18 +184,26 @@ export function assertCompletable({ run }: Draft, step: StepDef, progress: StepP
   if (progress.status === "blocked") throw notReady(run, step);
   if (!isDone(progress)) return;
   const { step_key } = step;
-  throw new Fault("step_not_completable", `The step "${step_key}" is already ${progress.status}.`, {
-    step_key,
-  });
+  throw new Fault(
+    "step_not_completable",
+    `The step "${step_key}" is already ${progress.status}. Reopen it to complete it again.`,
+    {
+      step_key,
+    },
+  );
 }
 
 export function notReady({ steps, progress }: RunState, step: StepDef): Fault {
   const waiting_on = waitingOn(step, doneKeys(steps, progress));
   const names = waiting_on.map((key) => `"${key}"`).join(", ");
-  return new Fault("step_not_ready", `The step "${step.step_key}" waits for ${names}.`, {
-    step_key: step.step_key,
-    waiting_on,
-  });
+  return new Fault(
+    "step_not_ready",
+    `The step "${step.step_key}" depends on ${names}. Complete or skip these first.`,
+    {
+      step_key: step.step_key,
+      waiting_on,
+    },
+  );
 }
 
 /** Returns the keys of a step's unfinished dependencies. */

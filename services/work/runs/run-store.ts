@@ -161,7 +161,7 @@ export class RunStore {
       const made = once && (await this.#madeBy(run, once));
       return made ? { before: run, run, facts: made } : this.#apply(run, transition(run), also);
     };
-    return guardedWrite(attempt, "Too much happens in this run at once: try again.", run_id);
+    return guardedWrite(attempt, "Too many concurrent changes to this run. Retry.", run_id);
   }
 
   /** Returns the facts that created a record; null if no record has this id. */

@@ -19,8 +19,8 @@ import { assignStep, completeStep, reopenStep, skipStep, startStep } from "./ste
 
 const RELAY_MS = 1000;
 const STALE_CHECK_MS = 5000;
-const UNPUBLISHED = "runs: publishing what happened will be tried again";
-const UNCHECKED = "runs: looking for stale steps will be tried again";
+const UNPUBLISHED = "runs: events could not be published; the next sweep retries";
+const UNCHECKED = "runs: stale steps could not be checked; the next sweep retries";
 
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {

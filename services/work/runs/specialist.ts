@@ -26,6 +26,6 @@ function explained(code: string, name: string): LoadError {
   const message =
     code === "not_found"
       ? `There is no specialist "${name}".`
-      : `The specialist "${name}" cannot be loaded now.`;
+      : `The specialist "${name}" cannot be loaded right now.`;
   return { code, message };
 }

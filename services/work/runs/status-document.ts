@@ -15,7 +15,7 @@ export function statusDocumentOf(run: Run, facts: readonly PlacedFact[]): string
     `- Run: ${run._id}`,
     `- Status: ${run.status}${run.outcome ? ` (${run.outcome})` : ""}`,
     ...(run.project_id ? [`- Project: ${run.project_id}`] : []),
-    `- Begun by ${line(run.initiated_by.display_name)} at ${run.created_at.toISOString()}`,
+    `- Started by ${line(run.initiated_by.display_name)} at ${run.created_at.toISOString()}`,
     `- Steps done: ${done.size} of ${run.steps.length}`,
     ...section(
       "Success criteria",
@@ -26,7 +26,7 @@ export function statusDocumentOf(run: Run, facts: readonly PlacedFact[]): string
       run.steps.flatMap((step, i) => {
         const { reopened = null, done: said = [] } = words.get(step.step_key) ?? {};
         const progress = run.progress[i] as StepProgress;
-        const why = reopened === null || isDone(progress) ? [] : [`Opened again: ${reopened}`];
+        const why = reopened === null || isDone(progress) ? [] : [`Reopened: ${reopened}`];
         return [...stepLines(step, progress, done), ...[...why, ...said].map((each) => `   > ${clip(each)}`)];
       }),
     ),
@@ -42,7 +42,7 @@ function stepLines(step: StepDef, progress: StepProgress, done: ReadonlySet<stri
   const more = [
     status.replace("_", " "),
     ...(step.role ? [line(step.role)] : []),
-    ...(waiting.length ? [`waits for ${waiting.join(", ")}`] : []),
+    ...(waiting.length ? [`waiting for ${waiting.join(", ")}`] : []),
     ...(completion ? [`by ${completion.actor_id} at ${completion.at.toISOString()}`] : []),
     ...(skipped_at ? [`at ${skipped_at.toISOString()}`] : []),
   ];

@@ -33,7 +33,7 @@ export interface Start extends Doing {
 export function start(run: RunState, step_key: string, given: Start): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   if (isDone(progress)) {
-    const message = `The step "${step_key}" is ${progress.status}: reopen it first.`;
+    const message = `The step "${step_key}" is ${progress.status}. Reopen it first.`;
     throw new Fault("step_not_ready", message, { step_key, waiting_on: [] });
   }
   if (waitingOn(step, doneKeys(run.steps, run.progress)).length > 0) throw notReady(run, step);
@@ -61,12 +61,12 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   const { criterion_key, record_id, notes, snapshots } = given;
   const keys = step.completion_criteria.map(({ key }) => key);
   if (criterion_key !== null && !keys.includes(criterion_key)) {
-    const message = `The step "${step_key}" has no criterion "${criterion_key}".`;
+    const message = `criterion_key: the step "${step_key}" has no criterion "${criterion_key}". Criteria: ${keys.join(", ") || "none"}.`;
     throw invalidValue("criterion_key", message, { value: criterion_key, allowed: keys });
   }
   assertCompletable(draft, step, progress);
   if (step.completion_mode === "handoff_accepted" && keys.length === 0) {
-    const message = `The step "${step_key}" completes when a handoff offer is accepted: offer it.`;
+    const message = `The step "${step_key}" completes when a handoff offer is accepted. Offer a handoff instead.`;
     throw new Fault("step_not_completable", message, { step_key, completion_mode: step.completion_mode });
   }
   const attested = [...new Set([...progress.attested, ...(criterion_key === null ? keys : [criterion_key])])];
@@ -87,7 +87,7 @@ type Decide = Doing & { record_id: string; reason: string };
 export function skip(run: RunState, step_key: string, given: Decide): Change {
   const { draft, index, progress } = open(run, step_key, given);
   if (isDone(progress)) {
-    const message = `The step "${step_key}" is ${progress.status}: only one that is ready, in progress or blocked can be skipped.`;
+    const message = `The step "${step_key}" is ${progress.status}. Only ready, blocked and in_progress steps can be skipped.`;
     throw new Fault("step_not_skippable", message, { step_key });
   }
   draft.endWork(index);
@@ -101,7 +101,7 @@ export function skip(run: RunState, step_key: string, given: Decide): Change {
 export function reopen(run: RunState, step_key: string, given: Decide): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   if (!isDone(progress)) {
-    const message = `The step "${step_key}" is ${progress.status}: only a completed or skipped one can be reopened.`;
+    const message = `The step "${step_key}" is ${progress.status}. Only completed and skipped steps can be reopened.`;
     throw new Fault("step_not_reopenable", message, { step_key });
   }
   const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;

@@ -22,27 +22,39 @@ export function checkSteps(steps: readonly Planned[]): void {
   for (const [i, { step_key }] of steps.entries()) {
     const first = places.get(step_key);
     if (first !== undefined) {
-      throw invalidValue(`steps.${i}.step_key`, `"${step_key}" is also the key of steps.${first}.`, {
-        value: step_key,
-      });
+      throw invalidValue(
+        `steps.${i}.step_key`,
+        `steps.${i}.step_key: steps.${first} already has the key "${step_key}". Use another.`,
+        {
+          value: step_key,
+        },
+      );
     }
     places.set(step_key, i);
   }
   for (const [i, { depends_on }] of steps.entries()) {
     const unknown = depends_on.find((key) => !places.has(key));
     if (unknown === undefined) continue;
-    throw invalidValue(`steps.${i}.depends_on`, `There is no step "${unknown}".`, {
-      value: unknown,
-      allowed: [...places.keys()],
-    });
+    throw invalidValue(
+      `steps.${i}.depends_on`,
+      `steps.${i}.depends_on: there is no step "${unknown}". Expected keys of the other steps.`,
+      {
+        value: unknown,
+        allowed: [...places.keys()],
+      },
+    );
   }
   const circle = findCircle(steps);
   if (circle) {
     const [first = ""] = circle;
     const path = [...circle, first].join(" → ");
-    throw invalidValue(`steps.${places.get(first)}.depends_on`, `The steps depend on each other: ${path}.`, {
-      value: circle,
-    });
+    throw invalidValue(
+      `steps.${places.get(first)}.depends_on`,
+      `The steps depend on each other: ${path}. Remove one of these dependencies.`,
+      {
+        value: circle,
+      },
+    );
   }
 }
 
@@ -52,9 +64,13 @@ function checkCriteria(steps: readonly Planned[]): void {
     const again = keys.findIndex((key, at) => keys.indexOf(key) < at);
     if (again < 0) continue;
     const field = `steps.${i}.completion_criteria.${again}.key`;
-    throw invalidValue(field, `"${keys[again]}" is also the key of another criterion of the step.`, {
-      value: keys[again],
-    });
+    throw invalidValue(
+      field,
+      `${field}: another criterion of the step already has the key "${keys[again]}". Use another.`,
+      {
+        value: keys[again],
+      },
+    );
   }
 }
 

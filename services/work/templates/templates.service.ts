@@ -79,7 +79,7 @@ function newTemplate(
 }
 
 function noVersion({ slug, version_num: latest }: TemplateDoc, version_num: number): Fault {
-  const message = `There is no version ${version_num} of the process_template ${slug}: the latest is ${latest}.`;
+  const message = `There is no version ${version_num} of the process template ${slug}. The latest is ${latest}.`;
   return new Fault("not_found", message, {
     resource_type: "process_template",
     resource_id: `${slug} version ${version_num}`,

@@ -24,7 +24,7 @@ export class AtlasIndexes {
     const until = performance.now() + MOST_WAIT_MS;
     while (!(await this.#isQueryable(wanted))) {
       if (performance.now() > until)
-        throw new Error(`SEARCH=atlas: the index ${wanted.name} is still being built; start again later.`);
+        throw new Error(`SEARCH=atlas: the index ${wanted.name} is still being built. Start again later.`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
   }
@@ -49,7 +49,7 @@ export class AtlasIndexes {
       // Another node created it first.
       if ((err as { code?: number }).code === ALREADY_EXISTS) return;
       throw new Error(
-        `SEARCH=atlas needs a MongoDB with Atlas Search, and the right to make its indexes: ${(err as Error).message}`,
+        `SEARCH=atlas needs a MongoDB with Atlas Search and the permission to create search indexes: ${(err as Error).message}`,
       );
     }
   }

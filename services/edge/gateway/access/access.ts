@@ -4,9 +4,9 @@ import { Fault, type FaultCode } from "../../../../lib/contract/faults.ts";
 import { AGENT_IDENTITY_REQUIRED } from "./challenge.ts";
 
 const WRONG_KIND: Record<string, string> = {
-  agent: "This needs the token of an agent.",
-  user: "This is for people: sign in as a user of the organisation.",
-  org_admin: "This needs an organisation's user with the role admin.",
+  agent: "This operation needs an agent's token, from POST /v1/auth/token.",
+  user: "This operation is for people: sign in with POST /v1/auth/login.",
+  org_admin: "This operation needs a user with the role admin: ask an admin of the organisation.",
 };
 
 /** Checks whether a caller may use an operation under its contract; throws the fault that says why not. */
@@ -20,16 +20,20 @@ export function requireAccess(op: Operation, caller: Caller): void {
     throw new Fault(code, WRONG_KIND[access.by] as string, details);
   }
   if (access.scope && !hasScope(caller, access.scope) && !op.scopeRefusal) {
-    throw new Fault("insufficient_scope", `This needs the scope ${access.scope}.`, {
-      required_scope: access.scope,
-    });
+    throw new Fault(
+      "insufficient_scope",
+      `This operation needs the scope ${access.scope}: use a key that has it.`,
+      {
+        required_scope: access.scope,
+      },
+    );
   }
 }
 
 /** The token is valid: a client that treats this 401 as its expiry would sign out, or refresh it forever. */
 function agentNeeded(): Fault {
   const message =
-    "Your token is valid, but it is a person's: this needs the token of an agent (POST /v1/auth/token).";
+    "Your token is valid, but belongs to a person. This operation needs an agent's token, from POST /v1/auth/token.";
   return new Fault("authentication_failed", message, { reason: AGENT_IDENTITY_REQUIRED });
 }
 

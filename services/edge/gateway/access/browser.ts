@@ -27,13 +27,16 @@ export function requireOwnPage(req: IncomingMessage, caller: Caller, secrets: Se
   if (req.headers.authorization !== undefined) return;
   const site = req.headers["sec-fetch-site"];
   if (site !== undefined && !OWN_SITES.has(site as string))
-    throw new Fault("forbidden", "A session is valid only for the console's own pages.");
+    throw new Fault(
+      "forbidden",
+      "A session cookie is accepted only from the console's own pages. Elsewhere, send a bearer token.",
+    );
   if (HARMLESS.has(req.method as string)) return;
   const given = Buffer.from(String(req.headers["x-csrf-token"] ?? ""));
   const wanted = Buffer.from(csrfToken(secrets, caller.token_id));
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
   throw new Fault(
     "forbidden",
-    "With a session this needs the header X-CSRF-Token as GET /auth/session gives it.",
+    "The header X-CSRF-Token is missing or wrong: send the value from GET /v1/auth/session.",
   );
 }

@@ -70,7 +70,7 @@ export class CallerCache {
   resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller> {
     const authorization = authorizationOf(req, this.#publicUrl);
     if (authorization === undefined)
-      throw refused("A bearer token is needed: Authorization: Bearer <access token> or Bearer <API key>.");
+      throw refused("The header Authorization is missing: send Bearer <access token> or Bearer <API key>.");
     const header = asBefore(req, authorization);
     const entry = this.#entries.get(header);
     if (!entry || isOver(entry)) return this.#verify(header, ip);
@@ -128,7 +128,9 @@ export class CallerCache {
     if (pending) return pending;
     const credential = credentialOf(authorization);
     if (!credential)
-      throw refused("Authorization is not of the form: Bearer <access token> or Bearer <API key>.");
+      throw refused(
+        "The header Authorization is malformed: expected Bearer <access token> or Bearer <API key>.",
+      );
     const verified = this.#ask(authorization, credential, ip).finally(() =>
       this.#pending.delete(authorization),
     );
@@ -225,5 +227,5 @@ function refused(message: string): Fault {
 }
 
 function cannotVerify(): Fault {
-  return unavailable("Tokens cannot be verified at the moment; retry.");
+  return unavailable("Tokens cannot be verified right now. Retry in 1 s.");
 }

@@ -17,14 +17,14 @@ export function challengeOf(fault: Fault, authorization: string | undefined): st
   const { reason, required_scope } = (fault.data ?? {}) as Record<string, unknown>;
   if (fault.type === "insufficient_scope") {
     const scope = typeof required_scope === "string" ? `, scope="${required_scope}"` : "";
-    return `${BEARER}, error="insufficient_scope", ${descriptionOf(fault)}${scope}`;
+    return `${BEARER}, error="insufficient_scope", error_description="${descriptionOf(fault)}"${scope}`;
   }
   if (FAULTS[fault.type as FaultCode].status !== 401) return undefined;
   const isInvalid = reason !== AGENT_IDENTITY_REQUIRED && IS_BEARER.test(authorization ?? "");
-  return isInvalid ? `${BEARER}, error="invalid_token", ${descriptionOf(fault)}` : BEARER;
+  return isInvalid ? `${BEARER}, error="invalid_token", error_description="${descriptionOf(fault)}"` : BEARER;
 }
 
-/** RFC 6750 allows printable ASCII without quotes and backslashes. */
-function descriptionOf({ message }: Fault): string {
-  return `error_description="${message.replace(/[^\x20-\x7e]|["\\]/g, "'")}"`;
+/** Returns the message as an `error_description`: printable ASCII without quotes and backslashes (RFC 6749, RFC 6750). */
+export function descriptionOf({ message }: Fault): string {
+  return message.replace(/[^\x20-\x7e]|["\\]/g, "'");
 }

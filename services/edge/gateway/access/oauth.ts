@@ -5,6 +5,7 @@ import { FAULTS, Fault, type FaultCode, mismatch } from "../../../../lib/contrac
 import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
 import { maxBodyOf, mediaType, readRaw } from "../body/body.ts";
 import type { Answer, Exchange } from "../exchange.ts";
+import { descriptionOf } from "./challenge.ts";
 
 /** The media type of token requests (RFC 6749, section 4.4.2). */
 export const FORM = "application/x-www-form-urlencoded";
@@ -32,13 +33,17 @@ export function isTokenRequest(op: Operation | undefined, req: IncomingMessage):
 export async function readTokenRequest({ op, req }: Exchange): Promise<{ api_key: string }> {
   const fields = new URLSearchParams((await readRaw(req, maxBodyOf(op))).toString());
   const twice = [...fields.keys()].find((name) => fields.getAll(name).length > 1);
-  if (twice) throw misfit(twice, null, "one value");
+  if (twice) throw misfit(twice, null, "one value, not several");
   const grant = fields.get("grant_type");
   if (grant !== GRANT) throw misfit("grant_type", grant, GRANT);
   const { authorization } = req.headers;
   const secret = fields.get("client_secret");
   if (authorization !== undefined && secret !== null)
-    throw misfit("client_secret", null, "the key in the form or in the header Authorization, not in both");
+    throw misfit(
+      "client_secret",
+      null,
+      "the key either in the form or in the header Authorization, not in both",
+    );
   const api_key = authorization === undefined ? secret : passwordIn(authorization);
   if (api_key && IS_KEY.test(api_key)) return { api_key };
   const message = "client_secret: expected an API key (ak_live_...), in the form or by HTTP Basic.";
@@ -51,7 +56,7 @@ export function tokenRefusal(err: unknown, request_id: string): Answer {
   const { status } = FAULTS[fault.type as FaultCode];
   const { headers = {} } = errorAnswer(fault, request_id);
   if (status === 401) headers["WWW-Authenticate"] = 'Basic realm="sensorium"';
-  const body = { error: BY_STATUS[status] ?? malformed(fault), error_description: fault.message };
+  const body = { error: BY_STATUS[status] ?? malformed(fault), error_description: descriptionOf(fault) };
   return { status, type: JSON_TYPE, body: JSON.stringify(body), headers };
 }
 

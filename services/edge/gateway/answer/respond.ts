@@ -98,8 +98,12 @@ export function toFault(err: unknown): Fault {
     }[];
     if (first) return new Fault(first.type, first.message, first.details);
   }
-  if (isUnreached(err)) return unavailable("The service is not ready; try again.");
-  if (name === "QueueIsFullError") return unavailable("The service is busy; try again.");
-  if (isStoreLost(err)) return unavailable("The record cannot be reached or written now; try again.");
-  return new Fault("internal_error", "The service failed unexpectedly; the request can be retried.");
+  if (isUnreached(err)) return unavailable("The service is not ready. Retry in 1 s.");
+  if (name === "QueueIsFullError") return unavailable("The service is busy. Retry in 1 s.");
+  if (isStoreLost(err))
+    return unavailable("The database cannot be reached or written to right now. Retry in 1 s.");
+  return new Fault(
+    "internal_error",
+    "The service failed unexpectedly. Retry with the same Idempotency-Key; if it fails again, report the request_id.",
+  );
 }

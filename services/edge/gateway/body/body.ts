@@ -2,7 +2,7 @@ import type { Hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { passing } from "../../../../lib/compact.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { Fault, mismatch } from "../../../../lib/contract/faults.ts";
+import { expectation, Fault, mismatch, quoted } from "../../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../../lib/contract/known-keys.ts";
 import { mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
@@ -79,7 +79,7 @@ function receive(req: IncomingMessage, maxSize: number): Promise<Buffer> {
     req.once("error", reject);
     req.once("close", () => {
       // Every request closes; creating an unused error would cost more than the rest of this function.
-      if (!req.complete) reject(new Error("The connection closed before the body was whole."));
+      if (!req.complete) reject(new Error("The connection closed before the body was complete."));
     });
   });
 }
@@ -113,7 +113,7 @@ export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize =
 
 /** @param field its path */
 export function halfCharacter(field: string): Fault {
-  const expected = "whole characters, and no surrogate of UTF-16 alone";
+  const expected = "well-formed text, without lone UTF-16 surrogates";
   return mismatch(field, null, expected, "\u{1F600}", field || "The body");
 }
 
@@ -136,7 +136,7 @@ export function bodyParams(op: Operation, body: unknown): Record<string, unknown
   }
   const value = Array.isArray(body) ? "an array" : body;
   const details = { field: "", value, expected: "object", example: {} };
-  throw new Fault("validation_failed", "The body: expected a JSON object.", details);
+  throw new Fault("validation_failed", expectation("The body", "a JSON object", quoted(body)), details);
 }
 
 const keyCheckOf = oncePer(({ body = {} }: Operation) =>
@@ -174,14 +174,14 @@ export function mediaType(req: IncomingMessage): string {
 }
 
 export function unsupported(given: string, allowed: string[]): Fault {
-  const message = `Content-Type ${given || "(none)"} is not supported here: expected ${allowed.join(" or ")}.`;
+  const message = `Content-Type ${given || "(none)"} is not supported: expected ${allowed.join(" or ")}.`;
   return new Fault("unsupported_media_type", message, { value: given, expected: allowed });
 }
 
 function requireNoEncoding(req: IncomingMessage): void {
   const given = req.headers["content-encoding"];
   if (given === undefined || given.toLowerCase() === "identity") return;
-  const message = `Content-Encoding ${given} is not supported: send the body unencoded.`;
+  const message = `Content-Encoding ${given} is not supported: send the body uncompressed.`;
   throw new Fault("unsupported_media_type", message, { value: given, expected: ["identity"] });
 }
 

@@ -44,7 +44,7 @@ async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) 
   if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
   const text = onlyUtf8(readParts(req, maxBodyOf(op)));
   const field = op.textBody as string;
-  const fault = misfit(op, field, "text in UTF-8");
+  const fault = misfit(op, field, "UTF-8 text");
   const ref = await blobs.put(tenant_id, text, lengthOf(req)).catch((err) => refuse(err, fault));
   return { [field]: ref };
 }
@@ -83,7 +83,7 @@ function leastOf(length: number, isBase64: boolean): number {
   return Math.floor(Math.max(0, length - DEFAULT_MAX_BODY) * (isBase64 ? 0.75 : 0.5));
 }
 
-const ONCE = "a string, once";
+const ONCE = "one string";
 const BASE64 = "standard base64, padded and without line breaks";
 
 /** Throws the fault for invalid text; errors of the store are passed on. */

@@ -115,6 +115,6 @@ const keyOf = ({ tenant_id, caller }: Share) => `${tenant_id} ${caller}`;
 
 function overBudget(waitMs: number): Fault {
   const retry_after_seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const message = `Too many large bodies in a short time: retry in ${retry_after_seconds} s, or send fewer values in each.`;
+  const message = `Too many large bodies in a short time. Retry in ${retry_after_seconds} s, or send fewer values per body.`;
   return new Fault("rate_limited", message, { retry_after_seconds });
 }

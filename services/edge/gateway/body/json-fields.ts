@@ -130,7 +130,7 @@ async function takeFrom(
     const begin = scan.find(part, 0);
     const passed = begin < 0 ? part : part.subarray(0, begin);
     size += passed.length;
-    if (size > most) throw new RangeError("the rest is too long");
+    if (size > most) throw new RangeError("the other fields are too long");
     rest.push(passed);
     if (begin < 0) continue;
     parts.leave(part.subarray(begin));
@@ -153,7 +153,7 @@ async function* textOf(parts: Parts): AsyncGenerator<Buffer> {
       return;
     }
   }
-  throw new SyntaxError("it ends within a text");
+  throw new SyntaxError("it ends within a string");
 }
 
 /** Returns the index of a text's closing quotation mark, or -1. */
@@ -199,7 +199,7 @@ function readText(text: string): string {
     return JSON.parse(`"${text}"`);
   } catch {
     // Omit V8's quote of the text: it may contain a secret.
-    throw new SyntaxError("a text in it holds what none may hold");
+    throw new SyntaxError("a string contains an invalid escape or control character");
   }
 }
 
@@ -233,7 +233,7 @@ export async function* toUtf8(characters: AsyncIterable<string>): AsyncGenerator
 }
 
 function bytesOf(text: string): Buffer {
-  if (!text.isWellFormed()) throw new RangeError("it holds half a character");
+  if (!text.isWellFormed()) throw new RangeError("it contains a lone surrogate");
   return Buffer.from(text);
 }
 
@@ -267,15 +267,15 @@ export async function* fromBase64(characters: AsyncIterable<string>): AsyncGener
     const whole = text.length - (text.length % 4);
     held = text.slice(whole);
     if (whole === 0) continue;
-    if (padded) throw new RangeError("more follows the padding");
+    if (padded) throw new RangeError("data follows the padding");
     const bytes = Buffer.from(text.slice(0, whole), "base64");
     // Decoding skips invalid characters: the result is then too short.
     const padding = text[whole - 1] !== "=" ? 0 : text[whole - 2] === "=" ? 2 : 1;
     // Decoding also accepts the URL alphabet, which is not allowed here.
     if (bytes.length !== (whole / 4) * 3 - padding || /[-_]/.test(text))
-      throw new RangeError("it holds other characters");
+      throw new RangeError("it contains invalid characters");
     padded = padding > 0;
     yield bytes;
   }
-  if (held) throw new RangeError("it breaks off");
+  if (held) throw new RangeError("it is incomplete");
 }

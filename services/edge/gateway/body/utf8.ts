@@ -10,7 +10,7 @@ export async function* onlyUtf8(parts: AsyncIterable<Buffer>): AsyncGenerator<Bu
     begun = end < bytes.length ? bytes.subarray(end) : null;
     yield part;
   }
-  if (begun) throw new RangeError("it breaks off within a character");
+  if (begun) throw new RangeError("it ends within a character");
 }
 
 /** Returns the start of a character that is incomplete in these bytes; else their end. */

@@ -37,7 +37,11 @@ function isIdentified({ runtime }: Edge, { op, req }: Exchange): boolean {
 
 function admitOperator(req: IncomingMessage, token: string | null): void {
   if (!token) throw unknownPath(req);
-  if (!bearerIs(req, token)) throw new Fault("authentication_failed", "This needs the operator's token.");
+  if (!bearerIs(req, token))
+    throw new Fault(
+      "authentication_failed",
+      "This operation needs the operator's token: send OPERATOR_TOKEN as Bearer token.",
+    );
 }
 
 function admitMonitor(req: IncomingMessage, token: string | null): void {

@@ -9,7 +9,7 @@ import type { EarlyExchange } from "../exchange.ts";
 export function onError(edge: Edge, exchange: EarlyExchange, err: unknown): void {
   const { req, res, request_id, op } = exchange;
   if (res.headersSent && err instanceof BlobBroken)
-    edge.broker.logger.error({ err, request_id }, "an answer was cut off");
+    edge.broker.logger.error({ err, request_id }, "a response was cut off");
   if (res.destroyed) return;
   const fault = edge.faultOf(err, request_id);
   // A started stream can only be cut off.

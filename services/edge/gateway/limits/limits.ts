@@ -95,7 +95,7 @@ export function rateLimited({ limit, resets_at }: Allowance, now: number): Fault
   const retry_after_seconds = Math.max(1, Math.ceil((resets_at - now) / 1000));
   return new Fault(
     "rate_limited",
-    `More than ${limit} requests in ${WINDOW_SECONDS} seconds: wait ${retry_after_seconds} s.`,
+    `More than ${limit} requests in ${WINDOW_SECONDS} s. Retry in ${retry_after_seconds} s.`,
     { retry_after_seconds, limit, window_seconds: WINDOW_SECONDS },
   );
 }

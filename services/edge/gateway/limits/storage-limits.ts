@@ -16,7 +16,10 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void 
   const { method, action, stream, reads } = op;
   if (!disk.low || stream || reads || method === "GET" || method === "DELETE" || action.startsWith("auth."))
     return;
-  throw unavailable("The disk is nearly full: writes are refused until space is freed.", RETRY_AFTER_SECONDS);
+  throw unavailable(
+    "The disk is nearly full. Writes are refused until the operator frees space.",
+    RETRY_AFTER_SECONDS,
+  );
 }
 
 /**

@@ -25,8 +25,7 @@ export class Components {
     const { title: _, ...named } = plain;
     const known = this.schemas[title];
     if (known && JSON.stringify(known) !== JSON.stringify(named)) {
-      const hint =
-        "give one of them another, or `additionalProperties: false` where it is taken and answered";
+      const hint = "rename one, or set `additionalProperties: false` if it is used in requests and responses";
       throw new Error(`Two different schemas have the title ${title}: ${hint}.`);
     }
     this.schemas[title] = named;

@@ -53,9 +53,9 @@ const NOT_BUILT = `<!doctype html>
 <meta charset="utf-8">
 <title>Sensorium</title>
 <h1>The console is not built</h1>
-<p>This installation has no development dependencies. In the folder of the service:</p>
+<p>This installation was made without development dependencies. Run in its folder:</p>
 <pre>npm ci &amp;&amp; npm run console:build</pre>
-<p>The API does not need it: <a href="/docs">its documents</a>.</p>
+<p>The API works without it: see <a href="/docs">its reference</a>.</p>
 </html>
 `;
 

@@ -38,7 +38,7 @@ const PAGE = `<!doctype html>
 </head>
 <body>
 <main id="docs"></main>
-<noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript. The API description itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="${PREFIX}swagger-ui-bundle.js"></script>
 <script>${START}</script>
 </body>

@@ -15,7 +15,7 @@ export class Archive {
     const entries: UnzipFileInfo[] = [];
     unzip(bytes, (entry) => {
       entries.push(entry);
-      if (entries.length > MAX_ENTRIES) throw new UnreadableError(`holds more than ${MAX_ENTRIES} parts`);
+      if (entries.length > MAX_ENTRIES) throw new UnreadableError(`contains more than ${MAX_ENTRIES} parts`);
       return false;
     });
     this.names = new Set(entries.map(({ name }) => name));
@@ -30,7 +30,7 @@ export class Archive {
       if (!wanted.delete(name)) return false;
       size += originalSize;
       if (size <= MAX_UNPACKED) return true;
-      throw new UnreadableError(`unpacks to more than ${MAX_UNPACKED} bytes`);
+      throw new UnreadableError(`is larger than ${MAX_UNPACKED} bytes when decompressed`);
     });
     return new Map(Object.entries(parts));
   }
@@ -42,6 +42,6 @@ function unzip(bytes: Uint8Array, filter: (entry: UnzipFileInfo) => boolean): Re
     return unzipSync(bytes, { filter });
   } catch (err) {
     if (err instanceof UnreadableError) throw err;
-    throw new UnreadableError("is damaged or cut off");
+    throw new UnreadableError("is damaged or incomplete");
   }
 }

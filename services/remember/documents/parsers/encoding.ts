@@ -9,7 +9,7 @@ const SAMPLE = 65_536;
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const marked = byMark(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
-  if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it holds zero bytes");
+  if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it contains zero bytes");
   if (isJapaneseInAscii(bytes)) return new TextDecoder("iso-2022-jp").decode(bytes);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
   return decodeAs(declared ?? detect(bytes.subarray(0, SAMPLE)) ?? "", bytes);

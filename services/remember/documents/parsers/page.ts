@@ -14,7 +14,7 @@ const MAX_CHARACTERS = 10_000_000;
 export function tidied(pages: Page[]): Page[] {
   const tidy = pages.map(({ page, text }) => ({ page, text: tidyText(text) }));
   const characters = tidy.reduce((sum, { text }) => sum + text.length, 0);
-  if (characters === 0) throw new UnreadableError("contains no text; pictures and scans are not supported");
+  if (characters === 0) throw new UnreadableError("contains no text: images and scans are not supported");
   if (characters > MAX_CHARACTERS) {
     throw new UnreadableError(`has ${characters} characters of text; the limit is ${MAX_CHARACTERS}`);
   }

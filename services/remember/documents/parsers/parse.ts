@@ -45,7 +45,7 @@ export async function parseDocument(bytes: Uint8Array, mime_type: string): Promi
   if (bytes.length === 0) throw new UnreadableError("is empty");
   const format = formatOf(bytes, type.format);
   if (format !== type.format)
-    throw new UnreadableError(`is not ${type.name}: it seems to be ${SEEMS[format]}`);
+    throw new UnreadableError(`was declared as ${type.name}, but seems to be ${SEEMS[format]}`);
   return tidied(await type.read(bytes));
 }
 
@@ -53,7 +53,7 @@ function office(name: string, usual: string, read: (archive: Archive, main: stri
   const readBytes = (bytes: Uint8Array) => {
     const archive = new Archive(bytes);
     const main = mainPart(archive, usual);
-    if (!archive.names.has(main)) throw new UnreadableError(`is not ${name}: it has no ${main}`);
+    if (!archive.names.has(main)) throw new UnreadableError(`is not ${name}: it contains no ${main}`);
     return read(archive, main);
   };
   return { name, format: "zip" as const, read: readBytes };

@@ -20,8 +20,9 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   try {
     return await getDocumentProxy(bytes, { verbosity: 0, stopAtErrors: false });
   } catch (err) {
-    if ((err as Error).name === "PasswordException") throw new UnreadableError("is encrypted");
-    throw new UnreadableError("is damaged or cut off");
+    if ((err as Error).name === "PasswordException")
+      throw new UnreadableError("is encrypted: upload it without a password");
+    throw new UnreadableError("is damaged or incomplete");
   }
 }
 

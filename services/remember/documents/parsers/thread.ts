@@ -10,7 +10,7 @@ async function read({ bytes, mime_type }: ReadRequest): Promise<Reading> {
     return { pieces: chunkPages(await parseDocument(bytes, mime_type)) };
   } catch (err) {
     // Parsers fail on damaged files with arbitrary errors.
-    return { unreadable: err instanceof UnreadableError ? err.message : "is damaged or cut off" };
+    return { unreadable: err instanceof UnreadableError ? err.message : "is damaged or incomplete" };
   }
 }
 

@@ -20,7 +20,7 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        if (++depth > MAX_DEPTH) throw new UnreadableError("is nested too deep");
+        if (++depth > MAX_DEPTH) throw new UnreadableError("is nested too deeply");
         handler.open?.(localName(name), attributes);
       },
       onclosetag(name) {

@@ -77,7 +77,7 @@ export class PdfFonts {
     if (missing.length) {
       const some = [...new Set(missing)].slice(0, 5).join("");
       throw new Unrenderable(
-        `has letters that no font here has (${some}; the operator adds some by EXPORT_FONTS)`,
+        `has letters that no installed font contains (${some}; the operator can add fonts with EXPORT_FONTS)`,
       );
     }
     return text.replace(SIGNS, (sign) => (this.#isKnown(sign) ? sign : "□"));
@@ -130,7 +130,7 @@ export class PdfFonts {
     try {
       return (this.#pdf.font(font) as unknown as FontInUse)._font;
     } catch {
-      throw new Unrenderable(`needs ${basename(font)} of EXPORT_FONTS, which cannot be read as a font`);
+      throw new Unrenderable(`needs ${basename(font)} of EXPORT_FONTS, which is not a readable font`);
     }
   }
 }

@@ -51,6 +51,6 @@ function whyNot({ reason }: ThreadEnded): Rendered {
 }
 
 function unrenderable(format: string, why: string): Fault {
-  const message = `As ${format} this text ${why}: \`md\` gives it as it is.`;
+  const message = `The text cannot be exported as ${format}: it ${why}. Export it as md instead.`;
   return ruleBroken("export_fails", message);
 }

@@ -33,7 +33,8 @@ function useUploads(readers: Readers, onAccepted: () => void) {
   const send = async ({ key, file }: ReturnType<typeof show>) => {
     try {
       const { accepted, error_code } = await upload(file, readers, (part) => change(key, { part }));
-      if (!accepted) return change(key, { state: "refused", why: error_code ?? "Upload refused." });
+      if (!accepted)
+        return change(key, { state: "refused", why: error_code ?? "The server refused the file." });
       change(key, { part: 1, state: "accepted" });
       onAccepted();
     } catch (error) {

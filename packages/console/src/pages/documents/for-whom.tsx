@@ -33,7 +33,7 @@ export function ForWhom({ readers, onChange }: { readers: Readers; onChange(read
     <div className="for-whom">
       <SelectField
         label="Sensitivity"
-        hint="Levels with the same readers differ only in name."
+        hint="Public and internal have the same readers, and so do confidential and restricted: the level is then only a label."
         value={readers.sensitivity}
         options={SENSITIVITIES}
         onChange={(value) => onChange({ ...readers, sensitivity: value as Readers["sensitivity"] })}
