@@ -19,12 +19,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
   const rows = store.collection(TenantModel);
   const tenants = new Tenants(runtime, rows);
   const versions = new RoutingVersions(rows, store.driver === "sqlite");
-  const sweep = new SharedLoop(
-    "erasures",
-    (broker) => tenants.eraseDue(broker),
-    SWEEP_MS,
-    "tenants: an erasure failed and will be retried",
-  );
+  const sweep = new SharedLoop("erasures", (broker) => tenants.eraseDue(broker), SWEEP_MS, ERASURE_FAILED);
 
   return {
     name: "tenants",
