@@ -41,6 +41,15 @@ export class DiskWatch {
     clearInterval(this.#timer);
   }
 
+  get freeBytes(): number {
+    return this.#freeMb * MB;
+  }
+
+  /** Below this, writes are refused. */
+  get minFreeBytes(): number {
+    return this.#minFreeMb * MB;
+  }
+
   get low(): boolean {
     return this.#freeMb < this.#minFreeMb;
   }

@@ -68,6 +68,8 @@ export const metrics = {
   /** `level`: `warn` or `error`. */
   logSuppressed: counter("log_lines_suppressed", "Repeated log lines that were left out", ["level"]),
 
+  spansLost: counter("trace_spans_lost", "Spans dropped because the collector did not take them"),
+
   natsDisconnects: counter("nats_disconnects", "Times that the connection to NATS was lost"),
   breakersOpened: counter(
     "circuit_breakers_opened",

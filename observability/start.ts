@@ -4,7 +4,7 @@ import { observeClock } from "./clock.ts";
 import { DiskWatch } from "./disk.ts";
 import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
-import { metrics, startProcessMetrics } from "./metrics.ts";
+import { metrics, observeValue, startProcessMetrics } from "./metrics.ts";
 import { observeRecord } from "./record.ts";
 import { watchQueue } from "./resources.ts";
 import "./threads.ts";
@@ -32,6 +32,12 @@ export async function startObservability(
   if (!config.MONGO_URL) {
     await disk.start();
     health.add("disk", () => disk.reason);
+    observeValue("disk_free_bytes", "Free space on the disk of the embedded store", () => disk.freeBytes);
+    observeValue(
+      "disk_min_free_bytes",
+      "Least free space: with less, writes are refused",
+      () => disk.minFreeBytes,
+    );
   }
   if (store.driver === "mongodb") observeRecord(store.connection.getClient());
   if (store.clock) observeClock(store.clock, health);

@@ -1,6 +1,7 @@
 import { type DiagLogger, DiagLogLevel, diag } from "@opentelemetry/api";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Log } from "./log.ts";
+import { metrics } from "./metrics.ts";
 
 type Export = SpanExporter["export"];
 
@@ -48,6 +49,7 @@ export class WatchedExporter implements SpanExporter {
     const now = this.#now();
     this.#lostAt ??= now;
     this.#lostSpans += spans;
+    metrics.spansLost.inc(spans);
     if (this.#isLogged || now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#isLogged = true;
     this.#loggedAt = now;

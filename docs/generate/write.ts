@@ -1,10 +1,11 @@
 /**
  * Writes docs/reference from the contracts, the settings and the command line, and what the Helm chart repeats of the
- * code. With `--check` only tells whether these are the present ones.
+ * code, and the alert rules and dashboards. With `--check` only tells whether these are the present ones.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { CHART, chartFiles } from "./chart.ts";
+import { DEPLOY, monitoringFiles } from "./monitoring/files.ts";
 import { referencePages } from "./pages.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -15,6 +16,7 @@ await mkdir(FOLDER, { recursive: true });
 const there = (await readdir(FOLDER)).filter((name) => name.endsWith(".md"));
 for (const name of new Set([...Object.keys(pages), ...there])) await put(join(FOLDER, name), pages[name]);
 for (const [name, text] of Object.entries(chartFiles())) await put(join(CHART, name), text);
+for (const [name, text] of Object.entries(monitoringFiles())) await put(join(DEPLOY, name), text);
 
 async function put(file: string, wanted: string | undefined): Promise<void> {
   if (wanted === (await readFile(file, "utf8").catch(() => undefined))) return;

@@ -30,6 +30,11 @@ const NEEDS: Record<string, Need> = {
   },
   nats: { here: () => onPath("nats-server"), debian: "nats-server", otherwise: "nats-server on PATH" },
   redis: { here: () => onPath("redis-server"), debian: "redis-server", otherwise: "redis-server on PATH" },
+  prometheus: {
+    here: () => onPath("promtool"),
+    debian: "prometheus",
+    otherwise: "promtool of Prometheus 2.42 or newer on PATH",
+  },
   rabbitmq: {
     here: () => onPath("rabbitmq-server"),
     debian: "rabbitmq-server",

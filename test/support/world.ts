@@ -13,6 +13,7 @@ export const CLUSTER = {
   alone: {
     "several nodes already": [
       "affinity",
+      "alerts",
       "clock-nodes",
       "connectors-nodes",
       "failover",

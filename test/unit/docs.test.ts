@@ -69,7 +69,9 @@ describe("programs and commands in the documents", () => {
     "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
     "docs/sharding.md": { js: "needs a sharded MongoDB" },
   };
+  /** By folder, for pages without their own. */
   const GUIDE = { sh: "in-order.test.ts" };
+  const RUNBOOK = { sh: "alerts.test.ts" };
 
   test("are run, or it is known why not", () => {
     const tests = new Set(
@@ -77,7 +79,11 @@ describe("programs and commands in the documents", () => {
     );
     const blocks = named(/^```([a-z]+)$/gm).filter(({ what }) => what !== "text");
     const runner = ({ page, what }: { page: string; what: string }) =>
-      (RUN_BY[page] ?? ((page.startsWith("docs/guides/") ? GUIDE : {}) as Record<string, string>))[what];
+      (RUN_BY[page] ?? folderRunner(page))[what];
+    function folderRunner(page: string): Record<string, string> {
+      if (page.startsWith("docs/guides/")) return GUIDE;
+      return page.startsWith("docs/runbooks/") ? RUNBOOK : {};
+    }
     expect(blocks.length).toBeGreaterThan(50);
     expect(shown(blocks.filter((each) => !runner(each)))).toEqual([]);
     const runners = new Set(

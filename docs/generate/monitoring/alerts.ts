@@ -1,0 +1,139 @@
+/** An alert of Prometheus. Its runbook is `docs/runbooks/<runbook>.md`. */
+export interface Alert {
+  name: string;
+  /** `critical`: somebody has to act now. `warning`: in working hours. */
+  severity: "critical" | "warning";
+  expr: string;
+  /** How long the expression must hold. */
+  for: string;
+  /** One sentence with what is wrong; `{{ $labels.instance }}` and `{{ $value }}` are filled in. */
+  summary: string;
+  runbook: string;
+}
+
+const HTTP = "sensorium_http_request_duration_seconds_count";
+const COMMANDS = "sensorium_record_command_duration_seconds";
+const READY = 'max(sensorium_deliveries_pending{state="ready"})';
+
+/** Alerts for symptoms that need a person. Whatever the server mends by itself has time to do so. */
+export const alerts: Alert[] = [
+  {
+    name: "SensoriumNodeDown",
+    severity: "critical",
+    expr: 'up{job="sensorium"} == 0',
+    for: "2m",
+    summary: "{{ $labels.instance }} does not answer.",
+    runbook: "node-down",
+  },
+  {
+    name: "SensoriumRequestsFailing",
+    severity: "critical",
+    expr: `sum(rate(${HTTP}{status="5xx"}[5m])) / sum(rate(${HTTP}[5m])) > 0.05`,
+    for: "5m",
+    summary: "{{ $value | humanizePercentage }} of requests fail with a server error.",
+    runbook: "requests-failing",
+  },
+  {
+    name: "SensoriumNatsDisconnected",
+    severity: "critical",
+    expr: "sensorium_nats_connected == 0",
+    for: "1m",
+    summary: "{{ $labels.instance }} is not connected to NATS and reaches no other node.",
+    runbook: "nats-disconnected",
+  },
+  {
+    name: "SensoriumMongoUnavailable",
+    severity: "critical",
+    // Each node reads MongoDB's clock every two seconds.
+    expr: `sum by (instance) (rate(${COMMANDS}_count{outcome="ok"}[2m])) == 0`,
+    for: "1m",
+    summary: "MongoDB answers no command of {{ $labels.instance }}.",
+    runbook: "mongodb-unavailable",
+  },
+  {
+    name: "SensoriumMongoSlow",
+    severity: "warning",
+    expr: `histogram_quantile(0.99, sum by (instance, le) (rate(${COMMANDS}_bucket[5m]))) > 0.5`,
+    for: "10m",
+    summary:
+      "1 of 100 commands of {{ $labels.instance }} to MongoDB takes over {{ $value | humanizeDuration }}.",
+    runbook: "mongodb-slow",
+  },
+  {
+    name: "SensoriumClockUncertain",
+    severity: "warning",
+    expr: "sensorium_clock_error_seconds > 0.1",
+    for: "5m",
+    summary: "{{ $labels.instance }} knows MongoDB's time to within {{ $value | humanizeDuration }} only.",
+    runbook: "clock-uncertain",
+  },
+  {
+    name: "SensoriumDiskNearlyFull",
+    severity: "critical",
+    expr: "sensorium_disk_free_bytes < 2 * sensorium_disk_min_free_bytes",
+    for: "1m",
+    summary:
+      "{{ $labels.instance }} has {{ $value | humanize1024 }}B free and refuses uploads; all writes are next.",
+    runbook: "disk-nearly-full",
+  },
+  {
+    name: "SensoriumFanOutBehind",
+    severity: "warning",
+    expr: [
+      "histogram_quantile(0.99, sum by (le) (rate(sensorium_fan_out_lag_seconds_bucket[5m]))) > 10",
+      "or max(sensorium_fan_out_spilled_tenants) > 0",
+    ].join("\n"),
+    for: "10m",
+    summary: "Events wait for their deliveries: fan-out is slower than publishing.",
+    runbook: "fan-out-behind",
+  },
+  {
+    name: "SensoriumEventsParked",
+    severity: "warning",
+    expr: "sum(increase(sensorium_events_parked_total[15m])) > 0",
+    for: "0m",
+    summary: "Events were set aside because their fan-out failed repeatedly.",
+    runbook: "events-parked",
+  },
+  {
+    name: "SensoriumDeliveriesDeadLettered",
+    severity: "warning",
+    expr: "sum(increase(sensorium_deliveries_dead_lettered_total[15m])) > 0",
+    for: "0m",
+    summary: "{{ $value | humanize }} deliveries were dead-lettered in 15 minutes.",
+    runbook: "deliveries-dead-lettered",
+  },
+  {
+    name: "SensoriumDeliveriesDelayed",
+    severity: "warning",
+    // Each worker counts the deliveries of all.
+    expr: `${READY} > 1000\nand ${READY} > 1.1 * ${READY.replace(")", " offset 15m)")}`,
+    for: "15m",
+    summary: "{{ $value | humanize }} deliveries wait for their receivers, and more and more.",
+    runbook: "deliveries-delayed",
+  },
+  {
+    name: "SensoriumConnectorNotConsuming",
+    severity: "warning",
+    expr: 'sum by (instance) (sensorium_connectors{state=~"connecting|retrying|failed"}) > 0',
+    for: "10m",
+    summary: "{{ $value }} connectors on {{ $labels.instance }} do not consume.",
+    runbook: "connector-not-consuming",
+  },
+  {
+    name: "SensoriumLimitsNotShared",
+    severity: "warning",
+    expr: "sensorium_limits_shared == 0",
+    for: "5m",
+    summary: "{{ $labels.instance }} counts limits alone because Redis does not answer.",
+    runbook: "limits-not-shared",
+  },
+  {
+    name: "SensoriumTracesLost",
+    severity: "warning",
+    expr: "sum by (instance) (rate(sensorium_trace_spans_lost_total[5m])) > 0",
+    for: "5m",
+    summary: "{{ $labels.instance }} cannot export traces; their collector does not answer.",
+    runbook: "traces-lost",
+  },
+];
