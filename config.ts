@@ -320,9 +320,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     );
   }
   if (config.SEARCH === "atlas" && !config.MONGO_URL) {
-    throw new ConfigError(
-      "SEARCH is atlas, but MONGO_URL is not set: expected the address of an Atlas deployment.",
-    );
+    throw new ConfigError("SEARCH is atlas, but MONGO_URL is not set: give an Atlas deployment's address.");
   }
   if (config.EMBEDDER === "url" && !config.EMBEDDER_URL) {
     throw new ConfigError(
