@@ -22,7 +22,7 @@ const asksForReady = ({ find, filter }: Document) =>
 
 ("url" in mongo ? describe : describe.skip)("idle push agents", () => {
   const url = "url" in mongo ? mongo.url : "";
-  const client = new MongoClient(url);
+  const client = new MongoClient(url, { writeConcern: { w: "majority", journal: true } });
   const agents: Receiver[] = [];
   const commands: Document[] = [];
   let watch: Watch;

@@ -48,7 +48,7 @@ interface Done {
   });
 
   async function insertInterests(): Promise<void> {
-    const client = new MongoClient(url);
+    const client = new MongoClient(url, { writeConcern: { w: "majority", journal: true } });
     const interests = client.db().collection<InterestDoc>("interests");
     const { tenant_id } = nodes.gateway.credentials;
     const at = new Date();

@@ -34,7 +34,7 @@ const isDeletion = ({ delete: from }: Document) => from === "events";
 
 ("url" in mongo ? describe : describe.skip)("three workers", () => {
   const url = "url" in mongo ? mongo.url : "";
-  const client = new MongoClient(url);
+  const client = new MongoClient(url, { writeConcern: { w: "majority", journal: true } });
   let nodes: Nodes;
   let admin: TestAgent;
   let workers: Watched[] = [];
