@@ -6,13 +6,15 @@ import { publishers } from "./publish.ts";
 import { type Random, seeded } from "./random.ts";
 import { pollOnce, receivers } from "./receive.ts";
 import { pause, type Round } from "./round.ts";
-import { CHANNEL, newWorld, VISIBILITY_SECONDS, type World } from "./world.ts";
+import { CHANNEL, newWorld, type Subject, VISIBILITY_SECONDS, type World } from "./world.ts";
 
 interface CampaignOptions {
   rounds: number;
   /** Of the choices that clients make; what meets what is up to the machine. */
   seed: number;
   say(line: string): void;
+  /** Starts what the rounds strike. */
+  start(): Promise<Subject>;
 }
 
 export interface Outcome {
@@ -28,44 +30,62 @@ export interface Outcome {
 }
 
 const LONGEST_ROUND_MS = 3000;
-const DRAIN_MS = 120_000;
+const DRAIN_MS = 300_000;
+/** Within this time of a fault's end the API answers again. */
+const RECOVERED_MS = 60_000;
 
 /**
- * Kills the server at a random moment of each round, under load, and restarts it on the same data. At the end waits for
- * all deliveries, kills it again, and checks the outcome.
+ * Strikes at a random moment of each round, under load, and mends it. At the end waits for all deliveries, strikes once
+ * more, and checks the outcome.
  */
-export async function runCampaign({ rounds, seed, say }: CampaignOptions): Promise<Outcome> {
+export async function runCampaign({ rounds, seed, say, start }: CampaignOptions): Promise<Outcome> {
   const random = seeded(seed);
-  const world = await newWorld();
+  const world = await newWorld(await start());
   try {
     for (let number = 1; number <= rounds; number++) {
-      await killRound(world, newRound(number, random));
-      say(`round ${number}/${rounds}: ${tally(world)}`);
+      const what = await strikeRound(world, newRound(world, number, random));
+      say(`round ${number}/${rounds}: ${what}: ${tally(world)}`);
     }
-    await drain(world, newRound(rounds + 1, random));
+    await drain(world, newRound(world, rounds + 1, random));
     say(`drained: ${tally(world)}`);
     await expectSilence(world, random);
     const stored = await readBack(world);
     return { ...counts(world), findings: prove(world.ledger, stored, await everyChannel(world)) };
   } finally {
-    await world.server.stop();
+    await world.subject.stop();
   }
 }
 
-function newRound(number: number, random: Random): Round {
-  return { number, random, over: false, killed: false, careless: true };
+function newRound({ subject }: World, number: number, random: Random): Round {
+  return { number, random, over: false, struck: subject.aftermath, careless: true };
 }
 
-async function killRound(world: World, round: Round): Promise<void> {
+/** @returns what the fault was */
+async function strikeRound(world: World, round: Round): Promise<string> {
   const lanes = [...publishers(world, round), ...receivers(world, round), ...makers(world, round)];
   // A run in which nothing was ever accepted would prove nothing.
   await settle(() => world.ledger.accepted.size > 0);
   await pause(round.random.int(0, LONGEST_ROUND_MS));
-  round.killed = true;
-  await world.server.kill();
+  round.struck = true;
+  const what = await world.subject.strike(round.random);
+  await recovered(world);
   round.over = true;
   await Promise.all(lanes);
-  await world.server.restart();
+  return what;
+}
+
+/** Resolves when the API answers, several times in a row: a gateway may still know a node that is gone. */
+async function recovered({ admin }: World): Promise<void> {
+  let answers = 0;
+  const answered = async () => {
+    const status = await admin.get("/delivery/stats?limit=1").then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    answers = status === 200 ? answers + 1 : 0;
+    return answers >= 5;
+  };
+  await settle(answered, { within: RECOVERED_MS, every: 50, what: "the API to answer again" });
 }
 
 /** Careful receivers take what there is, until nothing is pending and nothing waits for its fan-out. */
@@ -73,24 +93,29 @@ async function drain(world: World, round: Round): Promise<void> {
   round.careless = false;
   await makeTheRest(world);
   const lanes = receivers(world, round);
+  let left = "";
   const isDrained = async () => {
-    const stats = await world.admin.get("/delivery/stats?limit=1");
-    return stats.body.pending === 0 && (await everyEvent(world)).every(({ state }) => state === "fanned_out");
+    const { body } = await world.admin.get("/delivery/stats?limit=1");
+    left = `${body.pending} deliveries pending`;
+    if (body.pending !== 0) return false;
+    const accepted = (await everyEvent(world)).filter(({ state }) => state !== "fanned_out").length;
+    left = `${accepted} events not fanned out`;
+    return accepted === 0;
   };
   try {
     await settle(isDrained, { within: DRAIN_MS, every: 250, what: "every delivery to be acknowledged" });
   } catch (error) {
-    world.ledger.find((error as Error).message);
+    world.ledger.find(`${(error as Error).message}: ${left}`);
   }
   round.over = true;
   await Promise.all(lanes);
 }
 
-/** After one more kill and the longest lease, nobody is given anything. */
+/** After one more fault and the longest lease, nobody is given anything. */
 async function expectSilence(world: World, random: Random): Promise<void> {
-  await world.server.kill();
-  await world.server.restart();
-  const round = { ...newRound(0, random), careless: false };
+  await world.subject.strike(random);
+  await recovered(world);
+  const round = { ...newRound(world, 0, random), careless: false };
   const until = performance.now() + VISIBILITY_SECONDS * 1000 + 500;
   while (performance.now() < until) {
     const pages = await Promise.all(

@@ -3,7 +3,6 @@ import { lane, type Round } from "./round.ts";
 import { KINDS, type World } from "./world.ts";
 
 const SINGLES = 3;
-const LARGEST_BATCH = 50;
 const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
 
 /** Publishes, one event a request and in batches, until the round is over. */
@@ -24,16 +23,24 @@ function newEvent({ ledger }: World, { number, random }: Round): SentEvent {
   return ledger.newEvent(`r${number}`, random.pick(KINDS), "x".repeat(random.int(0, 1000)));
 }
 
-async function publishOne({ admin, ledger }: World, { random }: Round, event: SentEvent): Promise<void> {
-  const headers: Record<string, string> = random.chance(0.2) ? { "idempotency-key": event.id } : {};
+async function publishOne({ admin, ledger }: World, round: Round, event: SentEvent): Promise<void> {
+  const headers: Record<string, string> = round.random.chance(0.2) ? { "idempotency-key": event.id } : {};
   const { status, body } = await admin.post("/events", event, headers);
   if (status === 202 || status === 200) ledger.answered(event, body);
+  else if (round.struck && status >= 500) throw new Error(`a publish was answered with ${status}`);
   else ledger.find(`publishing ${event.id} was answered with ${status} ${JSON.stringify(body)}`);
 }
 
 async function publishBatch(world: World, round: Round): Promise<void> {
-  const events = Array.from({ length: round.random.int(1, LARGEST_BATCH) }, () => newEvent(world, round));
+  const events = Array.from({ length: round.random.int(1, world.subject.largestBatch) }, () =>
+    newEvent(world, round),
+  );
   const { status, body } = await world.admin.post("/events", events, BATCH_TYPE);
-  if (status !== 202) world.ledger.find(`a batch was answered with ${status} ${JSON.stringify(body)}`);
-  else for (const [i, event] of events.entries()) world.ledger.answered(event, body[i]);
+  if (status === 202) {
+    for (const [i, event] of events.entries()) {
+      // A fault may refuse part of a batch: those events are sent again in a later round.
+      if (!(round.struck && body[i].status === "rejected")) world.ledger.answered(event, body[i]);
+    }
+  } else if (round.struck && status >= 500) throw new Error(`a batch was answered with ${status}`);
+  else world.ledger.find(`a batch was answered with ${status} ${JSON.stringify(body)}`);
 }

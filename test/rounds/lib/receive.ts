@@ -78,11 +78,11 @@ async function acknowledge(
 ): Promise<void> {
   const delivery_ids = page.map(({ id }) => id);
   record.acknowledging(delivery_ids);
-  const answer = await agent.api.post("/delivery/ack", { delivery_ids }).catch((error) => {
+  const answer = await agent.api.post("/delivery/ack", { delivery_ids }).catch((error: Error) => error);
+  if (answer instanceof Error || answer.status !== 200) {
     record.acknowledgeLost(delivery_ids);
-    throw error;
-  });
-  if (answer.status !== 200) throw new Error(`an ack was answered with ${answer.status}`);
+    throw answer instanceof Error ? answer : new Error(`an ack was answered with ${answer.status}`);
+  }
   note(record.acknowledge(delivery_ids, answer.body.acknowledged, Date.now()));
 }
 

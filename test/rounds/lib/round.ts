@@ -6,15 +6,17 @@ export interface Round {
   random: Random;
   /** Lanes end when they see it. */
   over: boolean;
-  /** From here on a broken connection is what was to be expected. */
-  killed: boolean;
+  /** From here on broken connections and refusals are expected, and tried again. */
+  struck: boolean;
   /** Receivers lose, repeat and give back some of what they get; else they acknowledge all of it. */
   careless: boolean;
 }
 
+const RETRY_MS = 50;
+
 /**
- * Runs a lane again and again until the round is over. A broken connection ends it, and is reported where the server
- * was not killed.
+ * Runs a lane again and again until the round is over. A failure is retried after a fault; before it, it is reported and
+ * ends the lane.
  */
 export async function lane(
   round: Round,
@@ -25,8 +27,11 @@ export async function lane(
     try {
       await step();
     } catch (error) {
-      if (!round.killed) report(`round ${round.number}: ${describe(error as Error)}`);
-      return;
+      if (!round.struck) {
+        report(`round ${round.number}: ${describe(error as Error)}`);
+        return;
+      }
+      await pause(RETRY_MS);
     }
   }
 }

@@ -1,7 +1,8 @@
 import { type Api, agentToken, api } from "../../support/http.ts";
 import { created, newReceiver, type Receiver } from "../../support/receiver.ts";
-import { startServer, type TestServer } from "../../support/server.ts";
+import type { TestServer } from "../../support/server.ts";
 import { Ledger, ReceiverRecord, type SentEvent } from "./ledger.ts";
+import type { Random } from "./random.ts";
 
 export const VISIBILITY_SECONDS = 1;
 /** The channel that events go through; others are made on the way. */
@@ -15,7 +16,23 @@ export interface Actor {
   lanes: number;
 }
 
+/** The system under test, and what may happen to it. */
+export interface Subject {
+  /** Where clients connect, at the same address after every fault. */
+  server: TestServer;
+  /** Whether requests may be refused for a while after a fault is mended, while nodes find each other again. */
+  aftermath: boolean;
+  /** Events of a batch at most: a cluster on one machine is slow to read all of them back. */
+  largestBatch: number;
+  /** Causes a fault and mends it. @returns what it was */
+  strike(random: Random): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export const SETTINGS = { RATE_LIMIT_PER_MINUTE: "0", LOG_LEVEL: "warn" };
+
 export interface World {
+  subject: Subject;
   server: TestServer;
   admin: Api;
   ledger: Ledger;
@@ -56,9 +73,9 @@ const PLANS: Plan[] = [
   },
 ];
 
-/** A server on an empty store, its receivers, and nothing sent yet. */
-export async function newWorld(): Promise<World> {
-  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", LOG_LEVEL: "warn" } });
+/** Creates the receivers on an empty store; nothing is sent yet. */
+export async function newWorld(subject: Subject): Promise<World> {
+  const { server } = subject;
   try {
     const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
     const channel = (await created(admin.post("/channels", { name: CHANNEL }))).body;
@@ -73,9 +90,9 @@ export async function newWorld(): Promise<World> {
       ledger.receivers.push(record);
       actors.push({ agent, record, lanes });
     }
-    return { server, admin, ledger, actors };
+    return { subject, server, admin, ledger, actors };
   } catch (error) {
-    await server.stop();
+    await subject.stop();
     throw error;
   }
 }

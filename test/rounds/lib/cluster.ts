@@ -1,0 +1,97 @@
+import type { Child } from "../../support/child.ts";
+import { startMongo } from "../../support/mongo.ts";
+import { startNodes } from "../../support/nodes.ts";
+import { startProxy } from "../../support/proxy.ts";
+import { startRedis } from "../../support/redis.ts";
+import { workerReady } from "../../support/worker.ts";
+import type { Random } from "./random.ts";
+import { pause } from "./round.ts";
+import { SETTINGS, type Subject } from "./world.ts";
+
+const SHORTEST_MS = 500;
+const LONGEST_MS = 6000;
+
+/**
+ * A gateway and workers over NATS, Redis and MongoDB, and one more worker behind proxies of its own. A strike is one of
+ * the faults that a cluster must survive: a node killed, paused or cut off, the infrastructure away, a rolling restart.
+ *
+ * @throws Error if there is no MongoDB to test against
+ */
+export async function startStruckCluster(workers = 3): Promise<Subject> {
+  const mongo = await startMongo();
+  if ("skipped" in mongo) throw new Error(mongo.skipped);
+  const redis = await startRedis();
+  const nodes = await startNodes(mongo.url, workers, { ...SETTINGS, REDIS_URL: redis.url });
+  const [record, nats] = await Promise.all([mongo.url, nodes.nats.url].map((url) => startProxy(portOf(url))));
+  if (!record || !nats) throw new Error("no proxies");
+  await nodes.addWorker(undefined, {
+    MONGO_URL: withPort(mongo.url, record.port),
+    NATS_URL: withPort(nodes.nats.url, nats.port),
+  });
+  const near = () => nodes.workers.filter(({ pid }) => pid !== far.pid && !ended.has(pid));
+  const ended = new Set<number>();
+  const far = nodes.workers.at(-1) as Child;
+  const replace = async (worker: Child, signal: "SIGKILL" | "SIGTERM", ms = 0) => {
+    ended.add(worker.pid);
+    await worker.end(signal);
+    await pause(ms);
+    await nodes.addWorker();
+  };
+  const faults: Record<string, (random: Random, ms: number) => Promise<unknown>> = {
+    "a worker killed": (random, ms) => replace(random.pick(near()), "SIGKILL", ms),
+    "a worker paused": async (random, ms) => {
+      const worker = random.pick(near());
+      await worker.pause();
+      await pause(ms);
+      worker.resume();
+      await workerReady(worker);
+    },
+    "the gateway killed": async () => {
+      await nodes.gateway.kill();
+      await nodes.gateway.restart();
+    },
+    "a worker cut off from the record": (_, ms) => between(record.cut, record.mend, ms),
+    "a worker cut off from NATS": (_, ms) => between(nats.cut, nats.mend, ms),
+    "a worker's connections to the record silent": (_, ms) => between(record.mute, record.mend, ms),
+    "NATS killed": (_, ms) => between(nodes.nats.kill, nodes.nats.start, ms),
+    "NATS paused": (_, ms) => between(nodes.nats.pause, nodes.nats.resume, ms),
+    "Redis killed": (_, ms) => between(redis.kill, redis.start, ms),
+    "a rolling restart": async () => {
+      for (const worker of near()) await replace(worker, "SIGTERM");
+    },
+  };
+  if (mongo.pid !== null) {
+    const { pid } = mongo;
+    const signal = (name: NodeJS.Signals) => () => process.kill(pid, name);
+    faults["the record paused"] = (_, ms) => between(signal("SIGSTOP"), signal("SIGCONT"), ms);
+  }
+  return {
+    server: nodes.gateway,
+    aftermath: true,
+    largestBatch: 5,
+    strike: async (random) => {
+      const [name, fault] = random.pick(Object.entries(faults));
+      const ms = random.int(SHORTEST_MS, LONGEST_MS);
+      await fault(random, ms);
+      return `${name} (${ms} ms)`;
+    },
+    stop: async () => {
+      await nodes.stop();
+      await Promise.all([record.stop(), nats.stop(), redis.stop(), mongo.stop()]);
+    },
+  };
+}
+
+async function between(begin: () => unknown, end: () => unknown, ms: number): Promise<void> {
+  await begin();
+  await pause(ms);
+  await end();
+}
+
+function portOf(url: string): number {
+  return Number(/:(\d+)/.exec(url)?.[1]);
+}
+
+function withPort(url: string, port: number): string {
+  return url.replace(/:\d+/, `:${port}`);
+}

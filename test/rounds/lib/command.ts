@@ -1,0 +1,47 @@
+import { randomInt } from "node:crypto";
+import { runCampaign } from "./campaign.ts";
+import type { Subject } from "./world.ts";
+
+const SHOWN = 50;
+
+/**
+ * Runs the rounds that the command line asks for (`[ROUNDS [SEED]]`), prints their progress and sets the exit code.
+ *
+ * @param atATime after so many rounds everything is proven, and the next ones begin on an empty store
+ */
+export async function runCommand(
+  defaultRounds: number,
+  start: () => Promise<Subject>,
+  atATime = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const [rounds, seed] = [
+    process.argv[2] ?? String(defaultRounds),
+    process.argv[3] ?? String(randomInt(2 ** 31)),
+  ].map(Number) as [number, number];
+  if (!Number.isInteger(rounds) || !Number.isInteger(seed) || rounds < 1) {
+    process.stderr.write(`ROUNDS and SEED are whole numbers: got ${process.argv.slice(2).join(" ")}.\n`);
+    process.exit(1);
+  }
+  const say = (line: string) => process.stdout.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
+  say(`${rounds} rounds, seed ${seed}`);
+  const total = { sent: 0, accepted: 0, deliveries: 0, repeats: 0, made: 0 };
+  const findings: string[] = [];
+  for (let done = 0; done < rounds; done += atATime) {
+    if (done > 0) say(`${done} of ${rounds} rounds done, on a new start`);
+    const each = { rounds: Math.min(atATime, rounds - done), seed: seed + done, say, start };
+    const { findings: found, ...counts } = await runCampaign(each);
+    findings.push(...found);
+    for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += counts[name];
+  }
+  const { sent, accepted, deliveries, repeats, made } = total;
+  say(
+    `${sent} events sent, ${accepted} accepted, ${deliveries} deliveries and ${repeats} of them again, ${made} channels made`,
+  );
+  for (const finding of findings.slice(0, SHOWN)) say(`WRONG: ${finding}`);
+  say(
+    findings.length
+      ? `${findings.length} findings.`
+      : "Nothing was lost, doubled or given again after its ack.",
+  );
+  process.exitCode = findings.length ? 1 : 0;
+}

@@ -1,0 +1,18 @@
+import { startServer } from "../../support/server.ts";
+import { SETTINGS, type Subject } from "./world.ts";
+
+/** A server whose process is killed and started again on the same data. */
+export async function startKilled(): Promise<Subject> {
+  const server = await startServer({ env: SETTINGS });
+  return {
+    server,
+    aftermath: false,
+    largestBatch: 50,
+    strike: async () => {
+      await server.kill();
+      await server.restart();
+      return "SIGKILL";
+    },
+    stop: () => server.stop(),
+  };
+}
