@@ -13,7 +13,7 @@ import { settle } from "./settle.ts";
 export interface TestMongo {
   /** Connection string with a new, empty database. */
   url: string;
-  kind: "MONGO_URL" | "mongod" | "mongo-java-server";
+  kind: "MONGO_URL" | "mongod" | "mongo-java-server" | "ferretdb";
   /** Its process; null where it was given. */
   pid: number | null;
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ export async function startMongo(say?: (line: string) => void): Promise<TestMong
   }
 }
 
-function freshName(): string {
+export function freshName(): string {
   return `sensorium_test_${randomBytes(6).toString("hex")}`;
 }
 

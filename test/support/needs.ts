@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { getChartTools, hasChartTools, ToolsUnavailable } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
+import { getFerret, hasFerret } from "./ferretdb-build.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
 
@@ -60,6 +61,11 @@ const NEEDS: Record<string, Need> = {
     here: async () => (await versionsBefore()).length > 0,
     debian: "git",
     otherwise: "a clone with the commit before this one (git fetch --deepen 1)",
+  },
+  ferretdb: {
+    here: () => hasFerret() || (onPath("go") && onPath("git")),
+    otherwise: "Go 1.24 or newer and git on PATH",
+    prepare: getFerret,
   },
   helm: {
     here: () => hasChartTools() || (onPath("go") && succeeds("python3", ["-m", "pip", "--version"])),

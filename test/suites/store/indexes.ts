@@ -22,7 +22,8 @@ export function indexTests(bench: Workbench): void {
         ["c", { c: 1 }],
         ["d_1", { d: 1 }],
       ]);
-      expect(listed[2]).toMatchObject({ unique: true, sparse: true });
+      const sparse = bench.lacks("sparse is listed") ? {} : { sparse: true };
+      expect(listed[2]).toMatchObject({ unique: true, ...sparse });
       await things.dropIndex("c");
       expect((await things.indexes()).map(({ name }) => name)).toEqual(["_id_", "a_1_b_-1", "d_1"]);
     });
@@ -83,7 +84,7 @@ export function indexTests(bench: Workbench): void {
         ).rejects.toMatchObject(DUPLICATE);
       });
 
-      test("takes a missing value for a value", async () => {
+      bench.it("takes a missing value for a value", async () => {
         const things = await bench.collection();
         await things.createIndex({ t: 1, a: 1 }, { unique: true });
         await insert(things, { _id: 1, t: 1 }, { _id: 2, t: 2 });
@@ -114,7 +115,7 @@ export function indexTests(bench: Workbench): void {
         expect(await things.countDocuments({ due: { $lte: 2 } })).toBe(1);
       });
 
-      test("holds for every element of an array", async () => {
+      bench.it("holds for every element of an array", async () => {
         const things = await bench.collection();
         await things.createIndex({ tags: 1 }, { unique: true });
         await things.insertOne({ _id: 1, tags: ["a", "b", "b"] });

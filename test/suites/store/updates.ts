@@ -42,7 +42,7 @@ const REFUSED: [name: string, before: object, update: object, code: number][] = 
 
 export function updateTests(bench: Workbench): void {
   describe("update operators", () => {
-    test.each(CASES)("%s", async (_name, before, update, after) => {
+    test.each(CASES.filter(([name]) => !bench.lacks(name)))("%s", async (_name, before, update, after) => {
       const things = await bench.collection([{ _id: "it", ...before }]);
       const result = await things.updateOne({ _id: "it" }, update);
       expect(await things.findOne({})).toEqual({ _id: "it", ...after });
@@ -59,7 +59,7 @@ export function updateTests(bench: Workbench): void {
       expect(await things.findOne({})).toEqual({ _id: "it", ...before });
     });
 
-    test("an unknown operator is refused by name", async () => {
+    bench.it("an unknown operator is refused by name", async () => {
       const things = await bench.collection([{ _id: 1 }]);
       await expect(things.updateOne({}, { $nonsense: { a: 1 } } as never)).rejects.toThrow("$nonsense");
     });

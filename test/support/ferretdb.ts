@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ToolsUnavailable } from "./chart-tools.ts";
+import { startChild } from "./child.ts";
+import { FERRETDB, getFerret } from "./ferretdb-build.ts";
+import { freshName, type TestMongo } from "./mongo.ts";
+
+/** Where FerretDB answers otherwise than MongoDB 7 does: docs/decisions/0007-mongodb-stand-in.md says more. */
+export const FERRETDB_LACKS = [
+  "keyPattern",
+  "NaN",
+  "sparse is listed",
+  "documents come back as they went in",
+  "an unknown operator is refused by name",
+  "$unset of a position",
+  "takes a missing value for a value",
+  "holds for every element of an array",
+  "refuse two arrays in one document",
+];
+
+/** FerretDB over SQLite, in a folder that is removed when it stops. */
+export async function startFerret(): Promise<TestMongo | { skipped: string }> {
+  try {
+    await getFerret();
+  } catch (error) {
+    if (error instanceof ToolsUnavailable) return { skipped: `ferretdb: ${error.message}` };
+    throw error;
+  }
+  const directory = await mkdtemp(join(tmpdir(), "sensorium-ferretdb-"));
+  const ferret = await startChild(FERRETDB, [directory]);
+  const [, port] = await ferret.find(/^port (\d+)/m);
+  const stop = async () => {
+    await ferret.end("eof");
+    await rm(directory, { recursive: true, force: true });
+  };
+  const url = `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`;
+  return { url, kind: "ferretdb", pid: ferret.pid, stop };
+}
