@@ -37,6 +37,7 @@ const integer = (fallback: number, means: string, min: number, max: number) =>
   ({ kind: "integer", default: fallback, means, min, max }) as Setting<number>;
 
 const DAY = 365 * 100;
+const SECRET = { secret: true };
 
 export const SETTINGS = {
   HOST: text(
@@ -98,16 +99,12 @@ export const SETTINGS = {
   OPERATOR_TOKEN: text(
     null,
     "Bearer token for the operator's routes (`/tenants`). Without it they return 404.",
-    {
-      secret: true,
-    },
+    SECRET,
   ),
   METRICS_TOKEN: text(
     null,
     "Bearer token for `/metrics`. Without it, only requests from loopback with a loopback `Host` can read it.",
-    {
-      secret: true,
-    },
+    SECRET,
   ),
 
   TRUST_PROXY: {
@@ -241,6 +238,8 @@ export const SETTINGS = {
     0,
     1e6,
   ),
+  STATS_MINUTE_RETENTION_HOURS: integer(48, "Hours for which traffic is kept by minute.", 25, 24 * DAY),
+  STATS_HOUR_RETENTION_DAYS: integer(90, "Days for which traffic is kept by hour.", 8, DAY),
   AUDIT_DAYS: integer(365, "Days for which the audit log is kept.", 1, DAY),
   TENANT_STORAGE_MB: integer(
     10_000,
@@ -297,7 +296,7 @@ export class ConfigError extends Error {}
 
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

@@ -17,6 +17,7 @@ import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import { isStoreLost } from "../storage/store-lost.ts";
+import { Traffic } from "../storage/traffic/traffic.ts";
 import { StorageUsage } from "../storage/usage/usage.ts";
 
 const SHUTDOWN_MS = 5000;
@@ -44,9 +45,13 @@ async function main(): Promise<void> {
   const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
   const files = await openBlobs(store, config);
   const usage = new StorageUsage({ store, blobs: files, defaultMb: config.TENANT_STORAGE_MB });
+  const traffic = new Traffic(store, config);
   const blobs = new GuardedBlobs(files, [usage.claim, () => observability.disk.claim()]);
   const resolver = newHostResolver(config.DNS_SERVERS);
-  const runtime: Runtime = { config, store, blobs, usage, secrets, resolver, windows, ...observability };
+  const runtime: Runtime = {
+    ...{ config, store, blobs, usage, traffic, secrets, resolver, windows },
+    ...observability,
+  };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {
     for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
@@ -54,6 +59,7 @@ async function main(): Promise<void> {
   await store.ready();
   if (process.argv.includes("--migrate")) return endMigration(store);
   usage.start((err) => observability.log.warn({ err }, "storage usage could not be measured"));
+  traffic.start((err) => observability.log.warn({ err }, "some counts of traffic were lost"));
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
   stopOnSignals(broker, runtime, monitor);
   let isStarting = true;
@@ -192,6 +198,7 @@ async function stopNode(broker: ServiceBroker, runtime: Runtime, monitor: HttpSe
   await step("closing the monitoring port", () => monitor?.close());
   runtime.windows?.close();
   await step("saving counts of storage", () => runtime.usage.stop());
+  await step("saving counts of traffic", () => runtime.traffic.stop());
   await step("closing the record", () => runtime.store.close());
   await step("sending the last traces", () => runtime.tracing?.stop());
   process.exit(0);

@@ -11,6 +11,7 @@ import { heavyRead } from "../mixins/heavy-reads.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { Store } from "../storage/connection.ts";
+import type { Traffic } from "../storage/traffic/traffic.ts";
 import type { StorageUsage } from "../storage/usage/usage.ts";
 
 /** A node's dependencies for its services. */
@@ -20,6 +21,8 @@ export interface Runtime extends Observability {
   blobs: Blobs;
   /** Storage used by tenants, and their quotas. */
   usage: StorageUsage;
+  /** The tenants' traffic over time. */
+  traffic: Traffic;
   secrets: SecretBox;
   /** Resolves the hosts that tenants name. */
   resolver: HostResolver;

@@ -21,6 +21,7 @@ import type { ServiceFactory } from "../../services/runtime.ts";
 import { connectorsService } from "../../services/sense/connectors/connectors.service.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore, StoreError } from "../../storage/connection.ts";
+import { Traffic } from "../../storage/traffic/traffic.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
 import { AdminError, type Target } from "./target.ts";
 
@@ -45,12 +46,13 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   const { store, secrets } = await openRecord(config);
   const blobs = await openBlobs(store, config);
   const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
+  const traffic = new Traffic(store, config);
   const observability = await startObservability(config, store);
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of SERVICES)
     broker.createService(
       service({
-        ...{ config, store, blobs, usage, secrets, windows: null, resolver: newHostResolver([]) },
+        ...{ config, store, blobs, usage, traffic, secrets, windows: null, resolver: newHostResolver([]) },
         ...observability,
       }),
     );

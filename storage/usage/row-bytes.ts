@@ -3,11 +3,12 @@ import type { SqliteCollection } from "mongoose-sqlite";
 import type { Store } from "../connection.ts";
 import { roughSize } from "./growth.ts";
 
-/** Collections without a tenant's rows: blobs are measured by their files. */
+/** Collections without a tenant's rows, or with statistics of it: blobs are measured by their files. */
 const NOT_COUNTED = new Set([
   "tenants",
   "access_versions",
   "storage_usage",
+  "traffic",
   "blobs",
   "blobs.files",
   "blobs.chunks",

@@ -21,6 +21,7 @@ import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
+import { Traffic } from "../../storage/traffic/traffic.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
 import { unread } from "./audit.ts";
 
@@ -68,10 +69,14 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const usage = store
     ? new StorageUsage({ store, blobs: blobs as Blobs, defaultMb: config.TENANT_STORAGE_MB })
     : ({ require: () => undefined } as unknown as StorageUsage);
+  const traffic = (store && new Traffic(store, config)) as Traffic;
   const guarded = blobs && new GuardedBlobs(blobs, [usage.claim]);
   const opened = { store: store as Store, blobs: guarded as Blobs };
   const resolver = newHostResolver([]);
-  const runtime: Runtime = { config, secrets, ...opened, usage, resolver, windows: null, ...observability };
+  const runtime: Runtime = {
+    ...{ config, secrets, ...opened, usage, traffic, resolver, windows: null },
+    ...observability,
+  };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of services) broker.createService(service);
   broker.createService(unread);

@@ -15,6 +15,7 @@ import { usersService } from "../../services/identity/users/users.service.ts";
 import type { Runtime, ServiceFactory } from "../../services/runtime.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore } from "../../storage/connection.ts";
+import { Traffic } from "../../storage/traffic/traffic.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
 import { unread } from "./audit.ts";
 
@@ -54,6 +55,7 @@ export async function startServices(
     store,
     blobs,
     usage,
+    traffic: new Traffic(store, config),
     secrets,
     resolver,
     windows: null,

@@ -140,6 +140,7 @@ export const OPERATIONS = {
   },
   live: {
     stats: {"method":"GET","path":"/stats","by":"user"},
+    history: {"method":"GET","path":"/stats/history","by":"user"},
     watch: {"method":"GET","path":"/live","by":"user","stream":true},
   },
   memories: {

@@ -558,6 +558,10 @@ export interface Api {
      *
      * Counts of the last 15 minutes over all running nodes. `deliveries`, `storage` and `recent` are for admins; other callers get null and an empty list. */
     stats: Call<LiveStatsParams, LiveStatsResult>;
+    /** Read the organisation's traffic over time.
+     *
+     * Counts of up to seven days, for all agents or one and all types or one. They survive restarts and are a few seconds old; a node that is killed loses those of its last 5 seconds. Each hour the first 500 agents and 100 types are counted separately and all others together as `other`. Members read the sums, and their own agents by type. */
+    history: Call<LiveHistoryParams, LiveHistoryResult>;
     /** Stream the event traffic as server-sent events.
      *
      * Sends `event: stats` with the data of `GET /stats`, at once and then every 2 seconds, and `event: changed` with `{resource, ids}` after runs, documents, devices or connectors changed. `ids` lists runs only and is empty if many changed. If a node crashes, some changes may not be reported. */
@@ -2456,6 +2460,17 @@ export type KeysRevokeResult = undefined;
 export type LiveStatsParams = Record<never, never>;
 
 export type LiveStatsResult = Stats;
+
+export interface LiveHistoryParams {
+  /** The time up to now. */
+  range?: "15m" | "1h" | "24h" | "7d";
+  /** Counts only deliveries to this agent and events that it published. */
+  agent_id?: string;
+  /** Counts only events of exactly this type. */
+  type?: string;
+}
+
+export type LiveHistoryResult = TrafficHistory;
 
 export type LiveWatchParams = Record<never, never>;
 
@@ -4959,6 +4974,47 @@ export interface TimelineEntry {
   at: string;
   what: string;
   reason?: string;
+}
+
+export interface TrafficHistory {
+  range: "15m" | "1h" | "24h" | "7d";
+  from: string;
+  to: string;
+  /** Time of one value: 60, 300 with `24h`, 3600 with `7d`. The first begins at `from`, the last is in progress. */
+  step_seconds: number;
+  series: {
+    /** Events accepted, without the service's own; with `agent_id`, those that the agent published. Null where nothing was recorded. */
+    published: Array<number | null>;
+    /** Deliveries created: an event has one for each receiver. Null where nothing was recorded. */
+    created: Array<number | null>;
+    /** Delivery attempts, retries included. Null where nothing was recorded. */
+    delivered: Array<number | null>;
+    /** Deliveries acknowledged. Null where nothing was recorded. */
+    acknowledged: Array<number | null>;
+    /** Attempts that were rejected, answered with an error, or not acknowledged in time. Null where nothing was recorded. */
+    failed: Array<number | null>;
+    /** Deliveries dead-lettered. Null where nothing was recorded. */
+    dead_lettered: Array<number | null>;
+    /** Mean time from a delivery's creation to its acknowledgement. Null without any. */
+    latency_seconds: Array<number | null>;
+  };
+  /** The sums of the series. */
+  totals: {
+    /** Events accepted, without the service's own; with `agent_id`, those that the agent published. */
+    published: number;
+    /** Deliveries created: an event has one for each receiver. */
+    created: number;
+    /** Delivery attempts, retries included. */
+    delivered: number;
+    /** Deliveries acknowledged. */
+    acknowledged: number;
+    /** Attempts that were rejected, answered with an error, or not acknowledged in time. */
+    failed: number;
+    /** Deliveries dead-lettered. */
+    dead_lettered: number;
+  };
+  /** Types of events in this time, most frequent ones first; at most 100. */
+  types: Array<string>;
 }
 
 export interface Usage {

@@ -60,6 +60,70 @@ export const readStats = operation({
   results: { 200: Stats },
 });
 
+/** Time ranges of a history. */
+const RANGES = ["15m", "1h", "24h", "7d"] as const;
+
+/** A value for each step. */
+const Values = (description: string) =>
+  Type.Array(nullable(Type.Integer()), { description: `${description} Null where nothing was recorded.` });
+const Total = (description: string) => Type.Integer({ description });
+
+/** Builds the properties of all counts. */
+const counts = <T>(toSchema: (description: string) => T) => ({
+  published: toSchema(
+    "Events accepted, without the service's own; with `agent_id`, those that the agent published.",
+  ),
+  created: toSchema("Deliveries created: an event has one for each receiver."),
+  delivered: toSchema("Delivery attempts, retries included."),
+  acknowledged: toSchema("Deliveries acknowledged."),
+  failed: toSchema("Attempts that were rejected, answered with an error, or not acknowledged in time."),
+  dead_lettered: toSchema("Deliveries dead-lettered."),
+});
+
+const History = Type.Object(
+  {
+    range: oneOf(RANGES),
+    from: Timestamp,
+    to: Timestamp,
+    step_seconds: Type.Integer({
+      description:
+        "Time of one value: 60, 300 with `24h`, 3600 with `7d`. The first begins at `from`, the last is in progress.",
+    }),
+    series: Type.Object({
+      ...counts(Values),
+      latency_seconds: Type.Array(nullable(Type.Number()), {
+        description: "Mean time from a delivery's creation to its acknowledgement. Null without any.",
+      }),
+    }),
+    totals: Type.Object(counts(Total), { description: "The sums of the series." }),
+    types: Type.Array(Type.String(), {
+      description: "Types of events in this time, most frequent ones first; at most 100.",
+    }),
+  },
+  { title: "TrafficHistory" },
+);
+
+export const readHistory = operation({
+  action: "live.history",
+  route: "GET /stats/history",
+  summary: "Read the organisation's traffic over time",
+  description:
+    "Counts of up to seven days, for all agents or one and all types or one. They survive restarts and are a few " +
+    "seconds old; a node that is killed loses those of its last 5 seconds. Each hour the first 500 agents and 100 " +
+    "types are counted separately and all others together as `other`. Members read the sums, and their own agents " +
+    "by type.",
+  access: { by: "user" },
+  query: {
+    range: Type.Optional(oneOf(RANGES, { default: "1h", description: "The time up to now." })),
+    agent_id: Type.Optional(Id("ag", "Counts only deliveries to this agent and events that it published.")),
+    type: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: "Counts only events of exactly this type." }),
+    ),
+  },
+  results: { 200: History },
+  errors: ["forbidden", "insufficient_scope", "not_found"],
+});
+
 export const watch = operation({
   action: "live.watch",
   route: "GET /live",
@@ -74,4 +138,4 @@ export const watch = operation({
   stream: true,
 });
 
-export const liveOperations = [readStats, watch] as const;
+export const liveOperations = [readStats, readHistory, watch] as const;

@@ -1,16 +1,19 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { nodesOf } from "../../../mixins/every-node.ts";
-import { emptyTally, TALLIED, TALLY_SECONDS, type Tally } from "../../../observability/tally.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
+import { emptyTally, TALLIED, TALLY_SECONDS, type Tally } from "../../../storage/traffic/live-tally.ts";
 import { toStorage } from "../../../storage/usage/usage.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
-import { readStats } from "./live.contract.ts";
+import { historyFor } from "./history.ts";
+import { readHistory, readStats } from "./live.contract.ts";
 
 /** All viewers of a tenant share results; counts that are slow for the store are cached longer. */
 const SHOWN_MS = 1000;
 const DELIVERIES_MS = 5000;
 const RECENT = 12;
 const TALLY_TIMEOUT_MS = 1000;
+const RETENTION_MS = 10 * 60_000;
 
 interface Event {
   event_id: string;
@@ -21,7 +24,7 @@ interface Event {
 }
 
 /** Data of the console's overview (api: People). */
-export const liveService: ServiceFactory = ({ store, health, usage }) => {
+export const liveService: ServiceFactory = ({ store, health, usage, traffic }) => {
   const shared = new Map<string, Promise<unknown>>();
 
   /** Returns a result of `make` that is at most `ms` old. */
@@ -70,12 +73,21 @@ export const liveService: ServiceFactory = ({ store, health, usage }) => {
 
   return {
     name: "live",
+    mixins: [
+      new SharedLoop(
+        "retention",
+        () => traffic.removeOld(),
+        RETENTION_MS,
+        "live: old counts of traffic could not be removed; the next sweep retries",
+      ).mixin,
+    ],
     actions: {
       stats: action(readStats, (ctx) => {
         const { caller } = ctx.meta;
         const mayLook = isAdmin(caller);
         return share(`${caller.tenant_id} ${mayLook}`, SHOWN_MS, () => shownTo(ctx, mayLook));
       }),
+      history: action(readHistory, (ctx) => historyFor(traffic, ctx)),
     },
   };
 };

@@ -3,14 +3,15 @@ import type { ServiceBroker } from "moleculer";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { tally } from "../../../observability/tally.ts";
 import type { Tracing } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { tally } from "../../../storage/traffic/tally.ts";
 import { type Loaded, RecentEvents } from "../events/recent-events.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
+import { HandedOut } from "./handed-out.ts";
 import { upToBytes } from "./size-limits.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */
@@ -68,6 +69,7 @@ export class Claims {
   readonly #deps: ClaimsDeps;
   /** Events that another node sent with their deliveries. */
   readonly #received = new RecentEvents(RECEIVED_LENGTH);
+  readonly handedOut = new HandedOut();
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -130,7 +132,8 @@ export class Claims {
       await this.#removeUnreadable(request, events);
       await this.#deleteOrphans(tenant_id, leased, events);
       metrics.deliveriesHandedOut.inc(leased.length);
-      tally(tenant_id, "delivered", leased.length);
+      for (const row of leased) tally(row, "delivered", 1);
+      this.handedOut.add(leased);
       const claimed = leased.flatMap((row) => {
         const event = events.get(row.event_id as string);
         return event ? this.#toClaimed(row, lease, event) : [];

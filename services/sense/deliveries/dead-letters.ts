@@ -7,6 +7,7 @@ import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
+import { tally } from "../../../storage/traffic/tally.ts";
 import type { Loaded } from "../events/recent-events.ts";
 import { deadFields, keptReason, NOT_DEAD } from "./dead.ts";
 import { type DeliveryDoc, type Origin, timelinePush } from "./deliveries.model.ts";
@@ -103,7 +104,7 @@ export class DeadLetters {
     const at = new Date(store.now());
     const reason = keptReason(unmappable.reason);
     const payload_json = JSON.stringify(payload);
-    const { _id: id } = await deliveries.insertOnce({
+    const row = await deliveries.insertOnce({
       _id: dedupe === undefined ? newId("dlv") : derivedId("dlv", tenant_id, source, dedupe),
       tenant_id,
       agent_id: null,
@@ -121,8 +122,9 @@ export class DeadLetters {
       retire_at: new Date(at.getTime() + unmappedMs),
       ...(origin && { origin }),
     });
+    if (row.dead_lettered_at === at) tally({ tenant_id }, "dead_lettered", 1);
     announcements.nudge();
-    return { id };
+    return { id: row._id };
   }
 
   /**

@@ -76,6 +76,8 @@ const schema = tenantSchema({
   attempt_count: number(),
   /** Bytes of the event, or of the unmapped payload, as JSON; 0 if unknown. */
   size: number(),
+  /** The event's type, for statistics; absent on unmapped payloads and on tombstones. */
+  type: optional(string()),
   matched: mixed<Matched>(),
   enrichment_depth: string<EnrichmentDepth>(),
   timeline: mixed<TimelineEntry[]>(),

@@ -4,8 +4,8 @@ import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
-import { tallyOf } from "../../../observability/tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { tallyOf } from "../../../storage/traffic/live-tally.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
 import type { Loaded } from "../events/recent-events.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
@@ -174,7 +174,7 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
       if (first && params.events) domain().claims.remember(first.tenant_id, params.events);
       return domain().enqueuer.enqueue(params.deliveries);
     }),
-    /** Returns this node's recent work for a tenant (observability/tally.ts). */
+    /** Returns this node's recent work for a tenant (storage/traffic/live-tally.ts). */
     tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
     /** Whether the tenant acknowledged any delivery. */
     any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>

@@ -1,6 +1,7 @@
 import { metrics } from "../../../observability/metrics.ts";
 import { refusedRows, type TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { tally } from "../../../storage/traffic/tally.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead.ts";
 import { type DeliveryDoc, DeliveryModel, type Matched, timelinePush } from "./deliveries.model.ts";
@@ -18,6 +19,8 @@ export interface NewDelivery {
   enrichment_depth: EnrichmentDepth;
   /** Bytes of the event as JSON, so that a poll can stop at its size limit without reading it. */
   size?: number;
+  /** The event's type, for statistics. */
+  type?: string;
 }
 
 /** Rows to be written in the commit that accepts their events, some reserved for waiting requests. */
@@ -63,9 +66,9 @@ export class Enqueuer implements CommitDeliveries {
     for (const rows of this.#chunks(requests)) {
       const added = await this.#insertReserved(rows, await this.#reserve(rows));
       enqueued += added.length;
+      countCreated(added);
       ready.push(...added.filter(isReady));
     }
-    metrics.deliveriesEnqueued.inc(enqueued);
     this.#notify(ready);
     return { enqueued, known: requests.length - enqueued };
   }
@@ -75,6 +78,7 @@ export class Enqueuer implements CommitDeliveries {
     const ready: DeliveryDoc[] = [];
     for (const rows of this.#chunks(requests)) {
       const added = new Set(await this.#insert(rows));
+      countCreated(added);
       ready.push(...added, ...(await this.#revive(rows.filter((row) => !added.has(row)))));
     }
     this.#notify(ready);
@@ -89,7 +93,7 @@ export class Enqueuer implements CommitDeliveries {
   confirmDeliveries({ docs, reservations }: PreparedDeliveries, event_ids: ReadonlySet<string>): void {
     const written = docs.filter(({ event_id }) => event_ids.has(event_id as string));
     confirm(reservations, written);
-    metrics.deliveriesEnqueued.inc(written.length);
+    countCreated(written);
     this.#notify(written.filter(isReady));
   }
 
@@ -180,6 +184,13 @@ export class Enqueuer implements CommitDeliveries {
 
 const isReady = ({ state }: DeliveryDoc): boolean => state === "ready";
 
+function countCreated(rows: Iterable<DeliveryDoc>): void {
+  for (const row of rows) {
+    metrics.deliveriesEnqueued.inc();
+    tally(row, "created", 1);
+  }
+}
+
 /** Delivers the written ones of reserved rows. */
 function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
   if (reservations.length === 0) return;
@@ -189,7 +200,7 @@ function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
 }
 
 function toRow(request: NewDelivery, at: Date): DeliveryDoc {
-  const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0 } = request;
+  const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0, type } = request;
   return {
     _id: deliveryId(event_id, agent_id),
     tenant_id,
@@ -200,6 +211,7 @@ function toRow(request: NewDelivery, at: Date): DeliveryDoc {
     created_at: at,
     attempt_count: 0,
     size,
+    ...(type !== undefined && { type }),
     matched,
     enrichment_depth,
     timeline: [],

@@ -179,9 +179,11 @@ export class Replays {
     }));
     const params = { tenant_id, events };
     const matches = await this.#deps.broker.call<Match[], unknown>("interests.match", params);
+    const types = new Map<string, string>(events.map(({ event_id, envelope }) => [event_id, envelope.type]));
     return matches.flatMap(({ event_id, receivers }) => {
+      const type = types.get(event_id) as string;
       const size = Buffer.byteLength(envelopes.get(event_id) as string);
-      return receivers.map((each) => deliveryTo(each, tenant_id, event_id, size));
+      return receivers.map((each) => deliveryTo(each, { tenant_id, event_id, type, size }));
     });
   }
 

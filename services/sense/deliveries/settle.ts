@@ -3,10 +3,10 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { tally } from "../../../observability/tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
+import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
@@ -129,11 +129,12 @@ export class Settlements {
       const old = await deliveries.find(
         tenant_id,
         { state: "ready", agent_id, created_at: { $lt: new Date(before) } },
-        { limit: GIVE_UP_BATCH, projection: { _id: 1 } },
+        { limit: GIVE_UP_BATCH, projection: { type: 1 } },
       );
       found = old.length;
       const guard = { _id: { $in: old.map(({ _id }) => _id) }, state: "ready" as const };
       if (found) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
+      for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
     }
     metrics.deliveriesDeadLettered.inc(dead_lettered);
     if (dead_lettered) announcements.nudge();
@@ -142,7 +143,7 @@ export class Settlements {
 
   /** Acknowledges under any lease: finished work is not repeated. @returns how many were pending until now */
   async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent): Promise<number> {
-    const { deliveries, store, retentionMs } = this.#deps;
+    const { deliveries, store, claims, retentionMs } = this.#deps;
     const at = new Date(store.now());
     const acknowledged = await deliveries.updateMany(
       tenant_id,
@@ -154,7 +155,7 @@ export class Settlements {
       },
     );
     metrics.deliveriesAcknowledged.inc(acknowledged);
-    tally(tenant_id, "acknowledged", acknowledged);
+    claims.handedOut.acknowledged({ tenant_id, agent_id }, delivery_ids, acknowledged, at);
     return acknowledged;
   }
 
@@ -169,16 +170,18 @@ export class Settlements {
     const held = await deliveries.find(
       tenant_id,
       { _id: { $in: delivery_ids }, agent_id, state: "leased" },
-      { projection: { attempt_count: 1, lease: 1 } },
+      { projection: { attempt_count: 1, lease: 1, type: 1 } },
     );
     let ready = false;
     const toDead: Write<DeliveryDoc>[] = [];
     const toRetry: Write<DeliveryDoc>[] = [];
-    for (const { _id, attempt_count, lease } of held) {
+    for (const { _id, attempt_count, lease, type } of held) {
+      tally({ tenant_id, agent_id, type }, "failed", 1);
       // Only this lease: the row may be settled and leased again before this write.
       const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
       const why = reason(_id);
       if (attempt_count >= retry_budget) {
+        tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
         const death = { tenant_id, agent_id, at, reason: spentReason(retry_budget, why ?? "handed back") };
         toDead.push({ updateOne: { filter, update: deadUpdate(death) } });
         continue;

@@ -4,6 +4,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Write } from "../../../storage/query.ts";
+import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
 import { type DeliveryDoc, type DeliveryState, timelinePush } from "./deliveries.model.ts";
@@ -66,7 +67,7 @@ export class Sweep {
     const past = { retire_at: { $lte: new Date(store.now()) } };
     const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } };
     const rows = (await deliveries.system.find(past, options).toArray()) as DeliveryDoc[];
-    const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, size: 1 } as const;
+    const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, type: 1, size: 1 } as const;
     for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
       const unmapped = own.filter(({ event_id }) => event_id === null);
       if (unmapped.length > 0) await deliveries.deleteMany(tenant_id, byId(unmapped));
@@ -76,7 +77,7 @@ export class Sweep {
   }
 
   #find(filter: Ended & { tenant_id?: { $nin: string[] } }): Promise<DeliveryDoc[]> {
-    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 };
+    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1, type: 1 };
     const options = { sort: { due_at: 1 }, limit: BATCH, projection } as const;
     return this.#deps.deliveries.system.find(filter, options).toArray() as Promise<DeliveryDoc[]>;
   }
@@ -89,7 +90,10 @@ export class Sweep {
     await this.#deps.deliveries.bulk(
       byAgent.flatMap(([agent_id, own]) => endWrites(own, budgetOf(agent_id), at, ended)),
     );
-    metrics.deliveriesDeadLettered.inc(rows.filter((row) => isSpent(row, budgetOf(row.agent_id))).length);
+    const dead = rows.filter((row) => isSpent(row, budgetOf(row.agent_id)));
+    metrics.deliveriesDeadLettered.inc(dead.length);
+    for (const row of rows) if (row.state === "leased") tally(row, "failed", 1);
+    for (const row of dead) tally(row, "dead_lettered", 1);
     this.#deps.notifyReady(
       byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
     );

@@ -33,9 +33,9 @@ export async function matchBeforeCommit(
     const requests: ReturnType<typeof deliveryTo>[] = [];
     const of: number[] = [];
     for (const [i, receivers] of matches.entries()) {
-      const { _id, size } = (publications[i] as Publication).row;
+      const { _id: event_id, type, size } = (publications[i] as Publication).row;
       for (const receiver of receivers) {
-        requests.push(deliveryTo(receiver, tenant_id, _id, size));
+        requests.push(deliveryTo(receiver, { tenant_id, event_id, type, size }));
         of.push(i);
       }
     }

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
 import type { NewDelivery } from "../deliveries/enqueue.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
@@ -27,7 +28,8 @@ export async function deliver(
   onMatched: () => void,
 ): Promise<number[]> {
   const tenant_id = (entries[0] as Entry).tenant_id;
-  const events = entries.map(({ event_id, event }) => ({ event_id, envelope: event }));
+  const envelopes = entries.map(({ event }) => event);
+  const events = entries.map(({ event_id }, i) => ({ event_id, envelope: envelopes[i] }));
   const matches: Match[] = await broker.call("interests.match", {
     tenant_id,
     events,
@@ -35,7 +37,8 @@ export async function deliver(
   });
   const deliveries = matches.flatMap(({ event_id, receivers }, i) => {
     const { size } = entries[i] as Entry;
-    return receivers.map((receiver) => deliveryTo(receiver, tenant_id, event_id, size));
+    const { type } = envelopes[i] as CloudEvent;
+    return receivers.map((receiver) => deliveryTo(receiver, { tenant_id, event_id, type, size }));
   });
   const enqueued = enqueue(broker, deliveries, recent);
   if (matches.length === entries.length) onMatched();

@@ -4,7 +4,7 @@ import { keyedBy } from "../../../mixins/affinity.ts";
 import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
-import { tallyOf } from "../../../observability/tally.ts";
+import { tallyOf } from "../../../storage/traffic/live-tally.ts";
 import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
 import type { Emission } from "./emission.ts";
 import * as contract from "./events.contract.ts";
@@ -72,7 +72,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       ),
       // On the tenant's owner.
       ...keyedBy("params.tenant_id", { delete_old: internal<OfTenant>((ctx) => retention.deleteSome(ctx)) }),
-      /** Returns this node's recent work for a tenant (observability/tally.ts). */
+      /** Returns this node's recent work for a tenant (storage/traffic/live-tally.ts). */
       tally: internal<OfTenant>(({ params }) => tallyOf(params.tenant_id)),
     },
 

@@ -4,10 +4,10 @@ import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../../lib/clo
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { tally } from "../../../observability/tally.ts";
 import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { tally } from "../../../storage/traffic/tally.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
 import { type Emission, emitted } from "./emission.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -142,12 +142,19 @@ export class Publisher {
     const inserted = await this.#inserter.insert(publications);
     const fresh = publications.filter((_, i) => inserted[i] === "inserted");
     metrics.eventsAccepted.inc(fresh.length);
-    for (const { row } of fresh) tally(row.tenant_id, "published", 1);
+    for (const { row } of fresh) countPublished(row);
     fanOut.offer(fresh);
     const duplicates = publications.filter((_, i) => inserted[i] === "duplicate").map(({ row }) => row);
     const originals = duplicates.length ? await countDuplicates(events, duplicates) : null;
     return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));
   }
+}
+
+/** Counts an event, unless it is the service's own: these say nothing about the tenant's traffic. */
+function countPublished({ tenant_id, publisher_id, type }: EventDoc): void {
+  if (isPlatformType(type)) return;
+  const agent_id = publisher_id?.startsWith("ag_") ? publisher_id : null;
+  tally({ tenant_id, agent_id, type }, "published", 1);
 }
 
 /** Validates an external event. @throws Fault invalid_event. */

@@ -26,9 +26,18 @@ export interface CommitMatching {
   matchByLookup(tenant_id: string, events: CloudEvent[]): Promise<Receiver[][]>;
 }
 
-/** Builds the request to `deliveries.enqueue`. `size`: bytes of the event as JSON. */
-export function deliveryTo(receiver: Receiver, tenant_id: string, event_id: string, size: number) {
+/** The data of an event that its deliveries keep. */
+interface Delivered {
+  tenant_id: string;
+  event_id: string;
+  type: string;
+  /** Bytes of the event as JSON. */
+  size: number;
+}
+
+/** Builds the request to `deliveries.enqueue`. */
+export function deliveryTo(receiver: Receiver, { tenant_id, event_id, type, size }: Delivered) {
   const { agent_id, interest_ids, feed_ids, priority, enrichment_depth } = receiver;
   const matched = { interest_ids, feed_ids };
-  return { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size };
+  return { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size };
 }

@@ -1,22 +1,22 @@
 import { expect, test } from "@jest/globals";
-import { TALLIED, TALLY_SECONDS, tally, tallyOf } from "../../observability/tally.ts";
+import { TALLIED, TALLY_SECONDS, tallyLive, tallyOf } from "../../storage/traffic/live-tally.ts";
 
 const COUNT_MS = TALLY_SECONDS * 1000;
 const NOW = 1_700_000_000_000;
 const nowOf = (counts: number[]) => counts.at(-1);
 
 test("counts by tenant and by what was done, in the count that runs", () => {
-  tally("tn_a", "published", 2, NOW);
-  tally("tn_a", "published", 1, NOW);
-  tally("tn_a", "acknowledged", 5, NOW);
-  tally("tn_b", "delivered", 4, NOW);
+  tallyLive("tn_a", "published", 2, NOW);
+  tallyLive("tn_a", "published", 1, NOW);
+  tallyLive("tn_a", "acknowledged", 5, NOW);
+  tallyLive("tn_b", "delivered", 4, NOW);
   expect(TALLIED.map((what) => nowOf(tallyOf("tn_a", NOW)[what]))).toEqual([3, 0, 5]);
   expect(TALLIED.map((what) => nowOf(tallyOf("tn_b", NOW)[what]))).toEqual([0, 4, 0]);
 });
 
 test("older counts move along, and are gone after a quarter of an hour", () => {
-  tally("tn_c", "delivered", 7, NOW);
-  tally("tn_c", "delivered", 1, NOW + 2 * COUNT_MS);
+  tallyLive("tn_c", "delivered", 7, NOW);
+  tallyLive("tn_c", "delivered", 1, NOW + 2 * COUNT_MS);
   const { delivered } = tallyOf("tn_c", NOW + 3 * COUNT_MS);
   expect(delivered.slice(-4)).toEqual([7, 0, 1, 0]);
   expect(delivered).toHaveLength(900 / TALLY_SECONDS);
@@ -26,8 +26,8 @@ test("older counts move along, and are gone after a quarter of an hour", () => {
 });
 
 test("a clock that goes back counts into the newest", () => {
-  tally("tn_d", "published", 1, NOW);
-  tally("tn_d", "published", 1, NOW - COUNT_MS);
+  tallyLive("tn_d", "published", 1, NOW);
+  tallyLive("tn_d", "published", 1, NOW - COUNT_MS);
   expect(tallyOf("tn_d", NOW).published.slice(-2)).toEqual([0, 2]);
 });
 

@@ -1,8 +1,8 @@
-import { LruMap } from "../lib/lru-map.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 
 /** The counts kept per tenant. */
 export const TALLIED = ["published", "delivered", "acknowledged"] as const;
-type Tallied = (typeof TALLIED)[number];
+export type Tallied = (typeof TALLIED)[number];
 export type Tally = Record<Tallied, number[]>;
 
 /** Seconds of one count. */
@@ -18,8 +18,8 @@ interface Counts {
 
 const tenants = new LruMap<string, Counts>(1000);
 
-/** Counts this process's work for a tenant, for the console (the operator's metrics name no tenant). */
-export function tally(tenant_id: string, what: Tallied, count: number, now = Date.now()): void {
+/** Counts this process's work of the last moments for a tenant: rates that are shown as they change. */
+export function tallyLive(tenant_id: string, what: Tallied, count: number, now = Date.now()): void {
   if (count === 0) return;
   const { counts } = upTo(tenant_id, slotOf(now));
   (counts[what][TALLY_LENGTH - 1] as number) += count;

@@ -1,0 +1,49 @@
+import type { InferSchemaType } from "mongoose";
+import { array, date, type Model, mixed, nullable, number, string, tenantSchema } from "../model.ts";
+import type { Counts } from "./tally.ts";
+
+/** The time that a row covers. */
+export type Unit = "minute" | "hour";
+
+/** Counts of a minute or an hour, of a tenant or of one of its agents. `_id` derives from all of these. */
+export interface TrafficDoc extends InferSchemaType<typeof schema> {}
+
+const schema = tenantSchema({
+  unit: string<Unit>(),
+  /** The beginning of the minute or hour. */
+  at: date(),
+  /** Null for the whole tenant; `other` for the agents beyond those counted by themselves. */
+  agent_id: nullable(string()),
+  counts: mixed<Counts>(),
+  /** The same counts by the event's type: see `typeKey`. */
+  types: mixed<Record<string, Counts>>(),
+});
+schema.index({ tenant_id: 1, agent_id: 1, unit: 1, at: 1 });
+schema.index({ unit: 1, at: 1 });
+
+export const TrafficModel: Model<TrafficDoc> = { name: "traffic", schema };
+
+/** The minutes of an hour in which any node was counting: all others are gaps. Rows of the installation. */
+export interface RecordedDoc extends InferSchemaType<typeof recordedSchema> {}
+
+const recordedSchema = tenantSchema({
+  at: date(),
+  /** 0 to 59. */
+  minutes: array(number()),
+});
+recordedSchema.index({ at: 1 });
+
+export const RecordedModel: Model<RecordedDoc> = { name: "traffic_recorded", schema: recordedSchema };
+
+const ENCODED: Record<string, string> = { "%": "%25", ".": "%2E", $: "%24" };
+const DECODED = new Map(Object.entries(ENCODED).map(([character, code]) => [code, character]));
+
+/**
+ * Converts an event type to a field's name: dots and dollars have a meaning in those, as have numbers and `__proto__`
+ * without a prefix.
+ */
+export const typeKey = (type: string): string =>
+  `:${type.replace(/[%.$]/g, (character) => ENCODED[character] as string)}`;
+
+export const typeOf = (key: string): string =>
+  key.slice(1).replace(/%(25|2E|24)/g, (code) => DECODED.get(code) as string);

@@ -1,0 +1,228 @@
+import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
+import type { TenantCollection } from "../collection.ts";
+import type { Store } from "../connection.ts";
+import {
+  MINUTE_MS,
+  type Point,
+  type Range,
+  type Series,
+  spanOf,
+  sumOf,
+  toSeries,
+  UNIT_MS,
+} from "./buckets.ts";
+import { type Counted, type Counts, drainTally, NOBODY } from "./tally.ts";
+import {
+  type RecordedDoc,
+  RecordedModel,
+  type TrafficDoc,
+  TrafficModel,
+  typeKey,
+  typeOf,
+  type Unit,
+} from "./traffic.model.ts";
+
+const FLUSH_MS = 5000;
+/** Rows per write: more would delay the writes of others. */
+const PIECE = 50;
+const DELETED_AT_ONCE = 500;
+/** Owner of the rows that belong to no tenant. */
+const INSTALLATION = "installation";
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** What is counted of a tenant, or of one of its agents. */
+interface Tallied {
+  tenant_id: string;
+  agent_id: string | null;
+  counts: Counts;
+  types: Map<string, Counts>;
+}
+
+/** How long rows are kept. */
+interface Retention {
+  STATS_MINUTE_RETENTION_HOURS: number;
+  STATS_HOUR_RETENTION_DAYS: number;
+}
+
+/** A tenant's counts over time. */
+export interface History {
+  span: { from: number; to: number; step: number };
+  series: Series;
+  totals: Record<Counted, number>;
+}
+
+/**
+ * The counts of each tenant's traffic by minute and by hour. Each node counts in memory (`tally`) and adds that to the
+ * rows every few seconds, if there is anything. A node that is killed loses its last counts: they are statistics, the
+ * record is in the events and deliveries.
+ */
+export class Traffic {
+  readonly #store: Store;
+  readonly #rows: TenantCollection<TrafficDoc>;
+  readonly #recorded: TenantCollection<RecordedDoc>;
+  readonly #retention: Retention;
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+  /** The last minute that this node has marked as recorded. */
+  #marked = 0;
+
+  constructor(store: Store, retention: Retention) {
+    this.#store = store;
+    this.#rows = store.collection(TrafficModel);
+    this.#recorded = store.collection(RecordedModel);
+    this.#retention = retention;
+  }
+
+  /** @param report called with errors of background writes */
+  start(report: (err: unknown) => void): void {
+    const next = () => {
+      // At multiples of the interval, so that counts belong to the minute that has just ended.
+      const wait = FLUSH_MS - (this.#store.now() % FLUSH_MS);
+      this.#timer = setTimeout(() => void this.flush().catch(report).then(next), wait).unref();
+    };
+    this.#mark().catch(report);
+    next();
+  }
+
+  /** Writes the last counts. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.flush().catch(() => {});
+  }
+
+  /** Adds what was counted since the last time to the rows. If that fails, it is lost: adding it again could count twice. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write());
+    return this.#flushing;
+  }
+
+  /** Reads the history of a tenant, or of one of its agents; of all events, or of one type. */
+  async read(tenant_id: string, range: Range, of: { agent_id?: string; type?: string }): Promise<History> {
+    await this.flush();
+    const { agent_id = null, type } = of;
+    const span = spanOf(range, this.#store.now());
+    const at = { $gte: new Date(span.from) };
+    const path = type === undefined ? "counts" : `types.${typeKey(type)}`;
+    const [rows, recorded] = await Promise.all([
+      this.#rows.find(tenant_id, { agent_id, unit: span.unit, at }, { projection: { at: 1, [path]: 1 } }),
+      this.#recorded.find(INSTALLATION, { at: { $gte: new Date(span.from - HOUR_MS) } }),
+    ]);
+    const points = rows.map((row): Point => {
+      const counts = type === undefined ? row.counts : row.types?.[typeKey(type)];
+      return { at: row.at, counts: counts ?? {} };
+    });
+    const series = toSeries(span, points, recorded);
+    return { span, series, totals: sumOf(points.map(({ counts }) => counts)) };
+  }
+
+  /** Returns the types of a tenant's or an agent's events in a range, most frequent ones first. */
+  async types(tenant_id: string, range: Range, agent_id: string | null, limit: number): Promise<string[]> {
+    await this.flush();
+    const { from } = spanOf(range, this.#store.now());
+    const hour = Math.floor(from / HOUR_MS) * HOUR_MS;
+    const filter = { agent_id, unit: "hour" as const, at: { $gte: new Date(hour) } };
+    const rows = await this.#rows.find(tenant_id, filter, { projection: { types: 1 } });
+    const sums = new Map<string, number>();
+    for (const { types = {} } of rows)
+      for (const [key, { published = 0, created = 0 }] of Object.entries(types))
+        sums.set(key, (sums.get(key) ?? 0) + published + created);
+    const sorted = [...sums].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
+    return sorted.slice(0, limit).map(([key]) => typeOf(key));
+  }
+
+  /** Returns the sums of agents' counts in the last hours, by agent; those without any are missing. */
+  async totals(
+    tenant_id: string,
+    agent_ids: string[],
+    hours: number,
+  ): Promise<Map<string, Record<Counted, number>>> {
+    await this.flush();
+    const at = { $gt: new Date(this.#store.now() - hours * HOUR_MS) };
+    const filter = { agent_id: { $in: agent_ids }, unit: "hour" as const, at };
+    const rows = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, counts: 1 } });
+    const byAgent = Map.groupBy(rows, ({ agent_id }) => agent_id as string);
+    return new Map([...byAgent].map(([id, own]) => [id, sumOf(own.map(({ counts }) => counts))]));
+  }
+
+  /** Deletes rows past their retention, a batch of each kind; returns whether there may be more. */
+  async removeOld(): Promise<boolean> {
+    const now = this.#store.now();
+    const { STATS_MINUTE_RETENTION_HOURS: hours, STATS_HOUR_RETENTION_DAYS: days } = this.#retention;
+    const beforeDays = { $lt: new Date(now - days * DAY_MS) };
+    const more = await Promise.all([
+      removeSome(this.#rows, { unit: "minute", at: { $lt: new Date(now - hours * HOUR_MS) } }),
+      removeSome(this.#rows, { unit: "hour", at: beforeDays }),
+      removeSome(this.#recorded, { at: beforeDays }),
+    ]);
+    return more.includes(true);
+  }
+
+  async #write(): Promise<void> {
+    // Most were counted before this moment, in the interval that ends now.
+    const at = this.#store.now() - FLUSH_MS / 2;
+    await this.#mark();
+    const drained = drainTally();
+    const changes: Parameters<TenantCollection<TrafficDoc>["upsert"]>[0] = [];
+    for (const [tenant_id, byAgent] of drained)
+      for (const tallied of talliedOf(tenant_id, byAgent))
+        changes.push(toUpsert("minute", at, tallied), toUpsert("hour", at, tallied));
+    for (let i = 0; i < changes.length; i += PIECE) await this.#rows.upsert(changes.slice(i, i + PIECE));
+  }
+
+  /** Marks the current minute as recorded, once. */
+  async #mark(): Promise<void> {
+    const now = this.#store.now();
+    const minute = Math.floor(now / MINUTE_MS);
+    if (minute === this.#marked) return;
+    const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
+    const filter = { _id: `recorded ${iso(hour).slice(0, 13)}`, tenant_id: INSTALLATION };
+    const update = { $setOnInsert: { at: new Date(hour) }, $addToSet: { minutes: minute % 60 } };
+    await this.#recorded.upsert([{ filter, update }]);
+    this.#marked = minute;
+  }
+}
+
+/** Returns the sums of a tenant, and of each of its agents. */
+function talliedOf(tenant_id: string, byAgent: ReadonlyMap<string, Map<string, Counts>>): Tallied[] {
+  const all: Tallied = { tenant_id, agent_id: null, counts: {}, types: new Map() };
+  const tallied = [all];
+  for (const [agent_id, types] of byAgent) {
+    const own: Tallied = { tenant_id, agent_id, counts: {}, types };
+    for (const [type, counts] of types) {
+      add(own.counts, counts);
+      add(all.counts, counts);
+      const ofType = all.types.get(type) ?? {};
+      all.types.set(type, ofType);
+      add(ofType, counts);
+    }
+    if (agent_id !== NOBODY) tallied.push(own);
+  }
+  return tallied;
+}
+
+function add(sum: Counts, counts: Counts): void {
+  for (const name of Object.keys(counts) as Counted[])
+    sum[name] = (sum[name] ?? 0) + (counts[name] as number);
+}
+
+function toUpsert(unit: Unit, ms: number, { tenant_id, agent_id, counts, types }: Tallied) {
+  const at = Math.floor(ms / UNIT_MS[unit]) * UNIT_MS[unit];
+  const $inc: Record<`${string}.${string}`, number> = {};
+  for (const [name, count] of Object.entries(counts)) $inc[`counts.${name}`] = count;
+  for (const [type, ofType] of types)
+    for (const [name, count] of Object.entries(ofType)) $inc[`types.${typeKey(type)}.${name}`] = count;
+  const _id = [tenant_id, unit, iso(at).slice(0, 16), ...(agent_id ? [agent_id] : [])].join(" ");
+  return { filter: { _id, tenant_id }, update: { $setOnInsert: { unit, at: new Date(at), agent_id }, $inc } };
+}
+
+async function removeSome<T extends TrafficDoc | RecordedDoc>(
+  rows: TenantCollection<T>,
+  filter: object,
+): Promise<boolean> {
+  const options = { projection: { _id: 1 }, limit: DELETED_AT_ONCE };
+  const old = await rows.system.find(filter, options).toArray();
+  const _id = { $in: old.map((row) => row._id) };
+  if (old.length > 0) await rows.system.deleteMany({ _id } as object);
+  return old.length === DELETED_AT_ONCE;
+}

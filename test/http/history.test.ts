@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+
+const ORDER = "com.example.order";
+const BILL = "com.example.bill";
+
+let server: TestServer;
+let world: World;
+let other: World;
+let publisher: TestAgent;
+let agent: TestAgent;
+let failing: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
+  [world, other] = [await makeWorld(server, "counted"), await makeWorld(server, "uncounted")];
+  publisher = await newAgent(server, world.admin);
+  [agent, failing] = [await newAgent(server, world.admin), await newAgent(server, world.admin)];
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.example.*" }));
+  ok(await failing.post(`/agents/${failing.id}/interests`, { event_type: BILL }));
+  ok(await world.admin.patch(`/agents/${failing.id}`, { retry_budget: 2 }));
+  for (const [id, type] of [
+    ["o1", ORDER],
+    ["o2", ORDER],
+    ["b1", BILL],
+  ] as const)
+    ok(await publisher.post("/events", cloudEvent(id, { type })));
+  await receive(agent, 3);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const delivery_ids = await settle(async () => {
+      const { deliveries } = ok(await failing.get("/delivery/poll?wait=5"));
+      return deliveries.length > 0 && deliveries.map(({ id }: { id: string }) => id);
+    });
+    ok(await failing.post("/delivery/nack", { delivery_ids, delay_seconds: 0, reason: "no" }));
+  }
+});
+afterAll(() => server?.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+const history = async (of: Api, query: string): Promise<any> => ok(await of.get(`/stats/history?${query}`));
+
+const EXPECTED = { published: 3, created: 4, delivered: 5, acknowledged: 3, failed: 2, dead_lettered: 1 };
+
+/** Other nodes add their counts some seconds later. */
+const all = () =>
+  settle(async () => {
+    const answer = await history(world.admin, "range=24h");
+    expect(answer.totals).toEqual(EXPECTED);
+    return answer;
+  });
+
+test("counts what was published, delivered, acknowledged and dead-lettered", async () => {
+  const { series, step_seconds, from, to, types } = await all();
+  expect(step_seconds).toBe(300);
+  expect(Date.parse(to) - Date.parse(from)).toBe(86_400_000);
+  expect(types).toEqual([ORDER, BILL]);
+  for (const [name, count] of Object.entries(EXPECTED)) {
+    expect(series[name]).toHaveLength(288);
+    expect(series[name].reduce((sum: number, value: number | null) => sum + (value ?? 0), 0)).toBe(count);
+  }
+  const latencies = series.latency_seconds.filter((value: number | null) => value !== null);
+  expect(latencies.length).toBeGreaterThan(0);
+  for (const latency of latencies) expect(latency).toBeGreaterThanOrEqual(0);
+});
+
+test("is a gap where nothing was recorded", async () => {
+  const { series } = await all();
+  // The installation is younger than the range.
+  expect(series.published[0]).toBeNull();
+  expect(series.latency_seconds[0]).toBeNull();
+  expect(series.published.some((value: number | null) => value !== null)).toBe(true);
+});
+
+test("is of an agent, of a type, of both", async () => {
+  await all();
+  const totals = async (query: string) => (await history(world.admin, `range=7d&${query}`)).totals;
+  const none = { published: 0, created: 0, delivered: 0, acknowledged: 0, failed: 0, dead_lettered: 0 };
+  const delivered = { created: 3, delivered: 3, acknowledged: 3 };
+  expect(await totals(`agent_id=${publisher.id}`)).toEqual({ ...none, published: 3 });
+  expect(await totals(`agent_id=${agent.id}`)).toEqual({ ...none, ...delivered });
+  expect(await totals(`agent_id=${failing.id}`)).toEqual({
+    ...none,
+    ...{ created: 1, delivered: 2, failed: 2, dead_lettered: 1 },
+  });
+  expect(await totals(`type=${ORDER}`)).toEqual({
+    ...none,
+    ...{ published: 2, created: 2, delivered: 2, acknowledged: 2 },
+  });
+  expect(await totals(`agent_id=${agent.id}&type=${BILL}`)).toEqual({
+    ...none,
+    ...{ created: 1, delivered: 1, acknowledged: 1 },
+  });
+  expect((await history(world.admin, `agent_id=${failing.id}`)).types).toEqual([BILL]);
+});
+
+test("members read the sums and their own agents, admins everything of their tenant, agents nothing", async () => {
+  await all();
+  const { totals, types } = await history(world.member, "range=24h");
+  expect([totals, types]).toEqual([EXPECTED, []]);
+  const status = async (of: Api, query: string) => (await of.get(`/stats/history?${query}`)).status;
+  expect(await status(world.member, `type=${ORDER}`)).toBe(403);
+  expect(await status(world.member, `agent_id=${agent.id}`)).toBe(403);
+  expect(await status(other.admin, `agent_id=${agent.id}`)).toBe(404);
+  expect((await history(other.admin, `type=${ORDER}`)).totals).toMatchObject({ published: 0, created: 0 });
+  expect(await status(publisher, "")).toBe(403);
+  expect(await status(world.admin, "range=2h")).toBe(400);
+});
+
+test("survives a restart", async () => {
+  await all();
+  await server.restart();
+  const admin = await firstAgent(server);
+  await settle(async () => (await admin.get("/agents")).status === 200);
+  await all();
+});
+
+test("is erased with the tenant", async () => {
+  const operator = api(server, OPERATOR_TOKEN);
+  ok(await other.admin.post("/events", cloudEvent("x")));
+  await settle(async () => (await history(other.admin, "")).totals.published === 1);
+  const { erased } = ok(await operator.del(`/tenants/${other.tenant_id}`));
+  expect(erased.traffic).toBeGreaterThanOrEqual(2);
+});

@@ -1,0 +1,131 @@
+/** @needs mongodb: traffic is counted alike on both drivers. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { openStore, type Store } from "../storage/connection.ts";
+import type { Range } from "../storage/traffic/buckets.ts";
+import { drainTally, type Of, tally } from "../storage/traffic/tally.ts";
+import { Traffic } from "../storage/traffic/traffic.ts";
+import { startMongo } from "./support/mongo.ts";
+
+const mongo = await startMongo();
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const RETENTION = { STATS_MINUTE_RETENTION_HOURS: 25, STATS_HOUR_RETENTION_DAYS: 8 };
+const TENANT = "tn_traffic";
+
+describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
+  const isMongo = driver === "mongodb";
+  if (isMongo && !("url" in mongo)) return test.skip(mongo.skipped, () => {});
+
+  let folder: string;
+  let store: Store;
+  /** Of two nodes. */
+  let one: Traffic;
+  let two: Traffic;
+  let now: number;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "sensorium-traffic-"));
+    store = await openStore({
+      DATA_DIR: folder,
+      ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }),
+    });
+  });
+  beforeEach(async () => {
+    drainTally();
+    const timed = { ...store, now: () => now };
+    [one, two] = [new Traffic(timed, RETENTION), new Traffic(timed, RETENTION)];
+    await store.ready();
+    const rows = await store.collections();
+    for (const name of ["traffic", "traffic_recorded"]) await rows.get(name)?.deleteMany({});
+    // In the middle of an interval: it counts for the minute in which it began.
+    now = Date.parse("2026-11-24T10:17:33.000Z");
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+    if (isMongo && "url" in mongo) await mongo.stop();
+  });
+
+  const of = (agent_id: string | null, type: string): Of => ({ tenant_id: TENANT, agent_id, type });
+  const values = async (range: Range, what: "published" | "created", filter = {}) =>
+    (await one.read(TENANT, range, filter)).series[what];
+
+  test("the counts of two nodes add up, by agent and by type", async () => {
+    tally(of(null, "com.order"), "published", 2);
+    tally(of("ag_1", "com.order"), "created", 2);
+    await one.flush();
+    tally(of("ag_1", "com.order"), "created", 1);
+    tally(of("ag_2", "com.$.%"), "created", 4);
+    await Promise.all([two.flush(), one.flush()]);
+    for (const range of ["15m", "1h", "24h", "7d"] as const) {
+      const created = async (filter: object) => (await values(range, "created", filter)).at(-1);
+      expect((await values(range, "published")).at(-1)).toBe(2);
+      expect(await created({})).toBe(7);
+      expect(await created({ agent_id: "ag_1" })).toBe(3);
+      expect(await created({ type: "com.$.%" })).toBe(4);
+      expect(await created({ agent_id: "ag_1", type: "com.order" })).toBe(3);
+      expect(await created({ agent_id: "ag_1", type: "com.$.%" })).toBe(0);
+      expect(await created({ agent_id: "ag_3" })).toBe(0);
+    }
+    const { totals } = await one.read(TENANT, "24h", {});
+    expect(totals).toMatchObject({ published: 2, created: 7, failed: 0 });
+    expect(await one.types(TENANT, "1h", null, 9)).toEqual(["com.order", "com.$.%"]);
+    expect(await one.types(TENANT, "1h", "ag_2", 9)).toEqual(["com.$.%"]);
+    const agents = await one.totals(TENANT, ["ag_1", "ag_2", "ag_3"], 24);
+    expect([...agents].map(([id, { created }]) => [id, created])).toEqual([
+      ["ag_1", 3],
+      ["ag_2", 4],
+    ]);
+  });
+
+  test("minutes in which no node was running are gaps", async () => {
+    await one.flush();
+    now += 3 * MINUTE;
+    tally(of(null, "a"), "published", 1);
+    await one.flush();
+    now += MINUTE;
+    const series = await values("15m", "published");
+    expect(series.slice(-6)).toEqual([null, 0, null, null, 1, 0]);
+    expect(series.slice(0, -6)).toEqual(new Array(9).fill(null));
+  });
+
+  test("another tenant's traffic is not counted", async () => {
+    tally({ ...of("ag_1", "a"), tenant_id: "tn_other" }, "created", 9);
+    await one.flush();
+    expect((await values("15m", "created")).at(-1)).toBe(0);
+    expect(await one.types(TENANT, "15m", null, 9)).toEqual([]);
+    expect((await one.totals(TENANT, ["ag_1"], 24)).size).toBe(0);
+  });
+
+  test("minutes go after hours, hours after days", async () => {
+    const count = () => tally(of("ag_1", "a"), "created", 1);
+    const end = now;
+    for (const age of [9 * DAY, 26 * HOUR, 24 * HOUR, 0]) {
+      now = end - age;
+      count();
+      await one.flush();
+    }
+    const rows = (await store.collections()).get("traffic");
+    const kept = async (unit: string) => (await rows?.countDocuments({ unit, agent_id: null })) as number;
+    expect([await kept("minute"), await kept("hour")]).toEqual([4, 4]);
+    while (await one.removeOld());
+    expect([await kept("minute"), await kept("hour")]).toEqual([2, 3]);
+    const recorded = (await store.collections()).get("traffic_recorded");
+    expect(await recorded?.countDocuments({})).toBe(3);
+  });
+
+  test("without any traffic it writes once a minute, and nothing else", async () => {
+    const start = async () => (await store.collections()).get("traffic_recorded")?.find({}).toArray();
+    await one.flush();
+    now += 5000;
+    await one.flush();
+    now += MINUTE;
+    await one.flush();
+    expect(await start()).toEqual([expect.objectContaining({ minutes: [17, 18] })]);
+    expect(await (await store.collections()).get("traffic")?.countDocuments({})).toBe(0);
+  });
+});
