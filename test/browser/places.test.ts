@@ -256,7 +256,7 @@ describe("missing pages and failures", () => {
     await site.go("/");
     await page.getByText("The server is not responding").waitFor();
     await page.unroute("**/v1/live");
-    await page.getByText("Last 15 minutes").waitFor();
+    await page.getByRole("heading", { name: "Traffic" }).waitFor();
     await page.getByText("The server is not responding").waitFor({ state: "detached" });
   });
 
@@ -269,7 +269,7 @@ describe("missing pages and failures", () => {
     await over.getByLabel("Password").fill(site.server.credentials.admin.password);
     await page.unroute("**/v1/live");
     await over.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("Last 15 minutes").waitFor();
+    await page.getByRole("heading", { name: "Traffic" }).waitFor();
   });
 
   test("a page whose script fails to load offers a retry, which loads it", async () => {

@@ -5012,6 +5012,7 @@ export interface TrafficHistory {
     failed: number;
     /** Deliveries dead-lettered. */
     dead_lettered: number;
+    latency_seconds: number | null;
   };
   /** Types of events in this time, most frequent ones first; at most 100. */
   types: Array<string>;

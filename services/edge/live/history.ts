@@ -24,18 +24,18 @@ export async function historyFor(traffic: Traffic, ctx: CallOf<typeof readHistor
     mayReadTypes ? traffic.types(tenant_id, range, agent_id ?? null, MAX_TYPES) : [],
   ]);
   const { latency_ms, timed, ...counts } = series;
-  const { latency_ms: _, timed: __, ...sums } = totals;
+  const { latency_ms: ms, timed: times, ...sums } = totals;
   return {
     range,
     from: new Date(span.from).toISOString(),
     to: new Date(span.to).toISOString(),
     step_seconds: span.step / 1000,
-    series: { ...counts, latency_seconds: meansOf(latency_ms, timed) },
-    totals: sums,
+    series: { ...counts, latency_seconds: latency_ms.map((sum, i) => meanOf(sum, timed[i])) },
+    totals: { ...sums, latency_seconds: meanOf(ms, times) },
     types,
   };
 }
 
-function meansOf(sums: (number | null)[], counts: (number | null)[]): (number | null)[] {
-  return sums.map((ms, i) => (counts[i] ? (ms as number) / (counts[i] as number) / 1000 : null));
-}
+/** Returns the mean in seconds; null of none, and where nothing was recorded. */
+const meanOf = (ms: number | null, times: number | null | undefined): number | null =>
+  times ? (ms as number) / times / 1000 : null;

@@ -95,7 +95,10 @@ const History = Type.Object(
         description: "Mean time from a delivery's creation to its acknowledgement. Null without any.",
       }),
     }),
-    totals: Type.Object(counts(Total), { description: "The sums of the series." }),
+    totals: Type.Object(
+      { ...counts(Total), latency_seconds: nullable(Type.Number({ description: "The mean of all." })) },
+      { description: "The sums of the series." },
+    ),
     types: Type.Array(Type.String(), {
       description: "Types of events in this time, most frequent ones first; at most 100.",
     }),

@@ -6,6 +6,7 @@ import { nameIs } from "../../data/names.ts";
 import { type Loaded, useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
+import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -47,6 +48,7 @@ export function Agent() {
       lead={data?.description}
       actions={data && may("agents.setStatus") && <Activation agent={data} of={agent} />}
     >
+      {data && <DeliveryChart agentId={data.id} />}
       <Load of={agent}>{(loaded) => <Tabs label="Agent" tabs={partsOf(loaded, agent.set)} />}</Load>
     </Page>
   );

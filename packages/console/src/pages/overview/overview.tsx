@@ -1,25 +1,19 @@
 import { MailX, Radio, Send } from "lucide-react";
-import { Suspense, useMemo } from "react";
 import { Link } from "react-router";
 import type { RecentEvent, Stats } from "../../../../client/index.ts";
 import { compact, duration } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
-import { ErrorBoundary } from "../../shell/error-boundary.tsx";
-import { lazily } from "../../shell/lazily.ts";
 import { useSession } from "../../shell/session.tsx";
+import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
-import type { Line } from "../../ui/chart.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Tile } from "../../ui/tile.tsx";
 import { EventState } from "../events/state.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import "./overview.css";
-
-/** Loaded separately: the chart library reads the browser's language as it loads, which some browsers lack. */
-const Chart = lazily(async () => (await import("../../ui/chart.tsx")).Chart);
 
 export function Overview() {
   const live = useLive();
@@ -72,13 +66,7 @@ function Flow({ stats }: { stats: Stats }) {
           />
         )}
       </div>
-      <Card title="Last 15 minutes">
-        <ErrorBoundary what="The chart">
-          <Suspense fallback={<Skeleton lines={6} />}>
-            <Throughput stats={stats} />
-          </Suspense>
-        </ErrorBoundary>
-      </Card>
+      <DeliveryChart />
       <div className="sides with-facts">
         <Recent events={stats.recent} mayLook={deliveries !== null} />
         <Health health={stats.health} />
@@ -97,37 +85,6 @@ function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> 
       note={in_flight ? `${age}, ${compact(in_flight)} in flight` : age}
     />
   );
-}
-
-function Throughput({ stats }: { stats: Stats }) {
-  const { times, lines } = useMemo(() => chartOf(stats), [stats]);
-  const total = stats.series.published.reduce((sum, count) => sum + count, 0);
-  return (
-    <Chart
-      label={`Events per second over the last 15 minutes; ${total} published`}
-      times={times}
-      lines={lines}
-    />
-  );
-}
-
-function chartOf({ at, series }: Stats): { times: number[]; lines: Line[] } {
-  const { seconds, published, delivered, acknowledged } = series;
-  const now = Math.floor(Date.parse(at) / 1000 / seconds) * seconds;
-  const line = (label: string, color: string, counts: number[]) => ({
-    label,
-    color,
-    // Omit the last count, which is incomplete and would look like a drop.
-    values: counts.slice(0, -1).map((count) => count / seconds),
-  });
-  return {
-    times: published.slice(0, -1).map((_, i, { length }) => now - (length - i) * seconds),
-    lines: [
-      line("Published", "--chart-1", published),
-      line("Delivered", "--chart-2", delivered),
-      line("Acknowledged", "--chart-3", acknowledged),
-    ],
-  };
 }
 
 function Recent({ events, mayLook }: { events: RecentEvent[]; mayLook: boolean }) {

@@ -1,0 +1,121 @@
+import { Suspense, useEffect, useMemo, useRef } from "react";
+import type { TrafficHistory } from "../../../client/index.ts";
+import { api } from "../data/api.ts";
+import { findAgents } from "../data/find.ts";
+import { useAddress } from "../data/use-address.ts";
+import { useReload } from "../data/use-fresh.ts";
+import { type Loaded, useLoad } from "../data/use-load.ts";
+import { useNames } from "../data/use-names.ts";
+import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { lazily } from "../shell/lazily.ts";
+import { useSession } from "../shell/session.tsx";
+import { Combo } from "../ui/combo.tsx";
+import { Segments, SelectField } from "../ui/field.tsx";
+import { Card, Skeleton } from "../ui/page.tsx";
+import { Load } from "../ui/table.tsx";
+import { isRange, RANGES, type Range, toChart } from "./chart-data.ts";
+import "./delivery-chart.css";
+
+/** Loaded separately: the chart library reads the browser's language as it loads, which some browsers lack. */
+const Chart = lazily(async () => (await import("../ui/chart.tsx")).Chart);
+
+const CHOICES = (Object.keys(RANGES) as Range[]).map((value) => ({ value, label: RANGES[value].label }));
+
+interface Filters {
+  range: Range;
+  agent_id: string | undefined;
+  type: string | undefined;
+}
+
+/** Published events and the outcome of their deliveries over time, of all agents or one. The choices are in the address. */
+export function DeliveryChart({ agentId }: { agentId?: string }) {
+  const [search, change] = useAddress();
+  const asked = search.get("range");
+  const range = isRange(asked) ? asked : "15m";
+  const filters: Filters = {
+    range,
+    agent_id: agentId ?? (search.get("agent") || undefined),
+    type: search.get("type") || undefined,
+  };
+  const history = useHistory(filters);
+  const set = (changes: Record<string, string | null>) => change(changes, { replace: true });
+  return (
+    <Card
+      title="Traffic"
+      actions={
+        <Segments
+          label="Time range"
+          value={range}
+          options={CHOICES}
+          onChange={(value) => set({ range: value === "15m" ? null : value })}
+        />
+      }
+    >
+      <Choices {...filters} ofOne={agentId !== undefined} types={history.data?.types ?? []} set={set} />
+      <ErrorBoundary what="The chart">
+        <Suspense fallback={<Skeleton lines={6} />}>
+          <Load of={history} lines={6}>
+            {(data) => <Plotted history={data} />}
+          </Load>
+        </Suspense>
+      </ErrorBoundary>
+    </Card>
+  );
+}
+
+/** Loads the history again at the pace of its values; the last one remains until another choice is loaded. */
+function useHistory({ range, agent_id, type }: Filters): Loaded<TrafficHistory> {
+  const loaded = useLoad(
+    (signal) => api.live.history({ range, ...(agent_id && { agent_id }), ...(type && { type }) }, { signal }),
+    [range, agent_id, type],
+  );
+  const last = useRef(loaded.data);
+  if (loaded.data || loaded.error !== undefined) last.current = loaded.data;
+  const look = useRef(() => {});
+  look.current = useReload(loaded);
+  useEffect(() => {
+    const every = setInterval(() => document.hidden || look.current(), RANGES[range].refreshMs);
+    return () => clearInterval(every);
+  }, [range]);
+  return { ...loaded, data: loaded.data ?? last.current };
+}
+
+function Plotted({ history }: { history: TrafficHistory }) {
+  const chart = useMemo(() => toChart(history), [history]);
+  return <Chart {...chart} />;
+}
+
+interface ChoicesProps extends Filters {
+  /** Whether the agent is that of the page. */
+  ofOne: boolean;
+  types: string[];
+  set(changes: Record<string, string | null>): void;
+}
+
+/** Filters by agent and type, for those who may read them. */
+function Choices({ agent_id, type, ofOne, types, set }: ChoicesProps) {
+  const { may } = useSession();
+  const nameOf = useNames();
+  const byAgent = !ofOne && may("agents.list");
+  const all = type && !types.includes(type) ? [type, ...types] : types;
+  if (!byAgent && all.length === 0) return null;
+  return (
+    <div className="filters traffic-filters">
+      {byAgent && (
+        <Combo
+          label="Agent"
+          none="All agents"
+          value={agent_id ? { id: agent_id, label: nameOf(agent_id) } : null}
+          find={findAgents}
+          onChange={(choice) => set({ agent: choice?.id ?? null })}
+        />
+      )}
+      <SelectField
+        label="Event type"
+        value={type ?? ""}
+        options={[{ value: "", label: "All types" }, ...all.map((value) => ({ value, label: value }))]}
+        onChange={(value) => set({ type: value || null })}
+      />
+    </div>
+  );
+}
