@@ -40,8 +40,12 @@ const slotOf = (now: number) => Math.floor(now / (TALLY_SECONDS * 1000));
 
 /** Returns a tenant's counts, shifted so that the last is the current one. */
 function upTo(tenant_id: string, at: number): Counts {
-  const known = tenants.get(tenant_id) ?? { at, counts: emptyTally() };
-  tenants.set(tenant_id, known);
+  const known = tenants.get(tenant_id);
+  if (!known) {
+    const fresh = { at, counts: emptyTally() };
+    tenants.set(tenant_id, fresh);
+    return fresh;
+  }
   const passed = Math.min(at - known.at, TALLY_LENGTH);
   if (passed <= 0) return known;
   for (const what of TALLIED) {

@@ -42,6 +42,8 @@ export const MAX_TYPES = 100;
 const live = new Set<string>(TALLIED);
 const admitted = new LruMap<string, { hour: number; agents: Set<string>; types: Set<string> }>(1000);
 let pending = new Map<string, ByAgent>();
+/** Most calls count for the same agent and type as the one before. */
+let last: (Of & { hour: number; counts: Counts }) | undefined;
 
 /** Counts something that this process did for a tenant: in memory, until `Traffic` adds it to the tenant's rows. */
 export function tally(of: Of, what: Counted, count: number, now = Date.now()): void {
@@ -55,16 +57,22 @@ export function tally(of: Of, what: Counted, count: number, now = Date.now()): v
 export function drainTally(): Map<string, ByAgent> {
   const drained = pending;
   if (drained.size > 0) pending = new Map();
+  last = undefined;
   return drained;
 }
 
 function countsOf({ tenant_id, agent_id, type }: Of, now: number): Counts {
-  const known = admittedFor(tenant_id, Math.floor(now / HOUR_MS));
+  const hour = Math.floor(now / HOUR_MS);
+  const isLast = last?.type === type && last?.agent_id === agent_id && last?.tenant_id === tenant_id;
+  if (last && isLast && last.hour === hour) return last.counts;
+  const known = admittedFor(tenant_id, hour);
   const agent = agent_id ? among(known.agents, agent_id, MAX_AGENTS) : NOBODY;
   const kind = type ? among(known.types, type, MAX_TYPES) : OTHER;
   const agents = orSet(pending, tenant_id, () => new Map() as ByAgent);
   const types = orSet(agents, agent, () => new Map<string, Counts>());
-  return orSet(types, kind, () => ({}));
+  const counts = orSet(types, kind, () => ({}) as Counts);
+  last = { tenant_id, agent_id, type, hour, counts };
+  return counts;
 }
 
 function admittedFor(tenant_id: string, hour: number) {

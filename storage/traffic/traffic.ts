@@ -63,6 +63,7 @@ export class Traffic {
   readonly #recorded: TenantCollection<RecordedDoc>;
   readonly #retention: Retention;
   #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
   #flushing: Promise<void> = Promise.resolve();
   /** The last minute that this node has marked as recorded. */
   #marked = 0;
@@ -77,6 +78,7 @@ export class Traffic {
   /** @param report called with errors of background writes */
   start(report: (err: unknown) => void): void {
     const next = () => {
+      if (this.#stopped) return;
       // At multiples of the interval, so that counts belong to the minute that has just ended.
       const wait = FLUSH_MS - (this.#store.now() % FLUSH_MS);
       this.#timer = setTimeout(() => void this.flush().catch(report).then(next), wait).unref();
@@ -87,6 +89,7 @@ export class Traffic {
 
   /** Writes the last counts. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     clearTimeout(this.#timer);
     await this.flush().catch(() => {});
   }

@@ -69,6 +69,7 @@ export class Enqueuer implements CommitDeliveries {
       countCreated(added);
       ready.push(...added.filter(isReady));
     }
+    metrics.deliveriesEnqueued.inc(enqueued);
     this.#notify(ready);
     return { enqueued, known: requests.length - enqueued };
   }
@@ -93,6 +94,7 @@ export class Enqueuer implements CommitDeliveries {
   confirmDeliveries({ docs, reservations }: PreparedDeliveries, event_ids: ReadonlySet<string>): void {
     const written = docs.filter(({ event_id }) => event_ids.has(event_id as string));
     confirm(reservations, written);
+    metrics.deliveriesEnqueued.inc(written.length);
     countCreated(written);
     this.#notify(written.filter(isReady));
   }
@@ -185,10 +187,7 @@ export class Enqueuer implements CommitDeliveries {
 const isReady = ({ state }: DeliveryDoc): boolean => state === "ready";
 
 function countCreated(rows: Iterable<DeliveryDoc>): void {
-  for (const row of rows) {
-    metrics.deliveriesEnqueued.inc();
-    tally(row, "created", 1);
-  }
+  for (const row of rows) tally(row, "created", 1);
 }
 
 /** Delivers the written ones of reserved rows. */
