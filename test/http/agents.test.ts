@@ -221,12 +221,14 @@ describe("a key", () => {
   test("is shown once, then only its prefix", async () => {
     const { id } = await newAgent();
     const expires_at = new Date(Date.now() + 60_000).toISOString();
-    const made = await admin.post(`/agents/${id}/keys`, { scopes: ["send", "admin"], expires_at });
+    const body = { name: "in production", scopes: ["send", "admin"], expires_at };
+    const made = await admin.post(`/agents/${id}/keys`, body);
     const { key, ...listed } = made.body;
     expect(made.status).toBe(201);
     expect(key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
     expect(listed).toEqual({
       id: expect.stringMatching(/^key_/),
+      name: "in production",
       prefix: key.slice(0, 12),
       scopes: ["send", "admin"],
       expires_at,
@@ -236,7 +238,13 @@ describe("a key", () => {
     expect(ok(await admin.get(`/agents/${id}/keys`))).toEqual({ keys: [listed], total: 1 });
   });
 
+  test("needs no name", async () => {
+    const { id } = await newAgent();
+    expect(ok(await admin.post(`/agents/${id}/keys`, { scopes: ["send"] })).name).toBeNull();
+  });
+
   test.each<[string, object, string, string]>([
+    ["a blank name", { name: " ", scopes: ["send"] }, "validation_failed", "name"],
     ["no scopes", { scopes: [] }, "validation_failed", "scopes"],
     ["scopes left out", {}, "validation_failed", "scopes"],
     ["an unknown scope", { scopes: ["sing"] }, "validation_failed", "scopes.0"],

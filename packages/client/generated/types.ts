@@ -2405,6 +2405,7 @@ export interface InterestsTestResult {
 export interface KeysCreateParams {
   /** Id of the agent. */
   agent_id: string;
+  name?: string | null;
   /** Scopes of the key. `admin` includes all others. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
   expires_at?: string | null;
@@ -2413,6 +2414,7 @@ export interface KeysCreateParams {
 export interface KeysCreateResult {
   /** Id of the API key. */
   id: string;
+  name: string | null;
   /** The first characters of the key. */
   prefix: string;
   /** Scopes of the key. `admin` includes all others. */
@@ -2437,6 +2439,7 @@ export interface KeysListResult {
   keys: Array<{
     /** Id of the API key. */
     id: string;
+    name: string | null;
     /** The first characters of the key. */
     prefix: string;
     /** Scopes of the key. `admin` includes all others. */

@@ -98,7 +98,8 @@ export class Devices {
     if (!open || claim.state !== "approved") throw notFound("claim", claim_id);
     const { tenant_id, agent_id, session_id, scopes } = claim;
     // Issued before the claim is used up, and the same on each try: after a crash here the claim is still valid.
-    const issue = { tenant_id, agent_id, scopes, seed: `device ${claim._id}` };
+    const name = claim.client_info?.name ?? null;
+    const issue = { tenant_id, agent_id, name, scopes, seed: `device ${claim._id}` };
     const issued = await ctx.call<{ key: string; key_id: string }, object>("keys.issue", issue);
     await this.#openSession(claim);
     const $set = { key_id: issued.key_id, fetch_by: null, last_seen_at: new Date(now) };

@@ -23,8 +23,17 @@ const Scopes = Type.Array(oneOf(SCOPES), {
   examples: [["send", "receive"]],
 });
 
+const KeyName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: "\\S",
+  description: "What the key is for: where it is kept, who uses it.",
+  examples: ["billing-bot in production"],
+});
+
 const ListedKey = Type.Object({
   id: Id("key"),
+  name: nullable(KeyName),
   prefix: Type.String({ description: "The first characters of the key.", examples: ["ak_live_4fXq"] }),
   scopes: Scopes,
   expires_at: nullable(Timestamp),
@@ -41,6 +50,7 @@ export const createKey = operation({
   overQuota: true,
   path: agent,
   body: {
+    name: Type.Optional(nullable(KeyName)),
     scopes: Scopes,
     expires_at: Type.Optional(
       nullable({ ...Timestamp, description: "Time at which the key expires. Null or omitted: never." }),

@@ -1,12 +1,14 @@
 import type { InferSchemaType } from "mongoose";
 import type { Scope } from "../../../lib/access/caller.ts";
-import { date, type Model, mixed, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { date, type Model, mixed, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
 
 /** An agent's API key. Only a hash of the key is stored. */
 export interface KeyDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
   agent_id: string(),
+  /** Absent in rows from before keys had names. */
+  name: optional(nullable(string())),
   hash: string(),
   prefix: string(),
   scopes: mixed<Scope[]>(),

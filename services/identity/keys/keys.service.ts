@@ -17,13 +17,13 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
       /** Inserts the first key of a new tenant, with all scopes. */
       insert_first: internal<{ tenant_id: string; agent_id: string; key_id: string; key: string }>(
         async ({ params: { tenant_id, agent_id, key_id: _id, key } }) => {
-          const row = { tenant_id, agent_id, scopes: ["admin" as const], expires_at: null };
+          const row = { tenant_id, agent_id, name: null, scopes: ["admin" as const], expires_at: null };
           await keys.issue(row, undefined, { _id, key });
         },
       ),
 
       /** Issues a key to a device: the same for the same seed. */
-      issue: internal<Pick<KeyDoc, "tenant_id" | "agent_id" | "scopes"> & { seed: string }>(
+      issue: internal<Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes"> & { seed: string }>(
         async ({ params: { seed, ...row } }) => {
           const { doc, key } = await keys.issue({ ...row, expires_at: null }, seed);
           return { key, key_id: doc._id };
@@ -46,6 +46,11 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         const docs = await rows.system.find({ _id: { $in: key_ids }, revoked_at: null }).toArray();
         return (docs as KeyDoc[]).flatMap((doc) => toState(doc, store.now()) ?? []);
       }),
+
+      /** Returns when agents last used one of their keys, by agent, in ms. */
+      last_used: idempotent<{ tenant_id: string; agent_ids: string[] }>(({ params }) =>
+        keys.lastUsed(params.tenant_id, params.agent_ids),
+      ),
 
       /** Records when keys were used, in batches. */
       touch: internal<{ uses: { tenant_id: string; key_id: string; at: number }[] }>(async ({ params }) => {

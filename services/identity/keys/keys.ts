@@ -19,7 +19,7 @@ export class Keys {
   }
 
   async create(ctx: CallOf<typeof createKey>) {
-    const { agent_id, scopes, expires_at } = ctx.params;
+    const { agent_id, name = null, scopes, expires_at } = ctx.params;
     const { tenant_id } = await requireAgent(ctx, agent_id);
     if (expires_at && Date.parse(expires_at) <= this.#runtime.store.now()) {
       const details = { value: expires_at };
@@ -31,7 +31,7 @@ export class Keys {
     }
     const seed = ctx.meta.idempotency_seed;
     const ends = expires_at ? new Date(expires_at) : null;
-    const { doc, key } = await this.issue({ tenant_id, agent_id, scopes, expires_at: ends }, seed);
+    const { doc, key } = await this.issue({ tenant_id, agent_id, name, scopes, expires_at: ends }, seed);
     return { ...present(doc), key };
   }
 
@@ -53,9 +53,18 @@ export class Keys {
     requireFound(revoked, "key", key_id);
   }
 
+  async lastUsed(tenant_id: string, agent_ids: string[]): Promise<Record<string, number>> {
+    const filter = { agent_id: { $in: agent_ids } };
+    const docs = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, last_used_at: 1 } });
+    const last: Record<string, number> = {};
+    for (const { agent_id, last_used_at } of docs)
+      if (last_used_at) last[agent_id] = Math.max(last[agent_id] ?? 0, last_used_at.getTime());
+    return last;
+  }
+
   /** Issues a key; the same seed always gives the same key, which is stored once. */
   async issue(
-    row: Pick<KeyDoc, "tenant_id" | "agent_id" | "scopes" | "expires_at">,
+    row: Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes" | "expires_at">,
     seed: string | undefined,
     { _id = newId("key", seed), key = newApiKey(this.#runtime.secrets, seed) } = {},
   ) {
@@ -76,9 +85,10 @@ export function toState(
   return ends !== null && ends <= now ? null : { id: _id, tenant_id, agent_id, scopes, expires_at: ends };
 }
 
-function present({ _id, prefix, scopes, expires_at, last_used_at, created_at }: KeyDoc) {
+function present({ _id, name = null, prefix, scopes, expires_at, last_used_at, created_at }: KeyDoc) {
   return {
     id: _id,
+    name,
     prefix,
     scopes,
     expires_at: expires_at?.toISOString() ?? null,
