@@ -25,6 +25,7 @@ import { relationshipsOperations } from "./remember/relationships/relationships.
 import { specialistsOperations } from "./remember/specialists/specialists.contract.ts";
 import { channelsOperations } from "./sense/channels/channels.contract.ts";
 import { connectorsOperations } from "./sense/connectors/connectors.contract.ts";
+import { agentDeliveriesOperations } from "./sense/deliveries/agent-deliveries.contract.ts";
 import { deliveriesOperations } from "./sense/deliveries/deliveries.contract.ts";
 import { eventsOperations } from "./sense/events/events.contract.ts";
 import { ingestOperations } from "./sense/ingest/ingest.contract.ts";
@@ -49,6 +50,7 @@ export const operations: readonly Operation[] = [
   channelsOperations,
   connectorsOperations,
   deliveriesOperations,
+  agentDeliveriesOperations,
   devicesOperations,
   sessionsOperations,
   documentsOperations,

@@ -11,6 +11,8 @@ import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries
 import { deliveriesService } from "../../services/sense/deliveries/deliveries.service.ts";
 import { deliveryId } from "../../services/sense/deliveries/delivery-id.ts";
 import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
+import { ProgressModel } from "../../services/sense/deliveries/health/progress.model.ts";
+import { Progress } from "../../services/sense/deliveries/health/progress.ts";
 import type { Received } from "../../services/sense/deliveries/receive.ts";
 import { Sweep } from "../../services/sense/deliveries/sweep.ts";
 import { type Emission, emitted } from "../../services/sense/events/emission.ts";
@@ -236,7 +238,8 @@ test("leases and waits that were made while the clock was days ahead are over, t
   await set("evt_5", { due_at: days(0.9), state: "waiting" });
   const settings = new AgentSettingsCache(broker, readConfig({}));
   const notifyReady = () => {};
-  await new Sweep({ store, deliveries, agents: settings, notifyReady }).endAhead();
+  const progress = new Progress(store.collection(ProgressModel));
+  await new Sweep({ store, deliveries, agents: settings, progress, notifyReady }).endAhead();
   const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 } });
   expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
   expect(rows[1]?.dlq_reason).toBe("max attempts exceeded (2): lease expired");

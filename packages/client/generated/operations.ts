@@ -62,6 +62,8 @@ export const OPERATIONS = {
     replayMany: {"method":"POST","path":"/delivery/dlq/replay","scope":"receive","people":"org_admin"},
     discard: {"method":"DELETE","path":"/delivery/dlq/{id}","scope":"receive","people":"org_admin"},
     stats: {"method":"GET","path":"/delivery/stats","scope":"receive","people":"org_admin"},
+    list: {"method":"GET","path":"/agents/{agent_id}/deliveries","pages":{"items":"deliveries","by":"cursor"}},
+    drain: {"method":"POST","path":"/agents/{agent_id}/deliveries:drain"},
   },
   devices: {
     issue: {"method":"POST","path":"/agents/{agent_id}/device-code"},

@@ -2,6 +2,7 @@ import type { TProperties } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
+import { DeliveryHealth } from "../../sense/deliveries/health/health.contract.ts";
 
 const AGENT_STATUSES = ["active", "inactive"] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
@@ -92,9 +93,16 @@ export const Agent = Type.Object(
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
+    delivery: Type.Optional(DeliveryHealth),
   },
   { title: "Agent" },
 );
+
+const include = {
+  include: Type.Optional(
+    oneOf(["delivery"], { description: "Adds `delivery`: how the agent's deliveries go." }),
+  ),
+};
 
 const SigningSecret = Type.String({
   description: "Secret that signs pushes (Standard Webhooks). Shown only once.",
@@ -126,6 +134,17 @@ export const listAgents = operation({
   access: admin,
   query: {
     ...page,
+    ...include,
+    needs_attention: Type.Optional(
+      Type.Boolean({
+        description: "Only agents that are unreachable, stuck, failing or behind, the worst first.",
+      }),
+    ),
+    sort: Type.Optional(
+      oneOf(["created", "attention"], {
+        description: "`attention`: agents that need attention first. Default: `created`, oldest first.",
+      }),
+    ),
     status: Type.Optional(oneOf(AGENT_STATUSES, { description: "Only agents with this status." })),
     search: partOf("the name or the description"),
   },
@@ -137,7 +156,7 @@ export const listOwnAgents = operation({
   route: "GET /auth/me/agents",
   summary: "List the agents that the signed-in person owns, oldest first",
   access: { by: "user" },
-  query: page,
+  query: { ...page, ...include },
   results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
 });
 
@@ -150,6 +169,7 @@ export const getAgent = operation({
     "others need the scope `admin`.",
   access: { by: "any" },
   path,
+  query: include,
   results: { 200: Agent },
   errors: ["insufficient_scope", "not_found"],
   mcp: true,

@@ -57,6 +57,13 @@ export const agentsService: ServiceFactory = (runtime) => {
         return agent ? secretsAt(secrets, `agents/${agent_id}`, agent.signing_secrets, store.now()) : [];
       }),
 
+      /** Returns the ids of active agents whose endpoints answered 410. */
+      push_stopped: idempotent<{ tenant_id: string }>(async ({ params }) => {
+        const filter = { status: "active" as const, delivery_mode: "push" as const, push_stopped: true };
+        const found = await rows.find(params.tenant_id, filter, { projection: { _id: 1 }, limit: 1000 });
+        return found.map(({ _id }) => _id);
+      }),
+
       push_targets: internal<PushTargetQuery>(({ params }) => agents.findPushTargets(params)),
 
       /** The endpoint answered 410: stops pushes. Returns whether it was still the agent's endpoint. */

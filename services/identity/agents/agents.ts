@@ -13,11 +13,10 @@ import { announceAuthChange } from "../auth/auth-change.ts";
 import { newAgent, present, type Settings, toChanges } from "./agent.ts";
 import type * as contract from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
+import { BY_AGE, pageByAttention, presentAll } from "./with-delivery.ts";
 
 /** Selects the agents to push to, across tenants: a page by id, or the named one, if it is to be pushed to. */
 export type PushTargetQuery = { agent_id: string } | { after: string; limit: number };
-
-const BY_AGE = { created_at: 1, _id: 1 } as const;
 
 /** The operations on agents. */
 export class Agents {
@@ -43,27 +42,35 @@ export class Agents {
     return { ...present(agent), signing_secret };
   }
 
-  async list({ params, meta }: CallOf<typeof contract.listAgents>) {
+  async list(ctx: CallOf<typeof contract.listAgents>) {
+    const { params } = ctx;
+    const { tenant_id } = ctx.meta.caller;
     const part = params.search && containing(params.search);
     const filter = {
       ...(params.status && { status: params.status }),
       ...(part && { $or: [{ name: part }, { description: part }] }),
     };
-    const { rows, total } = await this.#rows.page(meta.caller.tenant_id, filter, BY_AGE, params);
-    return { agents: rows.map(present), total };
+    const byAttention = params.needs_attention || params.sort === "attention";
+    const { rows, total } = byAttention
+      ? await pageByAttention(ctx, this.#rows, filter, params)
+      : await this.#rows.page(tenant_id, filter, BY_AGE, params);
+    return { agents: await presentAll(ctx, rows, params), total };
   }
 
-  async listOwn({ params, meta: { caller } }: CallOf<typeof contract.listOwnAgents>) {
+  async listOwn(ctx: CallOf<typeof contract.listOwnAgents>) {
+    const { caller } = ctx.meta;
     const filter = { owner_user_id: callerId(caller) };
-    const { rows, total } = await this.#rows.page(caller.tenant_id, filter, BY_AGE, params);
-    return { agents: rows.map(present), total };
+    const { rows, total } = await this.#rows.page(caller.tenant_id, filter, BY_AGE, ctx.params);
+    return { agents: await presentAll(ctx, rows, ctx.params), total };
   }
 
-  async get({ params: { agent_id }, meta: { caller } }: CallOf<typeof contract.getAgent>) {
+  async get(ctx: CallOf<typeof contract.getAgent>) {
+    const { caller } = ctx.meta;
+    const { agent_id } = ctx.params;
     const agent = await this.#find(caller.tenant_id, agent_id);
     const own =
       caller.kind === "agent" ? caller.agent_id === agent_id : caller.user_id === agent.owner_user_id;
-    if (own || isAdmin(caller)) return present(agent);
+    if (own || isAdmin(caller)) return (await presentAll(ctx, [agent], ctx.params))[0];
     throw new Fault(
       "insufficient_scope",
       "Reading another agent needs the scope admin: use a key that has it.",

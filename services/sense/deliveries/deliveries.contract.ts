@@ -240,13 +240,15 @@ export const replayMany = operation({
   route: "POST /delivery/dlq/replay",
   summary: "Replay many dead letters",
   description:
-    "Pass either `ids` or `reason`. Replays at most 10,000 per request; `more` is true if others are left.",
+    "Pass either `ids` or at least one other filter. Replays at most 10,000 per request; `more` is true if others " +
+    "are left.",
   access: reader,
   body: {
     ids: Type.Optional(
       Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: "Dead letters to replay." }),
     ),
     reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
+    agent_id: Type.Optional(Id("ag", "Only this agent's.")),
     ...dryRun,
   },
   results: {
@@ -257,7 +259,7 @@ export const replayMany = operation({
       more: Type.Boolean(),
     }),
   },
-  errors: ["validation_error", "forbidden"],
+  errors: ["validation_error", "forbidden", "not_found"],
 });
 
 export const discard = operation({

@@ -6,8 +6,12 @@ import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { tallyOf } from "../../../storage/traffic/live-tally.ts";
+import type { AgentState } from "../../identity/agents/agents.contract.ts";
+import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
 import type { Loaded } from "../events/recent-events.ts";
+import * as ofAgents from "./agent-deliveries.contract.ts";
+import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
 import { newAnnouncements } from "./announce.ts";
 import { newBacklog } from "./backlog.ts";
@@ -17,6 +21,9 @@ import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
 import { type CommitDeliveries, Enqueuer, type NewDelivery } from "./enqueue.ts";
 import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
+import { AgentHealth } from "./health/health.ts";
+import { ProgressModel } from "./health/progress.model.ts";
+import { Progress } from "./health/progress.ts";
 import { notifyReady, type Ready } from "./notify.ts";
 import { POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
@@ -32,6 +39,7 @@ const RELAY_MS = 1000;
 const RETIRE_MS = 60_000;
 const AHEAD_MS = 60_000;
 const RECHECK_MS = 10_000;
+const FLUSH_MS = 5_000;
 /** As long as a stream waits, plus the time to answer. */
 const CLAIM_TIMEOUT_MS = (contract.STREAM_WAIT_SECONDS + 30) * 1000;
 /** Until all nodes have noticed that another one has joined or left. */
@@ -71,6 +79,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       ...keyedBy("params.agent_id", queueActions(domain)),
       ...deadLetterActions(domain),
       ...internalActions(domain),
+      ...agentActions(domain),
       stats: action(contract.stats, (ctx) => own.statistics.read(ctx)),
     },
     // The events service of the same node calls these directly.
@@ -104,7 +113,10 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
         pending,
       );
     },
-    stopped: () => own.receivers.stop(),
+    async stopped() {
+      own.receivers.stop();
+      await own.progress.flush().catch((err) => this.logger.warn({ err }, SWEEP_FAILED));
+    },
   };
 }
 
@@ -157,11 +169,27 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
     replay: action(contract.replayOne, ({ params: { id, dry_run }, meta }) =>
       domain().replays.requestOne(meta.caller, id, dry_run),
     ),
-    replay_many: action(contract.replayMany, ({ params, meta }) =>
-      domain().replays.requestMany(meta.caller, params),
-    ),
+    replay_many: action(contract.replayMany, async (ctx) => {
+      if (ctx.params.agent_id) await requireAgent(ctx, ctx.params.agent_id);
+      return domain().replays.requestMany(ctx.meta.caller, ctx.params);
+    }),
     /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(({ params }) => domain().deadLetters.add(params)),
+  };
+}
+
+/** Actions on the deliveries of an agent for those who look after it. */
+function agentActions(domain: () => Domain): Record<string, ActionSchema> {
+  return {
+    list: action(ofAgents.listDeliveries, (ctx) => domain().agentDeliveries.list(ctx)),
+    drain: action(ofAgents.drain, (ctx) => domain().agentDeliveries.drain(ctx)),
+    health: idempotent<{ tenant_id: string; agents: AgentState[] }>(({ params }) =>
+      domain().health.of(params.tenant_id, params.agents),
+    ),
+    /** Returns the ids of the agents that need attention, the worst first. */
+    agents_needing_attention: idempotent<{ tenant_id: string }>(({ params }) =>
+      domain().health.needing(params.tenant_id),
+    ),
   };
 }
 
@@ -202,8 +230,10 @@ function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
   return { ...schema, timeout, bulkhead: { enabled: false } } as ActionSchema;
 }
 
+const SWEEP_FAILED = "deliveries: a sweep failed and will be retried";
+
 function newLoops(domain: () => Domain) {
-  const failed = "deliveries: a sweep failed and will be retried";
+  const failed = SWEEP_FAILED;
   return {
     due: new SharedLoop("due", () => domain().sweep.endDue(), DUE_MS, failed),
     replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS, failed),
@@ -211,6 +241,7 @@ function newLoops(domain: () => Domain) {
     ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS, failed),
     retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS, failed),
     recheck: new ServiceLoop(() => domain().recheck(), RECHECK_MS, failed),
+    progress: new ServiceLoop(() => domain().progress.flush(), FLUSH_MS, failed),
   };
 }
 
@@ -218,7 +249,7 @@ function newLoops(domain: () => Domain) {
 type Domain = ReturnType<typeof newDomain>;
 
 function newDomain(
-  { store, config, tracing }: Runtime,
+  { store, config, tracing, traffic }: Runtime,
   deliveries: TenantCollection<DeliveryDoc>,
   broker: ServiceBroker,
   { replays, announcements }: Record<"replays" | "announcements", Pick<Loop, "nudge">>,
@@ -230,7 +261,10 @@ function newDomain(
   const receivers = new Receivers(claims, () => store.now(), isOwn);
   const enqueuer = new Enqueuer({ deliveries, store, receivers, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
+  const progress = new Progress(store.collection(ProgressModel));
+  const statistics = new Statistics(deliveries, store);
   const settling = {
+    progress,
     deliveries: deliveries.reserved,
     store,
     agents,
@@ -253,8 +287,11 @@ function newDomain(
     deadLetters,
     settlements: new Settlements(settling),
     replays: new Replays({ broker, store, deliveries, deadLetters, enqueuer, loop: replays }),
-    sweep: new Sweep({ store, deliveries, agents, notifyReady: notify }),
+    sweep: new Sweep({ store, deliveries, agents, progress, notifyReady: notify }),
     announce: newAnnouncements(broker, deliveries),
-    statistics: new Statistics(deliveries, store),
+    statistics,
+    progress,
+    health: new AgentHealth({ broker, store, config, traffic, deliveries, statistics, progress }),
+    agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics }),
   };
 }

@@ -65,18 +65,23 @@ export class Replays {
 
   async requestMany(
     caller: Caller,
-    { ids, reason, dry_run = false }: { ids?: string[]; reason?: string; dry_run?: boolean },
+    {
+      ids,
+      dry_run = false,
+      ...filter
+    }: { ids?: string[]; reason?: string; agent_id?: string; dry_run?: boolean },
   ) {
     const { tenant_id } = caller;
-    if ((ids === undefined) === (reason === undefined)) {
+    const filtered = filter.reason !== undefined || filter.agent_id !== undefined;
+    if ((ids !== undefined) === filtered) {
       throw invalidValue(
         "ids",
-        `The request: expected exactly one of ids and reason, got ${ids ? "both" : "neither"}.`,
+        `The request: expected either ids or a filter, got ${ids ? "both" : "neither"}.`,
       );
     }
     const { chosen, more } = await this.#choose(
       caller,
-      ids ? { _id: { $in: ids } } : { dlq_reason_key: reasonKey(tenant_id, reason as string) },
+      ids ? { _id: { $in: ids } } : filterOf(tenant_id, filter),
     );
     const chosenIds = chosen.map(({ _id }) => _id);
     if (!dry_run) await this.#mark(tenant_id, chosenIds);
@@ -190,6 +195,16 @@ export class Replays {
   #now(): Date {
     return new Date(this.#deps.store.now());
   }
+}
+
+/** An agent's rows are found by their key; the reason then restricts these. */
+function filterOf(
+  tenant_id: string,
+  { reason, agent_id }: { reason?: string; agent_id?: string },
+): Where<DeliveryDoc> {
+  if (agent_id === undefined) return { dlq_reason_key: reasonKey(tenant_id, reason as string) };
+  const ofAgent = { dlq_agent_key: { $gt: `${agent_id} `, $lt: `${agent_id} ~` } };
+  return reason === undefined ? ofAgent : { ...ofAgent, dlq_reason: reason };
 }
 
 function noEvent(rule: Rule, message: string): Fault {

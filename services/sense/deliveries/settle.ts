@@ -12,6 +12,7 @@ import type { Claims } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
 import type * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
+import type { Progress } from "./health/progress.ts";
 import type { Ready } from "./notify.ts";
 import type { Receivers } from "./receive.ts";
 
@@ -23,6 +24,7 @@ interface SettlementsDeps {
   receivers: Receivers;
   notifyReady: (ready: Ready[]) => void;
   announcements: Pick<Loop, "nudge">;
+  progress: Progress;
   /** How long acknowledged rows keep their timeline. */
   retentionMs: number;
 }
@@ -121,7 +123,7 @@ export class Settlements {
 
   /** Dead-letters an agent's ready deliveries created before a time, in ms: no receiver can be reached. */
   async giveUp(params: { tenant_id: string; agent_id: string; before: number; reason: string }) {
-    const { deliveries, store, announcements } = this.#deps;
+    const { deliveries, store, announcements, progress } = this.#deps;
     const { tenant_id, agent_id, before, reason } = params;
     const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
     let dead_lettered = 0;
@@ -137,13 +139,16 @@ export class Settlements {
       for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
     }
     metrics.deliveriesDeadLettered.inc(dead_lettered);
-    if (dead_lettered) announcements.nudge();
+    if (dead_lettered) {
+      progress.failed(params, death.at, reason);
+      announcements.nudge();
+    }
     return { dead_lettered };
   }
 
   /** Acknowledges under any lease: finished work is not repeated. @returns how many were pending until now */
   async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent): Promise<number> {
-    const { deliveries, store, claims, retentionMs } = this.#deps;
+    const { deliveries, store, claims, progress, retentionMs } = this.#deps;
     const at = new Date(store.now());
     const acknowledged = await deliveries.updateMany(
       tenant_id,
@@ -156,6 +161,7 @@ export class Settlements {
     );
     metrics.deliveriesAcknowledged.inc(acknowledged);
     claims.handedOut.acknowledged({ tenant_id, agent_id }, delivery_ids, acknowledged, at);
+    if (acknowledged) progress.acknowledged({ tenant_id, agent_id }, at);
     return acknowledged;
   }
 
@@ -164,7 +170,7 @@ export class Settlements {
    * without a lease stay unchanged.
    */
   async #nack({ tenant_id, agent_id, delivery_ids, delay = (n) => backOff(n), reason }: Nack) {
-    const { deliveries, store, agents, announcements } = this.#deps;
+    const { deliveries, store, agents, announcements, progress } = this.#deps;
     const { retry_budget } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
     const held = await deliveries.find(
@@ -180,6 +186,7 @@ export class Settlements {
       // Only this lease: the row may be settled and leased again before this write.
       const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
       const why = reason(_id);
+      progress.failed({ tenant_id, agent_id }, at, why ?? "returned by the agent");
       if (attempt_count >= retry_budget) {
         tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
         const death = { tenant_id, agent_id, at, reason: spentReason(retry_budget, why ?? "handed back") };

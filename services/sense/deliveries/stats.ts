@@ -11,7 +11,7 @@ interface Counts {
   dead: number;
 }
 
-interface AgentStatistics extends Counts {
+export interface AgentStatistics extends Counts {
   oldest_age_seconds: number | null;
 }
 
@@ -40,7 +40,7 @@ export class Statistics {
   async read(ctx: Call<Page>) {
     const { caller } = ctx.meta;
     if (isAdmin(caller)) return this.#ofTenant(ctx);
-    if (caller.kind === "agent") return this.#ofAgent(caller.tenant_id, caller.agent_id);
+    if (caller.kind === "agent") return this.ofAgent(caller.tenant_id, caller.agent_id);
     throw new Fault(
       "forbidden",
       "Only the agent itself and admins can read its statistics. Ask one of them.",
@@ -57,19 +57,29 @@ export class Statistics {
     ]);
     const rows: (AgentStatistics & { agent_id: string })[] = [];
     // Sequentially: a page of concurrent queries would delay all others.
-    for (const { id } of agents) rows.push({ agent_id: id, ...(await this.#ofAgent(tenant_id, id)) });
+    for (const { id } of agents) rows.push({ agent_id: id, ...(await this.ofAgent(tenant_id, id)) });
     const ages = rows.flatMap(({ oldest_age_seconds }) => oldest_age_seconds ?? []);
     return { ...all, oldest_age_seconds: ages.length ? Math.max(...ages) : null, agents: rows, total };
   }
 
-  async #ofAgent(tenant_id: string, agent_id: string): Promise<AgentStatistics> {
-    const [counts, ...heads] = await Promise.all([
+  async ofAgent(tenant_id: string, agent_id: string): Promise<AgentStatistics> {
+    const [counts, oldest] = await Promise.all([
       this.#count(tenant_id, { agent_id }),
-      ...PENDING.map((state) => this.#oldest(tenant_id, agent_id, state)),
+      this.oldestOf(tenant_id, agent_id),
     ]);
+    return { ...counts, oldest_age_seconds: oldest === null ? null : (this.#store.now() - oldest) / 1000 };
+  }
+
+  /** Returns the creation time, in ms, of an agent's oldest pending delivery. */
+  async oldestOf(tenant_id: string, agent_id: string): Promise<number | null> {
+    const heads = await Promise.all(PENDING.map((state) => this.#oldest(tenant_id, agent_id, state)));
     const times = heads.filter((time) => time !== null);
-    const age = times.length ? (this.#store.now() - Math.min(...times)) / 1000 : null;
-    return { ...counts, oldest_age_seconds: age };
+    return times.length ? Math.min(...times) : null;
+  }
+
+  /** Counts an agent's again: many were changed at once. */
+  forget(agent_id: string): void {
+    this.#cached.delete(agent_id);
   }
 
   /** Counts deliveries; caches large counts, because counting them blocks the store for long. */

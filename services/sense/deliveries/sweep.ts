@@ -8,6 +8,7 @@ import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
 import { type DeliveryDoc, type DeliveryState, timelinePush } from "./deliveries.model.ts";
+import type { Progress } from "./health/progress.ts";
 import type { Ready } from "./notify.ts";
 
 /** Filters ended leases and waits. */
@@ -20,6 +21,7 @@ interface SweepDeps {
   store: Store;
   deliveries: TenantCollection<DeliveryDoc>;
   agents: AgentSettingsCache;
+  progress: Progress;
   notifyReady: (ready: Ready[]) => void;
 }
 
@@ -92,12 +94,18 @@ export class Sweep {
     );
     const dead = rows.filter((row) => isSpent(row, budgetOf(row.agent_id)));
     metrics.deliveriesDeadLettered.inc(dead.length);
-    for (const row of rows) if (row.state === "leased") tally(row, "failed", 1);
+    for (const row of rows) if (row.state === "leased") this.#failed(row, at);
     for (const row of dead) tally(row, "dead_lettered", 1);
     this.#deps.notifyReady(
       byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
     );
     return rows.length >= BATCH;
+  }
+
+  #failed(row: DeliveryDoc, at: Date): void {
+    const { tenant_id, agent_id } = row;
+    tally(row, "failed", 1);
+    this.#deps.progress.failed({ tenant_id, agent_id: agent_id as string }, at, "lease expired");
   }
 
   /** Returns the retry budgets of the rows' agents. */

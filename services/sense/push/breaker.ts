@@ -17,8 +17,19 @@ export const PARKED_MS = DAY_MS;
 /** Returns the breaker after another failure: probes at 5 s, 10 s, 20 s … up to every hour. */
 export function opened(before: OpenBreaker | null, now: number, last_error: string): OpenBreaker {
   const probes = before ? before.probes + 1 : 0;
-  const interval = Math.min(FIRST_PROBE_MS * 2 ** probes, LONGEST_INTERVAL_MS);
-  return { opened_at: before?.opened_at ?? now, probes, next_probe_at: now + interval, last_error };
+  return {
+    opened_at: before?.opened_at ?? now,
+    probes,
+    next_probe_at: now + intervalAfter(probes),
+    last_error,
+  };
+}
+
+const intervalAfter = (probes: number) => Math.min(FIRST_PROBE_MS * 2 ** probes, LONGEST_INTERVAL_MS);
+
+/** Returns when the endpoint last could not be reached. */
+export function failedAt({ next_probe_at, probes }: Pick<OpenBreaker, "next_probe_at" | "probes">): number {
+  return next_probe_at - intervalAfter(probes);
 }
 
 /** Returns the creation time before which deliveries have been parked too long; null while there are none. */

@@ -1,8 +1,10 @@
 import type { ServiceBroker } from "moleculer";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
-import { event, type ServiceFactory } from "../../runtime.ts";
+import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { Ready } from "../deliveries/notify.ts";
+import { PushEndpointModel } from "./push.model.ts";
+import { findUnreachable } from "./unreachable.ts";
 import { PushWorkers } from "./workers.ts";
 
 /** Polling interval for changes of agents whose message was lost between nodes. */
@@ -13,6 +15,7 @@ const FAILED = "push: the sweep failed and will be retried";
 
 /** Pushes deliveries to the endpoints of agents with the delivery mode `push` (api.md Delivery). */
 export const pushService: ServiceFactory = (runtime) => {
+  const endpoints = runtime.store.collection(PushEndpointModel);
   let broker: ServiceBroker;
   let workers: PushWorkers;
   const checking = new ServiceLoop(() => workers.lookForReady(), READY_MS, FAILED);
@@ -33,6 +36,12 @@ export const pushService: ServiceFactory = (runtime) => {
   return {
     name: "push",
     mixins: [looking.mixin, checking.mixin],
+    actions: {
+      /** Returns which of the tenant's endpoints, or of some agents', cannot be reached. */
+      unreachable: idempotent<{ tenant_id: string; agent_ids?: string[] }>(({ params }) =>
+        findUnreachable(endpoints, params),
+      ),
+    },
     events: {
       "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
         for (const { agent_id } of ready) workers.nudge(agent_id);

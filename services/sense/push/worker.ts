@@ -63,9 +63,13 @@ export class PushWorker {
     this.#pump();
   }
 
-  /** Applies a change of the agent: its secrets may have changed, and its endpoint may be valid again. */
+  /**
+   * Applies a change of the agent: its secrets may have changed, and its endpoint may be valid again. An unreachable one
+   * is tried at once: saving its address is how a person asks for that.
+   */
   changed(): void {
     this.#secrets = undefined;
+    if (this.#breaker) this.#breaker = { ...this.#breaker, next_probe_at: this.#deps.now() };
     if (this.#pausedUntil === Number.POSITIVE_INFINITY) this.#pausedUntil = 0;
     this.nudge();
   }

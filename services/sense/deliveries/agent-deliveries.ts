@@ -1,0 +1,165 @@
+import type { ServiceBroker } from "moleculer";
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { account } from "../../../mixins/audited.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { Where } from "../../../storage/query.ts";
+import { requireAgent } from "../../identity/agents/find-agent.ts";
+import type { CallOf } from "../../runtime.ts";
+import {
+  type DeliveryStatus,
+  type drain,
+  type listDeliveries,
+  MOST_DRAINED,
+} from "./agent-deliveries.contract.ts";
+import { loadEnvelopes } from "./dead-letters.ts";
+import { type DeliveryDoc, type DeliveryState, PENDING, timelinePush } from "./deliveries.model.ts";
+import type { Statistics } from "./stats.ts";
+
+interface AgentDeliveriesDeps {
+  broker: ServiceBroker;
+  store: Store;
+  deliveries: TenantCollection<DeliveryDoc>;
+  statistics: Statistics;
+}
+
+interface OfAgent {
+  tenant_id: string;
+  agent_id: string;
+}
+
+const BY = "created_at";
+const NEWEST = { by: BY, sign: -1 } as const;
+const SLICE = 500;
+
+/** An agent's deliveries, for the people who look after it. */
+export class AgentDeliveries {
+  readonly #deps: AgentDeliveriesDeps;
+
+  constructor(deps: AgentDeliveriesDeps) {
+    this.#deps = deps;
+  }
+
+  async list(ctx: CallOf<typeof listDeliveries>) {
+    const { agent_id, status, limit = 50, cursor } = ctx.params;
+    const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: true });
+    const after = cursor === undefined ? {} : afterPlace(fromCursor(cursor, BY), NEWEST);
+    const found = await Promise.all(
+      statesOf(status).map((state) => this.#newest({ tenant_id, agent_id }, state, after, limit + 1)),
+    );
+    const rows = found
+      .flat()
+      .sort(newestFirst)
+      .slice(0, limit + 1);
+    const { page, next_cursor } = pageOf(rows, limit, BY);
+    const envelopes = await loadEnvelopes(this.#deps.broker, tenant_id, page);
+    return { deliveries: page.map((row) => present(row, envelopes.get(row.event_id ?? ""))), next_cursor };
+  }
+
+  /** Discards the ready and waiting deliveries from before a time. Rows remain, so that no replay delivers them again. */
+  async drain(ctx: CallOf<typeof drain>) {
+    const { deliveries, store, statistics } = this.#deps;
+    const { agent_id, before } = ctx.params;
+    const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: false });
+    const at = new Date(store.now());
+    const end = before === undefined ? at : new Date(before);
+    const update = {
+      $set: { state: "discarded" as const },
+      $unset: { due_at: 1 } as const,
+      $push: timelinePush({ at, what: "discarded" as const, reason: "drained" }),
+    };
+    let discarded = 0;
+    let more = false;
+    for (const state of ["ready", "waiting"] as const) {
+      const filter = { state, agent_id, created_at: { $lt: end } };
+      for (let found = SLICE; found === SLICE && discarded < MOST_DRAINED; ) {
+        const ids = await deliveries.find(tenant_id, filter, { limit: SLICE, projection: { _id: 1 } });
+        found = ids.length;
+        const guard = { _id: { $in: ids.map(({ _id }) => _id) }, state };
+        if (found) discarded += await deliveries.updateMany(tenant_id, guard, update);
+      }
+      more ||= discarded >= MOST_DRAINED && (await deliveries.exists(tenant_id, filter));
+    }
+    statistics.forget(agent_id);
+    account(ctx, { discarded });
+    const in_flight = await deliveries.count(tenant_id, { state: "leased", agent_id });
+    return { discarded, in_flight, before: end.toISOString(), more };
+  }
+
+  /**
+   * Returns an agent's newest deliveries in a state. The index of polls has them by priority, then by time: one query
+   * for each priority in use.
+   */
+  async #newest({ tenant_id, agent_id }: OfAgent, state: DeliveryState, after: object, limit: number) {
+    const { deliveries } = this.#deps;
+    const rows: DeliveryDoc[] = [];
+    for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+      const filter = { state, agent_id, priority: { $lt: below } };
+      const order = { sort: { priority: -1 }, projection: { priority: 1 } } as const;
+      const head = await deliveries.findOne(tenant_id, filter, order);
+      if (!head) return rows;
+      below = head.priority;
+      rows.push(...(await this.#newestOf(tenant_id, { state, agent_id, priority: below, ...after }, limit)));
+    }
+  }
+
+  /** Finds the end of the page first, by the index, which has no ids: else all rows would be sorted for every page. */
+  async #newestOf(tenant_id: string, filter: Where<DeliveryDoc>, limit: number): Promise<DeliveryDoc[]> {
+    const { deliveries } = this.#deps;
+    const ends = { sort: { [BY]: -1 }, limit, projection: { [BY]: 1 } } as const;
+    const last = (await deliveries.find(tenant_id, filter, ends)).at(-1);
+    if (!last) return [];
+    const page = { $and: [filter, { [BY]: { $gte: last[BY] } }] };
+    const options = { sort: { [BY]: -1, _id: -1 }, limit, projection: { payload_json: 0 } } as const;
+    return deliveries.find(tenant_id, page, options);
+  }
+}
+
+/** @throws Fault not_found, forbidden unless the caller owns the agent, is an admin or, if allowed, is the agent itself */
+async function requireOwnAgent(ctx: Call, agent_id: string, { itself }: { itself: boolean }) {
+  const { caller } = ctx.meta;
+  const agent = await requireAgent(ctx, agent_id);
+  const own =
+    caller.kind === "agent" ? itself && caller.agent_id === agent_id : caller.user_id === agent.owner_user_id;
+  if (own || isAdmin(caller)) return agent;
+  throw new Fault("forbidden", "Only the agent's owner and admins can do this. Ask one of them.");
+}
+
+function newestFirst(a: DeliveryDoc, b: DeliveryDoc): number {
+  return b.created_at.getTime() - a.created_at.getTime() || (a._id < b._id ? 1 : -1);
+}
+
+function statesOf(status: CallOf<typeof listDeliveries>["params"]["status"]): DeliveryState[] {
+  if (status === undefined) return [...PENDING, "acknowledged", "dead", "discarded"];
+  if (status === "pending") return PENDING;
+  return [status === "in_flight" ? "leased" : status];
+}
+
+const FAILURES: Record<string, string> = {
+  nacked: "returned by the agent",
+  lease_expired: "lease expired",
+  dead: "retry budget spent",
+};
+
+function present(row: DeliveryDoc, envelope: string | undefined) {
+  const { _id: id, state, event_id, attempt_count, created_at, due_at } = row;
+  const status: DeliveryStatus = state === "leased" ? "in_flight" : state;
+  // Tombstones have none.
+  const timeline = (row as Partial<DeliveryDoc>).timeline ?? [];
+  const failed = timeline.findLast(({ what }) => what in FAILURES);
+  const { type, source, subject = null } = envelope ? JSON.parse(envelope) : {};
+  return {
+    id,
+    status,
+    event: envelope && event_id ? { event_id, type, source, subject } : null,
+    attempt_count,
+    next_attempt_at: (state === "leased" || state === "waiting") && due_at ? due_at.toISOString() : null,
+    last_error: failed
+      ? { at: failed.at.toISOString(), reason: failed.reason ?? (FAILURES[failed.what] as string) }
+      : null,
+    created_at: created_at.toISOString(),
+    timeline: timeline.map(({ at, ...rest }) => ({ at: at.toISOString(), ...rest })),
+  };
+}

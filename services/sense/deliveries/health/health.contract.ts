@@ -1,0 +1,48 @@
+import type { Static } from "typebox";
+import { nullable, oneOf } from "../../../../lib/contract/contract.ts";
+import { Timestamp } from "../../../../lib/contract/schema.ts";
+import { Type } from "../../../../lib/contract/type.ts";
+
+/** From the best to the worst. Those from `behind` on need attention. */
+export const HEALTH_STATES = ["ok", "quiet", "behind", "failing", "stuck", "unreachable"] as const;
+export type HealthState = (typeof HEALTH_STATES)[number];
+
+export const DeliveryHealth = Type.Object(
+  {
+    state: oneOf(HEALTH_STATES, {
+      description:
+        "`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a delivery has been pending for " +
+        "`STUCK_AFTER_SECONDS` (5 minutes), and none was acknowledged in that time. `failing`: it has dead letters of " +
+        "the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`: not seen for 24 " +
+        "hours, and nothing is pending. `ok`: none of these. The first of this list that applies is shown. The first " +
+        "four need attention.",
+    }),
+    reason: nullable(Type.String({ description: "Why, in a sentence; null if `ok`." })),
+    pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),
+    in_flight: Type.Integer({ description: "Pending deliveries that are leased." }),
+    waiting: Type.Integer({ description: "Pending deliveries that wait for a retry." }),
+    dead: Type.Integer({ description: "Dead letters." }),
+    oldest_age_seconds: nullable(Type.Number({ description: "Age of the oldest pending delivery." })),
+    success_rate: nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          "Share of the attempts of the last 24 hours that were acknowledged, of those that ended. Null if none did.",
+      }),
+    ),
+    last_acknowledged_at: nullable(Timestamp),
+    last_seen_at: nullable({
+      ...Timestamp,
+      description: "When it last used one of its API keys, or its endpoint last accepted a push.",
+    }),
+    last_error: nullable(
+      Type.Object(
+        { at: Timestamp, reason: Type.String() },
+        { description: "The last attempt that failed, or the last failure to reach its endpoint." },
+      ),
+    ),
+  },
+  { title: "DeliveryHealth" },
+);
+export type DeliveryHealth = Static<typeof DeliveryHealth>;

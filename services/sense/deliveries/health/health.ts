@@ -1,0 +1,202 @@
+import type { ServiceBroker } from "moleculer";
+import type { Config } from "../../../../config.ts";
+import type { TenantCollection } from "../../../../storage/collection.ts";
+import type { Store } from "../../../../storage/connection.ts";
+import type { Traffic } from "../../../../storage/traffic/traffic.ts";
+import type { AgentState } from "../../../identity/agents/agents.contract.ts";
+import type { Unreachable } from "../../push/unreachable.ts";
+import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
+import type { Statistics } from "../stats.ts";
+import type { DeliveryHealth } from "./health.contract.ts";
+import { type HealthFacts, needsAttention, severityOf, stateOf } from "./health-state.ts";
+import type { ProgressDoc } from "./progress.model.ts";
+import { failureOf, type Progress } from "./progress.ts";
+
+interface HealthDeps {
+  broker: ServiceBroker;
+  store: Store;
+  deliveries: TenantCollection<DeliveryDoc>;
+  statistics: Statistics;
+  progress: Progress;
+  traffic: Traffic;
+  config: Pick<Config, "STUCK_AFTER_SECONDS">;
+}
+
+/** Facts of several agents, each by one query. */
+interface Shared {
+  progress: Map<string, ProgressDoc>;
+  unreachable: Map<string, Unreachable>;
+  /** When keys were last used. */
+  used: Record<string, number>;
+}
+
+/** Limit of agents with deliveries in one state that are examined: each costs a few index seeks. */
+const MOST_EXAMINED = 1000;
+const AT_ONCE = 8;
+const RATE_HOURS = 24;
+/** How long the list of agents that need attention is shared by those who look. */
+const SHOWN_MS = 2000;
+
+/** How the deliveries of agents go: for the people who look after them. */
+export class AgentHealth {
+  readonly #deps: HealthDeps;
+  readonly #shown = new Map<string, Promise<string[]>>();
+
+  constructor(deps: HealthDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns the health of a page of agents, by id. */
+  async of(tenant_id: string, agents: AgentState[]): Promise<Record<string, DeliveryHealth>> {
+    const ids = agents.map(({ id }) => id);
+    const [shared, totals] = await Promise.all([
+      this.#shared(tenant_id, agents),
+      this.#deps.traffic.totals(tenant_id, ids, RATE_HOURS),
+    ]);
+    const found: Record<string, DeliveryHealth> = {};
+    // Sequentially: a page of concurrent queries would delay all others.
+    for (const agent of agents) {
+      const success_rate = rateOf(totals.get(agent.id));
+      found[agent.id] = { ...(await this.#ofOne(agent, shared)), success_rate };
+    }
+    return found;
+  }
+
+  /** Returns the ids of the agents that need attention, the worst first. */
+  needing(tenant_id: string): Promise<string[]> {
+    const shown = this.#shown.get(tenant_id);
+    if (shown) return shown;
+    const found = this.#findNeeding(tenant_id);
+    this.#shown.set(tenant_id, found);
+    const forget = () => this.#shown.delete(tenant_id);
+    found.then(() => setTimeout(forget, SHOWN_MS).unref(), forget);
+    return found;
+  }
+
+  async #ofOne(agent: AgentState, shared: Shared): Promise<Omit<DeliveryHealth, "success_rate">> {
+    const counts = await this.#deps.statistics.ofAgent(agent.tenant_id, agent.id);
+    const now = this.#deps.store.now();
+    const age = counts.oldest_age_seconds;
+    const oldest_at = age === null ? null : now - age * 1000;
+    const dead_at = counts.dead ? await this.#lastDeath(agent) : null;
+    const facts = factsOf(agent, shared, { oldest_at, dead_at, late_ms: this.#lateMs(agent) });
+    const { acknowledged_at, seen_at, unreachable } = facts;
+    return {
+      ...stateOf(facts, now),
+      ...counts,
+      last_acknowledged_at: toText(acknowledged_at),
+      last_seen_at: toText(seen_at),
+      last_error: lastErrorOf(shared.progress.get(agent.id), unreachable && shared.unreachable.get(agent.id)),
+    };
+  }
+
+  async #findNeeding(tenant_id: string): Promise<string[]> {
+    const { broker, store } = this.#deps;
+    const [pending, dead, unreachable, stopped] = await Promise.all([
+      Promise.all(PENDING.map((state) => this.#agentsWith(tenant_id, state))),
+      this.#agentsWith(tenant_id, "dead"),
+      broker.call<Unreachable[], unknown>("push.unreachable", { tenant_id }),
+      broker.call<string[], unknown>("agents.push_stopped", { tenant_id }),
+    ]);
+    const [waits, died] = [new Set(pending.flat()), new Set(dead)];
+    const down = unreachable.map(({ agent_id }) => agent_id);
+    const agent_ids = [...new Set([...waits, ...died, ...down, ...stopped])];
+    const agents = await broker.call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids });
+    const shared = await this.#shared(tenant_id, agents);
+    const found: { id: string; severity: number; oldest_at: number }[] = [];
+    const examine = async (agent: AgentState) => {
+      const oldest_at = waits.has(agent.id)
+        ? await this.#deps.statistics.oldestOf(tenant_id, agent.id)
+        : null;
+      const dead_at = died.has(agent.id) ? await this.#lastDeath(agent) : null;
+      const queue = { oldest_at, dead_at, late_ms: this.#lateMs(agent) };
+      const { state } = stateOf(factsOf(agent, shared, queue), store.now());
+      const at = {
+        id: agent.id,
+        severity: severityOf(state),
+        oldest_at: oldest_at ?? Number.MAX_SAFE_INTEGER,
+      };
+      if (needsAttention(state)) found.push(at);
+    };
+    for (let from = 0; from < agents.length; from += AT_ONCE)
+      await Promise.all(agents.slice(from, from + AT_ONCE).map(examine));
+    return found
+      .sort((a, b) => b.severity - a.severity || a.oldest_at - b.oldest_at || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id);
+  }
+
+  async #shared(tenant_id: string, agents: AgentState[]): Promise<Shared> {
+    const { broker, progress } = this.#deps;
+    const agent_ids = agents.map(({ id }) => id);
+    const [rows, unreachable, used] = await Promise.all([
+      progress.of(tenant_id, agent_ids),
+      broker.call<Unreachable[], unknown>("push.unreachable", { tenant_id, agent_ids }),
+      broker.call<Record<string, number>, unknown>("keys.last_used", { tenant_id, agent_ids }),
+    ]);
+    return { progress: rows, unreachable: new Map(unreachable.map((each) => [each.agent_id, each])), used };
+  }
+
+  /** Finds the agents with deliveries in a state: one seek in the index of polls for each, whatever their number. */
+  async #agentsWith(tenant_id: string, state: DeliveryDoc["state"]): Promise<string[]> {
+    const found: string[] = [];
+    const options = { sort: { agent_id: 1 }, projection: { agent_id: 1 } } as const;
+    for (let after = ""; found.length < MOST_EXAMINED; ) {
+      const filter = { state, agent_id: { $gt: after } };
+      const row = await this.#deps.deliveries.findOne(tenant_id, filter, options);
+      if (!row) return found;
+      after = row.agent_id as string;
+      found.push(after);
+    }
+    return found;
+  }
+
+  /** A delivery may be pending for as long as its lease. */
+  #lateMs({ visibility_timeout_seconds }: AgentState): number {
+    return Math.max(this.#deps.config.STUCK_AFTER_SECONDS, visibility_timeout_seconds ?? 0) * 1000;
+  }
+
+  async #lastDeath({ tenant_id, id }: AgentState): Promise<number | null> {
+    const filter = { dlq_agent_key: { $gt: `${id} `, $lt: `${id} ~` } };
+    const options = { sort: { dlq_agent_key: -1 }, projection: { dead_lettered_at: 1 } } as const;
+    const row = await this.#deps.deliveries.findOne(tenant_id, filter, options);
+    return row?.dead_lettered_at?.getTime() ?? null;
+  }
+}
+
+function factsOf(
+  agent: AgentState,
+  { progress, unreachable, used }: Shared,
+  queue: Pick<HealthFacts, "oldest_at" | "dead_at" | "late_ms">,
+): HealthFacts {
+  const isPush = agent.delivery_mode === "push";
+  const breaker = unreachable.get(agent.id);
+  // A breaker of an earlier endpoint does not count.
+  const isDown = isPush && breaker?.endpoint === agent.delivery_endpoint;
+  const acknowledged_at = progress.get(agent.id)?.acknowledged_at?.getTime() ?? null;
+  const seen = [used[agent.id], isPush ? acknowledged_at : null].filter((at) => typeof at === "number");
+  return {
+    ...queue,
+    active: agent.status === "active",
+    push_stopped: isPush && agent.push_stopped,
+    unreachable: isDown ? { since: Date.parse(breaker.since), error: breaker.error } : null,
+    acknowledged_at,
+    seen_at: seen.length ? Math.max(...seen) : null,
+  };
+}
+
+/** Returns the later of an agent's last failed attempt and the last failure to reach its endpoint. */
+function lastErrorOf(progress: ProgressDoc | undefined, breaker: Unreachable | null | undefined) {
+  const failed = progress ? failureOf(progress) : null;
+  const unreached = breaker ? { at: breaker.failed_at, reason: breaker.error } : null;
+  if (!failed || !unreached) return failed ?? unreached;
+  return failed.at > unreached.at ? failed : unreached;
+}
+
+/** Of the attempts that ended. */
+function rateOf(counts: { acknowledged: number; failed: number } | undefined): number | null {
+  if (!counts) return null;
+  const { acknowledged, failed } = counts;
+  return acknowledged + failed > 0 ? acknowledged / (acknowledged + failed) : null;
+}
+
+const toText = (at: number | null) => (at === null ? null : new Date(at).toISOString());
