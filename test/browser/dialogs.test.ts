@@ -24,7 +24,7 @@ async function furnish(): Promise<void> {
 
 const DIALOGS: [name: string, path: () => string, button: string][] = [
   ["key-new", () => `/agents/${ids.agent}?tab=keys`, "Create key"],
-  ["interest-new", () => `/agents/${ids.agent}`, "Add interest"],
+  ["interest-new", () => `/agents/${ids.agent}?tab=interests`, "Add interest"],
   ["device-connect", () => `/agents/${ids.agent}?tab=devices`, "Connect a device"],
   ["agent-deactivate", () => `/agents/${ids.agent}`, "Deactivate"],
   ["channel-new", () => "/channels", "Create channel"],

@@ -53,7 +53,7 @@ const SHARED: [what: string, make: () => Promise<Shared>][] = [
       const interest = { event_type: "com.example.*" };
       const path = `${of}/interests/${ok(await admin.post(`${of}/interests`, interest)).id}`;
       return {
-        path: of,
+        path: `${of}?tab=interests`,
         open: () => site.button(/^com/).click(),
         write: (text) => page.getByLabel("Filter (CEL)").fill(`data.who == "${text}"`),
         save: "Save",

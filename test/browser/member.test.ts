@@ -85,7 +85,7 @@ test("a member is led to what their agent is, and to nothing of it that is for a
   expect(await agents.allInnerTexts()).toEqual(["mels-bot"]);
   await agents.click();
   await site.heading("mels-bot").waitFor();
-  expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Devices", "Settings"]);
+  expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Deliveries", "Devices", "Settings"]);
   await page.getByRole("tab", { name: "Settings" }).click();
   await page.getByText("Agent ID").waitFor();
   // Besides the names of the chart's lines.

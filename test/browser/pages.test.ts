@@ -93,6 +93,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["agents", () => "/agents"],
   ["agent-new", () => "/agents?create=1"],
   ["agent", () => `/agents/${agent}`],
+  ["agent-interests", () => `/agents/${agent}?tab=interests`],
   ["agent-keys", () => `/agents/${agent}?tab=keys`],
   ["agent-devices", () => `/agents/${agent}?tab=devices`],
   ["agent-delivery", () => `/agents/${agent}?tab=settings`],

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { clockTime, dateTime, fullTime } from "../../packages/console/src/data/format.ts";
+import { clockTime, dateTime, fullTime, percent } from "../../packages/console/src/data/format.ts";
 
 test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
   const [first, last] = [new Date(2026, 10, 22, 0, 5, 6, 7), new Date(2026, 10, 22, 23, 59, 58, 999)];
@@ -7,4 +7,9 @@ test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
   expect([clockTime(first), clockTime(last)]).toEqual(["00:05:06.007", "23:59:58.999"]);
   expect(fullTime(first)).toMatch(/^Sunday, November 22, 2026 at 00:05:06/);
   expect(fullTime(last)).toMatch(/ at 23:59:58/);
+});
+
+test("a share is never rounded up to all", () => {
+  const shares = [0, 0.57, 0.9999, 1, null];
+  expect(shares.map(percent)).toEqual(["0 %", "57 %", "99.9 %", "100 %", "–"]);
 });

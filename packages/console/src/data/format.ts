@@ -56,6 +56,13 @@ export function bytes(size: number): string {
   return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[at]}`;
 }
 
+/** 98.6 %; a dash for null. Never rounded up to 100 %: that would hide the failures. */
+export function percent(share: number | null): string {
+  if (share === null) return "–";
+  // The sum hides the error of the product: 0.57 × 1000 is a little less than 570.
+  return `${Math.floor(share * 1000 + 1e-6) / 10} %`;
+}
+
 /** "1 agent", "3 agents" */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;

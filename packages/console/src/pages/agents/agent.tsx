@@ -3,29 +3,39 @@ import { useParams } from "react-router";
 import type { Agent as AgentShape } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { nameIs } from "../../data/names.ts";
+import { useEvery } from "../../data/use-every.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { type Loaded, useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
-import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { AgentState } from "./agents.tsx";
+import { Deliveries } from "./deliveries.tsx";
 import { Devices } from "./devices.tsx";
+import { AgentState } from "./health.tsx";
 import { Interests } from "./interests.tsx";
 import { Keys } from "./keys.tsx";
 import { AgentSettings } from "./settings.tsx";
 
 const ABOVE = [{ to: "/agents", label: "Agents" }];
 
-const partsOf = (agent: AgentShape, set: (agent: AgentShape) => void): Tab[] => [
+/** How often the figures are read again. */
+const REFRESH_MS = 5_000;
+
+const partsOf = (agent: AgentShape, of: Loaded<AgentShape>): Tab[] => [
+  { key: "deliveries", label: "Deliveries", content: <Deliveries agent={agent} reload={of.reload} /> },
   { key: "interests", label: "Interests", needs: "interests.list", content: <Interests agent={agent} /> },
   { key: "keys", label: "API keys", needs: "keys.list", content: <Keys agent={agent} /> },
   { key: "devices", label: "Devices", needs: "sessions.list", content: <Devices agent={agent} /> },
-  { key: "settings", label: "Settings", content: <AgentSettings agent={agent} onSaved={set} /> },
+  {
+    key: "settings",
+    label: "Settings",
+    content: <AgentSettings agent={agent} onSaved={() => void of.reload()} />,
+  },
 ];
 
 export function Agent() {
@@ -33,12 +43,13 @@ export function Agent() {
   const { may } = useSession();
   const agent = useLoad(
     async (signal) => {
-      const read = await api.agents.get({ agent_id: id }, { signal });
+      const read = await api.agents.get({ agent_id: id, include: "delivery" }, { signal });
       nameIs(read.id, read.name);
       return read;
     },
     [id],
   );
+  useEvery(REFRESH_MS, useReload(agent));
   const { data } = agent;
   return (
     <Page
@@ -48,8 +59,7 @@ export function Agent() {
       lead={data?.description}
       actions={data && may("agents.setStatus") && <Activation agent={data} of={agent} />}
     >
-      {data && <DeliveryChart agentId={data.id} />}
-      <Load of={agent}>{(loaded) => <Tabs label="Agent" tabs={partsOf(loaded, agent.set)} />}</Load>
+      <Load of={agent}>{(loaded) => <Tabs label="Agent" tabs={partsOf(loaded, agent)} />}</Load>
     </Page>
   );
 }
@@ -65,7 +75,8 @@ function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }
         action: "Deactivate",
       }));
     if (!sure) return;
-    of.set(await api.agents.setStatus({ agent_id: agent.id, status: isActive ? "inactive" : "active" }));
+    await api.agents.setStatus({ agent_id: agent.id, status: isActive ? "inactive" : "active" });
+    await of.reload();
     toast({ title: isActive ? `${agent.name} is inactive.` : `${agent.name} is active.` });
   });
   return (

@@ -1,51 +1,63 @@
-import { Bot, Plus } from "lucide-react";
-import { Link, useNavigate } from "react-router";
-import type { Agent } from "../../../../client/index.ts";
+import { Bot, CircleCheck, Plus } from "lucide-react";
+import { useNavigate } from "react-router";
+import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { duration, number, percent } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
+import { useEvery } from "../../data/use-every.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
+import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
+import { AgentStateReason } from "./health.tsx";
 import { MODE_NAMES } from "./mode.ts";
+import "./agents.css";
 
-type Shown = "active" | "inactive" | "all";
+type Shown = "active" | "attention" | "inactive" | "all";
 
-const SHOWN: { value: Shown; label: string }[] = [
-  { value: "active", label: "Active" },
-  { value: "inactive", label: "Inactive" },
-  { value: "all", label: "All" },
-];
+/** How often the figures are read again. */
+const REFRESH_MS = 10_000;
 
-export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped"> }) {
-  if (agent.status === "inactive") return <Badge>Inactive</Badge>;
-  if (agent.push_stopped) return <Badge tone="warn">Push stopped</Badge>;
-  return (
-    <Badge tone="good" dot>
-      Active
-    </Badge>
-  );
-}
+const pendingOf = ({ pending, oldest_age_seconds: age }: DeliveryHealth) =>
+  age === null ? number(pending) : `${number(pending)} · ${duration(age)}`;
 
 const COLUMNS: Column<Agent>[] = [
-  { name: "Name", cell: (agent) => <Link to={`/agents/${agent.id}`}>{agent.name}</Link> },
-  { name: "Status", cell: (agent) => <AgentState agent={agent} /> },
   {
-    name: "Delivery mode",
-    cell: (agent) => <span className="muted">{MODE_NAMES[agent.delivery_mode]}</span>,
+    name: "Name",
+    cell: (agent) => (
+      <Titled to={`/agents/${agent.id}`} title={agent.name}>
+        {agent.description ?? MODE_NAMES[agent.delivery_mode]}
+      </Titled>
+    ),
+  },
+  { name: "Status", cell: (agent) => <AgentStateReason agent={agent} /> },
+  { name: "Pending · oldest", end: true, cell: ({ delivery }) => delivery && pendingOf(delivery) },
+  {
+    name: "Dead letters",
+    end: true,
+    cell: ({ delivery }) =>
+      delivery && <span className={delivery.dead ? "bad-text" : "faint"}>{number(delivery.dead)}</span>,
   },
   {
-    name: "Description",
+    name: "Success 24 h",
+    end: true,
     wideOnly: true,
-    cell: (agent) => <span className="muted">{agent.description ?? "–"}</span>,
+    cell: ({ delivery }) => percent(delivery?.success_rate ?? null),
   },
-  { name: "Created", end: true, wideOnly: true, cell: (agent) => <Time at={agent.created_at} /> },
+  {
+    name: "Last seen",
+    end: true,
+    wideOnly: true,
+    cell: ({ delivery }) =>
+      delivery?.last_seen_at ? <Time at={delivery.last_seen_at} /> : <span className="faint">Never</span>,
+  },
 ];
 
 const LIST = {
@@ -61,7 +73,8 @@ export function Agents() {
 }
 
 function OwnAgents() {
-  const pages = useList(api.agents.listOwn, {}, "own agents");
+  const pages = useList(api.agents.listOwn, { include: "delivery" }, "own agents");
+  useEvery(REFRESH_MS, useReload(pages));
   return (
     <Page
       title="Agents"
@@ -82,14 +95,34 @@ function OwnAgents() {
   );
 }
 
+/** What the list is narrowed to. Those that need attention come first in any case. */
+const FILTERS: Record<Shown, object> = {
+  active: { status: "active" },
+  attention: { needs_attention: true },
+  inactive: { status: "inactive" },
+  all: {},
+};
+
+function useAttention() {
+  const count = useLoad(
+    async (signal) => (await api.agents.list({ needs_attention: true, limit: 1 }, { signal })).total,
+    [],
+  );
+  useEvery(REFRESH_MS, useReload(count));
+  return count.data;
+}
+
 function AllAgents() {
   const { may } = useSession();
   const [search, change] = useAddress();
   const navigate = useNavigate();
-  const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "active";
+  const attention = useAttention();
+  const asked = search.get("status") ?? "active";
+  const shown = asked in FILTERS ? (asked as Shown) : "active";
   const q = search.get("q") ?? "";
-  const asked = { ...(shown !== "all" && { status: shown }), ...(q && { search: q }) };
-  const pages = useList(api.agents.list, asked, "agents");
+  const filter = { ...FILTERS[shown], ...(q && { search: q }) };
+  const pages = useList(api.agents.list, { ...filter, include: "delivery", sort: "attention" }, "agents");
+  useEvery(REFRESH_MS, useReload(pages));
   return (
     <Page
       title="Agents"
@@ -110,13 +143,21 @@ function AllAgents() {
         <Segments
           label="Status"
           value={shown}
-          options={SHOWN}
+          options={[
+            { value: "active", label: "Active" },
+            { value: "attention", label: attention ? `Needs attention (${attention})` : "Needs attention" },
+            { value: "inactive", label: "Inactive" },
+            { value: "all", label: "All" },
+          ]}
           onChange={(status) => change({ status: status === "active" ? null : status })}
         />
       </div>
       <List {...LIST} pages={pages} empty={<NoAgents q={q} shown={shown} />} />
       {search.get("create") && (
-        <CreateAgent onClose={() => change({ create: null })} onCreated={(id) => navigate(`/agents/${id}`)} />
+        <CreateAgent
+          onClose={() => change({ create: null })}
+          onCreated={(id) => navigate(`/agents/${id}?tab=interests`)}
+        />
       )}
     </Page>
   );
@@ -131,6 +172,13 @@ function NoAgents({ q, shown }: { q: string; shown: Shown }) {
     </Button>
   );
   const all = <Button onClick={() => change({ q: null, status: "all" })}>Show all agents</Button>;
+  if (shown === "attention" && !q) {
+    return (
+      <Empty icon={CircleCheck} title="No agent needs attention" action={all}>
+        Agents appear here that cannot be reached, acknowledge nothing, fall behind or have new dead letters.
+      </Empty>
+    );
+  }
   return (
     <Empty
       icon={Bot}

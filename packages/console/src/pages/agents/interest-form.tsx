@@ -55,7 +55,8 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
     const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
     if (before) {
       const which = { agent_id: agent.id, id: before.id };
-      if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}`))) return;
+      if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}?tab=interests`)))
+        return;
     } else await api.interests.create(wanted);
     toast({ title: before ? "Interest saved." : "Interest added." });
     onClose();

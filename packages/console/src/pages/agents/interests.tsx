@@ -1,4 +1,4 @@
-import { Filter, Trash2 } from "lucide-react";
+import { Filter, Pencil, Trash2 } from "lucide-react";
 import type { Agent, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
@@ -82,11 +82,18 @@ const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
     name: "",
     end: true,
     cell: (interest) => (
-      <IconButton
-        icon={Trash2}
-        label={`Delete interest ${interest.event_type}`}
-        onClick={() => remove(interest)}
-      />
+      <>
+        <IconButton
+          icon={Pencil}
+          label={`Edit interest ${interest.event_type}`}
+          onClick={() => edit(interest)}
+        />
+        <IconButton
+          icon={Trash2}
+          label={`Delete interest ${interest.event_type}`}
+          onClick={() => remove(interest)}
+        />
+      </>
     ),
   },
 ];

@@ -1,0 +1,47 @@
+import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+
+type State = DeliveryHealth["state"];
+
+const SHOWN: Record<Exclude<State, "ok">, { word: string; tone: Tone }> = {
+  unreachable: { word: "Unreachable", tone: "bad" },
+  stuck: { word: "Stuck", tone: "bad" },
+  failing: { word: "Failing", tone: "bad" },
+  behind: { word: "Behind", tone: "warn" },
+  quiet: { word: "Quiet", tone: "neutral" },
+};
+
+/** Whether a person should look at it. */
+export const needsAttention = ({ state }: DeliveryHealth) => state !== "ok" && state !== "quiet";
+
+/** An agent's status in a word: whether it is active and, if that was read, how its deliveries go. */
+export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped" | "delivery"> }) {
+  const { status, push_stopped, delivery } = agent;
+  if (status === "inactive") return <Badge>Inactive</Badge>;
+  if (push_stopped) return <Badge tone="bad">Push stopped</Badge>;
+  if (delivery && delivery.state !== "ok") {
+    const { word, tone } = SHOWN[delivery.state];
+    return <Badge tone={tone}>{word}</Badge>;
+  }
+  return (
+    <Badge tone="good" dot>
+      Active
+    </Badge>
+  );
+}
+
+/** The same with the reason below and, unless that says it, the last error. */
+export function AgentStateReason({ agent }: { agent: Agent }) {
+  const { delivery } = agent;
+  const reason = agent.status === "active" && delivery?.reason;
+  const error = delivery && needsAttention(delivery) && delivery.last_error?.reason;
+  return (
+    <div className="health">
+      <span>
+        <AgentState agent={agent} />
+      </span>
+      {reason && <span className="muted small">{reason}</span>}
+      {reason && error && !reason.includes(error) && <span className="muted small">Last error: {error}</span>}
+    </div>
+  );
+}
