@@ -57,6 +57,7 @@ test("a new agent's key is shown once", async () => {
   const key = await page.getByText(/^ak_live_/).textContent();
   expect(await agentToken(site.server, key as string)).toMatch(/^ey/);
   await site.inDialog("Done").click();
+  await site.inDialog("Close anyway").click();
   await site.heading("made by hand").waitFor();
   await page.getByRole("tab", { name: "API keys" }).click();
   await page.getByText(`${(key as string).slice(0, 12)}`).waitFor();
@@ -126,7 +127,7 @@ test("an interest is tried on the last events before it is saved", async () => {
         data: { total },
       }),
     );
-  await site.go(`/agents/${agent.id}`);
+  await site.go(`/agents/${agent.id}?tab=interests`);
   await site.button("Add interest").click();
   await page.getByLabel("Event type").fill("com.try.*");
   await page.getByLabel("Filter (CEL)").fill("data.total >");

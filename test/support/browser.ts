@@ -39,9 +39,10 @@ interface Site {
 export async function openSite(
   personOf: (admin: Api, server: TestServer) => Promise<Person> = async (_, { credentials }) =>
     credentials.admin,
+  env: Record<string, string> = {},
 ): Promise<Site> {
   await using opened = new AsyncDisposableStack();
-  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", ...env } });
   opened.defer(() => server.stop());
   const browser = await startBrowser();
   opened.defer(() => browser.close());

@@ -67,6 +67,7 @@ export const CLUSTER = {
       "client-listen",
       "client-package",
       "mcp-agents",
+      "snippets",
     ],
     "sign-in and keys: identity.test.ts covers a worker": [
       "api-key-bearer",

@@ -19,10 +19,18 @@ export function Time({ at }: { at: string }) {
 
 const SHOWN_MS = 1500;
 
-export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
+interface CopyProps {
+  text: string;
+  label?: string;
+  onCopied?: ((text: string) => void) | undefined;
+}
+
+export function Copy({ text, label = "Copy", onCopied }: CopyProps) {
   const [shown, setShown] = useState<keyof typeof OUTCOMES>();
   const copy = async ({ currentTarget: button }: MouseEvent<HTMLElement>) => {
-    setShown((await copyText(text, button)) ? "copied" : "failed");
+    const copied = await copyText(text, button);
+    if (copied) onCopied?.(text);
+    setShown(copied ? "copied" : "failed");
     setTimeout(() => setShown(undefined), SHOWN_MS);
   };
   const outcome = shown && OUTCOMES[shown];
@@ -62,14 +70,20 @@ export function Id({ children }: { children: string }) {
   );
 }
 
+interface SecretProps extends Pick<CopyProps, "onCopied"> {
+  label: string;
+  value: string;
+  note: string;
+}
+
 /** A secret that is shown once, with a notice and a copy button. */
-export function Secret({ label, value, note }: { label: string; value: string; note: string }) {
+export function Secret({ label, value, note, onCopied }: SecretProps) {
   return (
     <div className="secret">
       <p className="secret-label">{label}</p>
       <div className="row nowrap">
         <code className="grow">{value}</code>
-        <Copy text={value} label={`Copy ${label}`} />
+        <Copy text={value} label={`Copy ${label}`} onCopied={onCopied} />
       </div>
       <p className="field-hint">{note}</p>
     </div>

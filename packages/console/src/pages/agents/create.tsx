@@ -3,12 +3,11 @@ import type { Agent, AgentsCreateResult, KeysCreateResult } from "../../../../cl
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
-import { Dialog } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Secret } from "../../ui/text.tsx";
 import { MODES } from "./mode.ts";
+import { NewSecrets } from "./new-secrets.tsx";
 
 /** The scopes of a first key: all that an agent usually needs. */
 const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
@@ -75,29 +74,31 @@ interface Created {
 /** A failure here leaves the agent created, and its signing secret can only be shown now. */
 async function firstKey(agent_id: string): Promise<Pick<Created, "apiKey" | "problem">> {
   try {
-    return { apiKey: (await api.keys.create({ agent_id, scopes: DEFAULT_SCOPES })).key };
+    return { apiKey: (await api.keys.create({ agent_id, name: "First key", scopes: DEFAULT_SCOPES })).key };
   } catch (error) {
     return { problem: messageOf(error) };
   }
 }
 
 function Secrets({ agent, apiKey, problem, onDone }: Created & { onDone(): void }) {
+  const isPush = agent.delivery_mode === "push";
+  const secrets = [
+    ...(apiKey
+      ? [{ label: "API key", value: apiKey, note: "The agent authenticates with it.", needed: true }]
+      : []),
+    {
+      label: "Signing secret",
+      value: agent.signing_secret,
+      note: "Signs pushed events (Standard Webhooks). Can be rotated in the settings.",
+      needed: isPush,
+    },
+  ];
   return (
-    <Dialog title={`${agent.name} created`} onClose={onDone} done="Done">
-      <div className="stack">
-        <p className="notice warn">These secrets are shown only once. Copy them to your secret store now.</p>
-        {problem && (
-          <p className="notice bad">The API key could not be created: {problem} Create one under API keys.</p>
-        )}
-        {apiKey && (
-          <Secret label="API key" value={apiKey} note="The agent exchanges it for an access token." />
-        )}
-        <Secret
-          label="Signing secret"
-          value={agent.signing_secret}
-          note="Signs pushed events (Standard Webhooks)."
-        />
-      </div>
-    </Dialog>
+    <NewSecrets title={`${agent.name} created`} secrets={secrets} apiKey={apiKey} onClose={onDone}>
+      <p className="notice warn">These secrets are shown only once. Copy them to your secret store now.</p>
+      {problem && (
+        <p className="notice bad">The API key could not be created: {problem} Create one under API keys.</p>
+      )}
+    </NewSecrets>
   );
 }

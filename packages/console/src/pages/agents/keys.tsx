@@ -6,13 +6,14 @@ import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
-import { CheckField, SelectField } from "../../ui/field.tsx";
+import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import type { Column } from "../../ui/table.tsx";
-import { Secret, Time } from "../../ui/text.tsx";
+import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { NewSecrets } from "./new-secrets.tsx";
+import "./agents.css";
 
 type Scope = KeysCreateResult["scopes"][number];
 type Key = KeysListResult["keys"][number];
@@ -32,7 +33,7 @@ export function Keys({ agent }: { agent: Agent }) {
   const list = useList(api.keys.list, { agent_id: agent.id });
   const revoke = useTask(async (key: Key) => {
     const sure = await confirm({
-      title: `Revoke ${key.prefix}…?`,
+      title: `Revoke ${key.name ?? `${key.prefix}…`}?`,
       text: `Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone.`,
       action: "Revoke key",
     });
@@ -80,7 +81,15 @@ export function Keys({ agent }: { agent: Agent }) {
 const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span className="faint">Never</span>);
 
 const COLUMNS: Column<Key>[] = [
-  { name: "Key", cell: ({ prefix }) => <code>{prefix}…</code> },
+  {
+    name: "Name",
+    cell: ({ name, prefix }) => (
+      <div className="health">
+        {name ? <strong>{name}</strong> : <span className="faint">No name</span>}
+        <code className="small muted">{prefix}…</code>
+      </div>
+    ),
+  },
   { name: "Scopes", cell: ({ scopes }) => <span className="muted">{scopes.join(", ")}</span> },
   { name: "Last used", wideOnly: true, cell: ({ last_used_at }) => timeOrNever(last_used_at) },
   { name: "Expires", wideOnly: true, cell: ({ expires_at }) => timeOrNever(expires_at) },
@@ -95,18 +104,22 @@ const LIVES = [
 const DAY_MS = 86_400_000;
 
 function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
+  const [name, setName] = useState("");
   const [scopes, setScopes] = useState<Scope[]>(["send", "receive"]);
   const [days, setDays] = useState("");
   const [key, setKey] = useState<string>();
   const make = useFormTask(async () => {
     const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
-    setKey((await api.keys.create({ agent_id: agent.id, scopes, expires_at })).key);
+    setKey((await api.keys.create({ agent_id: agent.id, name, scopes, expires_at })).key);
   });
   if (key) {
     return (
-      <Dialog title="New API key" onClose={onClose} done="Done">
-        <Secret label="API key" value={key} note="Shown only once. Copy it now." />
-      </Dialog>
+      <NewSecrets
+        title="New API key"
+        secrets={[{ label: "API key", value: key, note: "Shown only once. Copy it now.", needed: true }]}
+        apiKey={key}
+        onClose={onClose}
+      />
     );
   }
   const toggle = (scope: Scope, on: boolean) =>
@@ -119,6 +132,16 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
       task={make}
       disabled={scopes.length === 0}
     >
+      <TextField
+        label="Name"
+        required
+        autoFocus
+        maxLength={200}
+        value={name}
+        onChange={setName}
+        placeholder="billing-bot in production"
+        hint="What the key is for, so that you recognise it later."
+      />
       <fieldset className="checks">
         <legend>Scopes</legend>
         {SCOPES.map(({ scope, means }) => (

@@ -1,0 +1,187 @@
+/** @needs chromium */
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { checkPage, openSite } from "../support/browser.ts";
+import { pollSome } from "../support/deliveries.ts";
+import { startEndpoint } from "../support/endpoint.ts";
+import { newReceiver, type ReceiverOptions } from "../support/receiver.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+const site = await openSite(undefined, { STUCK_AFTER_SECONDS: "1", PUSH_ALLOW_PRIVATE: "true" });
+const { page, admin, agent } = site;
+afterAll(site.close);
+
+/** Creates an agent that receives the events `com.<name>`. */
+const receiver = (name: string, options: ReceiverOptions = {}) =>
+  newReceiver(site.server, admin, name, { interests: [`com.${name}`], ...options });
+
+let events = 0;
+async function publish(name: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const subject = `order-${i}`;
+    const event = {
+      specversion: "1.0",
+      id: `e-${++events}`,
+      source: "urn:shop",
+      type: `com.${name}`,
+      subject,
+    };
+    ok(await agent.post("/events", event));
+  }
+}
+
+/** Resolves when the agent's health is in this state. */
+const becomes = (id: string, state: string) =>
+  settle(async () => ok(await admin.get(`/agents/${id}?include=delivery`)).delivery.state === state);
+
+const rows = page.getByRole("region", { name: "Agents" }).locator("tbody tr");
+const tile = (name: string) => page.getByRole("region", { name, exact: true }).locator(".tile-value");
+
+describe("an agent that needs attention", () => {
+  test("is the first of many in the list, with the reason and the last error", async () => {
+    for (let i = 0; i < 55; i++)
+      ok(await admin.post("/agents", { name: `fine ${i}`, delivery_mode: "poll" }));
+    const { id, api } = await receiver("billing");
+    await publish("billing", 3);
+    const [{ id: delivery }] = await pollSome(api, "wait=10&limit=1");
+    const nack = { delivery_ids: [delivery], reason: "the database is down", delay_seconds: 900 };
+    ok(await api.post("/delivery/nack", nack));
+    await becomes(id, "stuck");
+    await site.go("/agents");
+    await rows.first().getByRole("link", { name: "billing" }).waitFor();
+    await rows.first().getByText("Stuck", { exact: true }).waitFor();
+    await rows.first().getByText("nothing was acknowledged since").waitFor();
+    await rows.first().getByText("the database is down").waitFor();
+    await page.getByText("Needs attention (1)").click();
+    await page.waitForURL("**/agents?status=attention");
+    await settle(async () => (await rows.count()) === 1);
+    expect(await checkPage(page, "agents-attention")).toEqual([]);
+  });
+
+  test("shows its figures, its deliveries and their attempts, and is drained", async () => {
+    await site.go("/agents?status=attention");
+    await rows.first().getByRole("link", { name: "billing" }).click();
+    await tile("Pending").getByText("3", { exact: true }).waitFor();
+    await tile("Success rate").getByText("0 %").waitFor();
+    await page.getByText("Last error").waitFor();
+    await page.getByText("Waiting to retry", { exact: true }).waitFor();
+    await site.button("1 attempt: com.billing").click();
+    await page.getByRole("dialog").getByText("Rejected by the agent").waitFor();
+    await page.getByRole("dialog").getByText("the database is down").waitFor();
+    await page.keyboard.press("Escape");
+    expect(await checkPage(page, "agent-stuck")).toEqual([]);
+    await site.button("Drain 3 pending").click();
+    await page.getByRole("dialog").getByText("Discard 3 pending deliveries?").waitFor();
+    await site.inDialog("Discard 3").click();
+    await page.getByText("3 pending deliveries discarded.").waitFor();
+    await tile("Pending").getByText("0", { exact: true }).waitFor();
+    await page.locator(".page-head").getByText("Active", { exact: true }).waitFor();
+    const { entries } = ok(await admin.get("/audit?action=deliveries.drain"));
+    expect(entries[0]).toMatchObject({ actor_kind: "user", outcome: "done", details: { discarded: 3 } });
+  });
+
+  test("gets its dead letters again", async () => {
+    const { id, api } = await receiver("mailer", { agent: { retry_budget: 1 } });
+    await publish("mailer", 2);
+    for (let died = 0; died < 2; ) {
+      const delivery_ids = (await pollSome(api)).map((each) => each.id);
+      died += ok(await api.post("/delivery/nack", { delivery_ids, reason: "no such mailbox" })).dead_lettered;
+    }
+    await becomes(id, "failing");
+    await site.go(`/agents/${id}`);
+    await page.locator(".page-head").getByText("Failing").waitFor();
+    await page.getByText("no such mailbox").first().waitFor();
+    await site.button("Replay 2 dead letters").click();
+    await site.inDialog("Replay 2").click();
+    await page.getByText("2 dead letters replayed.").waitFor();
+    for (let done = 0; done < 2; ) {
+      const delivery_ids = (await pollSome(api)).map((each) => each.id);
+      done += ok(await api.post("/delivery/ack", { delivery_ids })).acknowledged;
+    }
+    await tile("Dead letters").getByText("0", { exact: true }).waitFor();
+    await page.locator(".page-head").getByText("Active", { exact: true }).waitFor();
+  });
+
+  test("has its endpoint tried again at once", async () => {
+    const endpoint = await startEndpoint();
+    await endpoint.stop();
+    const settings = { delivery_mode: "push", delivery_endpoint: endpoint.url };
+    const { id } = await receiver("pushed", { agent: settings });
+    await publish("pushed", 1);
+    await becomes(id, "unreachable");
+    await site.go(`/agents/${id}`);
+    await page.getByText("The endpoint has not been reached for").waitFor();
+    await endpoint.start();
+    await site.button("Try now").click();
+    await settle(() => endpoint.pushed[0]);
+    await page.locator(".page-head").getByText("Active", { exact: true }).waitFor();
+    await endpoint.stop();
+  });
+});
+
+describe("a new key", () => {
+  test("is not lost by Escape or by going back before it was copied", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await site.go("/agents");
+    await site.button("Create agent").click();
+    await page.getByLabel("Name").fill("careful");
+    await site.inDialog("Create agent").click();
+    const key = page.locator(".secret code").first();
+    const shown = (await key.textContent()) as string;
+    const leave = [() => page.keyboard.press("Escape"), () => page.evaluate("history.back()")];
+    for (const attempt of leave) {
+      await attempt();
+      await page.getByText("Close without copying?").waitFor();
+      await site.inDialog("Cancel").click();
+      await page.getByText("Close without copying?").waitFor({ state: "detached" });
+      expect(await key.textContent()).toBe(shown);
+    }
+    // A snippet with the key keeps it too.
+    await site.button("Copy MCP").click();
+    await site.button("Copied").waitFor();
+    const config = JSON.parse((await page.evaluate("navigator.clipboard.readText()")) as string);
+    const { url, headers } = config.mcpServers.sensorium;
+    expect({ url, headers }).toEqual({
+      url: `${site.server.root}/mcp`,
+      headers: { Authorization: `Bearer ${shown}` },
+    });
+    for (const language of ["TypeScript", "Python", "curl"]) {
+      await page.getByText(language, { exact: true }).click();
+      await site.button(`Copy ${language}`).waitFor();
+    }
+    expect(await checkPage(page, "agent-created")).toEqual([]);
+    await page.keyboard.press("Escape");
+    await site.heading("careful").waitFor();
+  });
+
+  test("has a name, which the list shows", async () => {
+    const { id } = ok(await admin.post("/agents", { name: "named keys", delivery_mode: "poll" }));
+    await site.go(`/agents/${id}?tab=keys`);
+    await site.button("Create key").click();
+    await page.getByRole("textbox", { name: "Name" }).fill("on the build server");
+    await site.inDialog("Create key").click();
+    await site.button("Copy API key").click();
+    await site.inDialog("Done").click();
+    await page.getByRole("cell", { name: "on the build server" }).waitFor();
+    expect(ok(await admin.get(`/agents/${id}/keys`)).keys).toMatchObject([{ name: "on the build server" }]);
+  });
+});
+
+test("an interest is edited in place", async () => {
+  const { id, interest_ids } = await receiver("edited");
+  await site.go(`/agents/${id}?tab=interests`);
+  await site.button("Edit interest com.edited").click();
+  await page.getByLabel("Event type").fill("com.edited.*");
+  await page.getByLabel("Filter (CEL)").fill("data.total > 100");
+  await page.getByLabel("Priority").selectOption("9");
+  await site.inDialog("Save").click();
+  await page.getByText("Interest saved.").waitFor();
+  await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
+  expect(ok(await admin.get(`/agents/${id}/interests/${interest_ids[0]}`))).toMatchObject({
+    event_type: "com.edited.*",
+    filter_expression: "data.total > 100",
+    priority: 9,
+  });
+});
+
+test("no page had an error", () => expect(site.problems).toEqual([]));
