@@ -7,6 +7,7 @@ import { useAddress } from "../../data/use-address.ts";
 import { useEvery } from "../../data/use-every.ts";
 import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
+import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -48,6 +49,7 @@ export function Deliveries({ agent, reload }: Props) {
   return (
     <div className="stack">
       {delivery && <Figures agent={agent} health={delivery} onDone={done} />}
+      <DeliveryChart agentId={agent.id} />
       <div className="list-bar">
         <Segments<Shown>
           label="Deliveries"
