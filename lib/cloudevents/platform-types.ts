@@ -42,6 +42,9 @@ export function reservedPrefix(type: string): "service." | "memory." | "" {
   return type === "memory.cited" ? "memory." : "";
 }
 
+/** All types that only the service publishes. */
+export const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS);
+
 /** Whether only the service itself publishes this type. */
 export function isPlatformType(type: string): boolean {
   return reservedPrefix(type) !== "";

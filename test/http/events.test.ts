@@ -3,6 +3,7 @@ import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -247,6 +248,8 @@ describe("reading events", () => {
     });
     const steps = page.receivers[0].timeline.map(({ what }: { what: string }) => what);
     expect(steps).toEqual(["matched", "handed_out", "acknowledged"]);
+    const [matched, received] = [page.timeline[1].at, page.receivers[0].timeline[0].at];
+    expect(matched <= received && matched >= page.timeline[0].at).toBe(true);
     expect(page.receivers[0].matched.interest_ids).toHaveLength(1);
   });
 
@@ -281,6 +284,37 @@ describe("reading events", () => {
       expect.any(Array),
       null,
     ]);
+  });
+
+  test("without the service's own, the pages are as full as with them", async () => {
+    const watcher = await newAgent(server, admin);
+    ok(await admin.post(`/agents/${watcher.id}/interests`, { event_type: "service.memory.*" }));
+    for (const n of [1, 2, 3]) {
+      ok(await admin.post("/events", cloudEvent(`between-${n}`, { type: "com.between" })));
+      const memory = { title: `Between ${n}`, content: `${n}`, type: "semantic", scope: "institutional" };
+      ok(await admin.post("/memories", memory));
+    }
+    const types = async (query: string) => {
+      const { events, next_cursor } = ok(await admin.get(`/events?${query}`));
+      return [events.map(({ payload }: { payload: { type: string } }) => payload.type), next_cursor] as const;
+    };
+    await settle(async () => (await types("type=service.memory.created"))[0].length === 3);
+    const [first, cursor] = await types("include_service=false&limit=2");
+    expect(first).toEqual(["com.between", "com.between"]);
+    expect((await types(`include_service=false&limit=1&cursor=${cursor}`))[0]).toEqual(["com.between"]);
+    expect((await types("include_service=false&type=service.*"))[0]).toEqual([]);
+    expect((await types("include_service=false&type=com.between"))[0]).toHaveLength(3);
+    expect((await types("limit=6"))[0]).toContain("service.memory.created");
+    expect((await types("include_service=false&unmatched=true&limit=3"))[0]).not.toContain(
+      "service.memory.created",
+    );
+    const test = (body: object, query = "") =>
+      watcher.post(`/agents/${watcher.id}/interests:test${query}`, body).then(ok);
+    const tested = async (event_type: string, query?: string) =>
+      (await test({ event_type }, query)).results.map(({ type }: { type: string }) => type);
+    expect(await tested("com.*")).not.toContain("service.memory.created");
+    expect(await tested("com.*", "?include_service=true")).toContain("service.memory.created");
+    expect(await tested("service.*")).toContain("service.memory.created");
   });
 
   test.each([

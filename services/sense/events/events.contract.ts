@@ -158,6 +158,12 @@ export const listEvents = operation({
       Type.String({ format: "date-time", description: "Only events accepted at this time or later." }),
     ),
     unmatched: Type.Optional(Type.Boolean({ description: "Only events that matched no agent." })),
+    include_service: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: "False: without the service's own events (`service.*`, `memory.cited`).",
+      }),
+    ),
     limit: page.limit,
     cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },

@@ -9,7 +9,7 @@ import { action, idempotent, internal, published, type Runtime } from "../../run
 import type { Emission } from "./emission.ts";
 import * as contract from "./events.contract.ts";
 import { EventModel } from "./events.model.ts";
-import { Events } from "./events.ts";
+import { Events, type LatestParams } from "./events.ts";
 import { FanOut } from "./fan-out.ts";
 import { Publisher, type PublishParams } from "./publish.ts";
 import { RecentEvents } from "./recent-events.ts";
@@ -63,7 +63,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       ),
 
       load: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.load(params)),
-      latest: internal<OfTenant & { limit: number }>(({ params }) => events.loadLatest(params)),
+      latest: internal<LatestParams>(({ params }) => events.loadLatest(params)),
+      headers: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.loadHeaders(params)),
       subject_of: idempotent<OfTenant & { id: string }>(({ params }) => events.readSubject(params)),
       accepted_at: internal<OfTenant & { ce_id: string }>(({ params }) => events.readAcceptedAt(params)),
       /** Whether anyone but the service itself has published for the tenant. */

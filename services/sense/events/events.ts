@@ -6,9 +6,10 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
-import { listEvents } from "./list.ts";
+import { listEvents, WITHOUT_SERVICE } from "./list.ts";
 import { fanoutKey } from "./position.ts";
 import { present, timelineOf } from "./present.ts";
 import { type Loaded, type RecentEvents, toLoaded } from "./recent-events.ts";
@@ -20,6 +21,16 @@ interface EventsDeps {
   broker: ServiceBroker;
   recent: RecentEvents;
 }
+
+export interface LatestParams {
+  tenant_id: string;
+  limit: number;
+  /** With the service's own. */
+  include_service: boolean;
+}
+
+/** What dead letters are filtered by. */
+export type EventHeader = Pick<EventDoc, "_id" | "type" | "source" | "subject">;
 
 /** The operations on stored events. */
 export class Events {
@@ -41,10 +52,13 @@ export class Events {
     if (!row || !(await maySee(broker, caller, row))) throw notFound("event", event_id);
     const [deliveries, receivers] = await Promise.all([
       broker.call("deliveries.counts", { tenant_id, event_id }),
-      isAdmin(caller) ? broker.call("deliveries.of_event", { tenant_id, event_id }) : undefined,
+      isAdmin(caller)
+        ? broker.call<EventReceiver[], OfEvent>("deliveries.of_event", { tenant_id, event_id })
+        : undefined,
     ]);
     const park_reason = row.park_reason ?? null;
-    const page = { ...present(row), park_reason, timeline: timelineOf(row), deliveries };
+    const timeline = timelineOf(row, firstMatched(receivers));
+    const page = { ...present(row), park_reason, timeline, deliveries };
     return receivers === undefined ? page : { ...page, receivers };
   }
 
@@ -80,6 +94,12 @@ export class Events {
     return [...known.filter((each) => each !== null), ...rows.map(toLoaded)];
   }
 
+  /** Returns the headers of the existing ones of the requested events. */
+  loadHeaders({ tenant_id, event_ids }: { tenant_id: string; event_ids: string[] }): Promise<EventHeader[]> {
+    const projection = { type: 1, source: 1, subject: 1 };
+    return this.#deps.events.find(tenant_id, { _id: { $in: event_ids } }, { projection });
+  }
+
   /** Returns the subject of an event by its id or its producer's; null if it has none or does not exist. */
   async readSubject({ tenant_id, id }: { tenant_id: string; id: string }): Promise<string | null> {
     const { events } = this.#deps;
@@ -101,13 +121,19 @@ export class Events {
    * Returns a tenant's latest events without an audience, latest first, to test an interest on. Limited to the size of
    * one message.
    */
-  async loadLatest({ tenant_id, limit }: { tenant_id: string; limit: number }): Promise<Loaded[]> {
+  async loadLatest({ tenant_id, limit, include_service }: LatestParams): Promise<Loaded[]> {
     const { events } = this.#deps;
     const sort = { position: -1 } as const;
-    const sizes = await events.find(tenant_id, {}, { sort, limit, projection: { size: 1 } });
+    const filter = include_service ? {} : WITHOUT_SERVICE;
+    const sizes = await events.find(tenant_id, filter, { sort, limit, projection: { size: 1 } });
     const _id = { $in: upToSize(sizes, ({ size }) => size).map((row) => row._id) };
     const projection = { envelope: 1, accepted_at: 1 };
     const rows = await events.find(tenant_id, { _id }, { sort, projection });
     return rows.filter(({ envelope }) => audienceIn(JSON.parse(envelope)) === null).map(toLoaded);
   }
+}
+
+/** Returns when the first of the receivers got its delivery. */
+function firstMatched(receivers: EventReceiver[] = []): string | undefined {
+  return receivers.flatMap(({ timeline: [first] }) => first?.at ?? []).sort()[0];
 }

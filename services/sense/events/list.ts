@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
+import { PLATFORM_TYPES } from "../../../lib/cloudevents/platform-types.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
@@ -22,6 +23,7 @@ interface ListParams {
   id?: string;
   since?: string;
   unmatched?: boolean;
+  include_service?: boolean;
   limit?: number;
   cursor?: string;
 }
@@ -41,6 +43,9 @@ interface Query {
   /** The filter may match few of the rows it examines: examine them in windows. */
   isSparse: boolean;
 }
+
+/** Leaves out the service's own events; beside another condition on the type. */
+export const WITHOUT_SERVICE = { $and: [{ type: { $nin: PLATFORM_TYPES } }] };
 
 /** Page size for rows that are filtered one by one. */
 const CHUNK = 500;
@@ -111,6 +116,7 @@ function toQuery(broker: ServiceBroker, caller: Caller, params: ListParams): Que
   const glob = type === undefined ? null : readGlob(type);
   const types = glob && (glob.literal ? type : indexableTypes(glob));
   if (types) filter.type = types;
+  if (params.include_service === false) Object.assign(filter, WITHOUT_SERVICE);
   const { publisher_id, filter: filterVisible } = visibilityFor(broker, caller);
   if (publisher_id) filter.publisher_id = publisher_id;
   return {

@@ -14,8 +14,14 @@ export function present(row: EventDoc) {
   };
 }
 
-/** Returns the event's own timeline; its receivers have separate ones. */
-export function timelineOf(row: EventDoc): { at: string; what: string; reason?: string }[] {
+/**
+ * Returns the event's own timeline; its receivers have separate ones. Matching is recorded once all deliveries are
+ * written, but shown no later than the first of them.
+ */
+export function timelineOf(
+  row: EventDoc,
+  firstMatched?: string,
+): { at: string; what: string; reason?: string }[] {
   const entries: { at: string; what: string; reason?: string }[] = [
     { at: row.accepted_at.toISOString(), what: "published" },
   ];
@@ -25,8 +31,10 @@ export function timelineOf(row: EventDoc): { at: string; what: string; reason?: 
   if (row.fanned_out_at) {
     const count = row.matched_count ?? 0;
     const reason = count === 0 ? "no interest or feed matched" : `${count} receiver${count === 1 ? "" : "s"}`;
+    const done = row.fanned_out_at.toISOString();
+    const isEarlier = firstMatched !== undefined && firstMatched < done;
     entries.push({
-      at: row.fanned_out_at.toISOString(),
+      at: isEarlier ? firstMatched : done,
       what: count === 0 ? "unmatched" : "matched",
       reason,
     });

@@ -135,6 +135,15 @@ export const testInterest = operation({
     "whether it matches, and why not. Saves nothing.",
   access,
   path: agentPath,
+  query: {
+    include_service: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether to test on the service's own events too (`service.*`, `memory.cited`). Default: only if the type " +
+          "begins with `service.` or `memory.`, because other globs never match them.",
+      }),
+    ),
+  },
   // The complete interest, so that the tested body can be sent unchanged to save it.
   body: newInterest,
   results: {

@@ -5,6 +5,7 @@ import { checkFilter, checkGlob } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
 import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { LatestParams } from "../events/events.ts";
 import { authorizeAgent } from "./authorize.ts";
 import { type Sample, tryInterest } from "./dry-run.ts";
 import type * as contract from "./interests.contract.ts";
@@ -122,8 +123,9 @@ export class Interests {
     await authorizeAgent(ctx);
     check(ctx.params);
     const { event_type, filter_expression = null } = ctx.params;
-    const latest = { tenant_id: ctx.meta.caller.tenant_id, limit: TEST_EVENTS };
-    const samples = await ctx.call<Sample[], unknown>("events.latest", latest);
+    const { include_service = /^(service|memory)\./.test(event_type) } = ctx.params;
+    const latest = { tenant_id: ctx.meta.caller.tenant_id, limit: TEST_EVENTS, include_service };
+    const samples = await ctx.call<Sample[], LatestParams>("events.latest", latest);
     return tryInterest(event_type, filter_expression, samples);
   }
 
