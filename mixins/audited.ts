@@ -79,7 +79,7 @@ function beginningOf(
   params: unknown,
 ) {
   const given = params as Record<string, unknown>;
-  const resource_type = singular(action.split(".")[0] as string);
+  const resource_type = resourceOf(action);
   // Operations within a run belong to the run, whatever else they name or create.
   const own = `${resource_type}_id`;
   const ids = Object.keys(path).map((name) => [name, given[name]] as const);
@@ -96,7 +96,8 @@ function beginningOf(
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Converts a domain to its resource: `memories` → `memory`. */
-function singular(domain: string): string {
+/** Returns the resource of an action: `memories.create` → `memory`. */
+export function resourceOf(action: string): string {
+  const [domain = ""] = action.split(".");
   return domain.replace(/ies$/, "y").replace(/s$/, "");
 }

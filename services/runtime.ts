@@ -13,6 +13,7 @@ import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { Store } from "../storage/connection.ts";
 import type { Traffic } from "../storage/traffic/traffic.ts";
 import type { StorageUsage } from "../storage/usage/usage.ts";
+import { reported } from "./edge/live/live-change.ts";
 
 /** A node's dependencies for its services. */
 export interface Runtime extends Observability {
@@ -40,14 +41,14 @@ export type CallOf<O> = Call<ParamsOf<O>>;
 const AGAIN = { retryPolicy: { enabled: true } };
 
 /**
- * Builds the Moleculer action of an operation: validates params against the contract before the handler runs, and
- * audits it if required.
+ * Builds the Moleculer action of an operation: validates params against the contract before the handler runs, audits it
+ * if required, and reports its change to those who watch.
  */
 export function action<P extends TProperties, Q extends TProperties, B extends TProperties>(
   op: Operation<P, Q, B>,
   handler: (ctx: Call<Static<TObject<P & Q & B>>>) => unknown,
 ): ActionSchema {
-  const carriedOut = isAudited(op) ? audited(op, handler) : handler;
+  const carriedOut = reported(op, isAudited(op) ? audited(op, handler) : handler);
   const inTurn = (ctx: Parameters<typeof handler>[0]) => heavyRead(ctx as Call, () => carriedOut(ctx));
   return {
     visibility: "published",

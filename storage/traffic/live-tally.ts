@@ -3,7 +3,10 @@ import { LruMap } from "../../lib/lru-map.ts";
 /** The counts kept per tenant. */
 export const TALLIED = ["published", "delivered", "acknowledged"] as const;
 export type Tallied = (typeof TALLIED)[number];
-export type Tally = Record<Tallied, number[]>;
+export type Tally = Record<Tallied, number[]> & {
+  /** Rises with each change of events and deliveries. */
+  changes: number;
+};
 
 /** Seconds of one count. */
 export const TALLY_SECONDS = 10;
@@ -23,6 +26,12 @@ export function tallyLive(tenant_id: string, what: Tallied, count: number, now =
   if (count === 0) return;
   const { counts } = upTo(tenant_id, slotOf(now));
   (counts[what][TALLY_LENGTH - 1] as number) += count;
+  counts.changes++;
+}
+
+/** Notes a change that no count shows: pages that show the tenant's events and deliveries reload them. */
+export function noteChange(tenant_id: string, now = Date.now()): void {
+  upTo(tenant_id, slotOf(now)).counts.changes++;
 }
 
 /** Returns this process's counts for a tenant, a quarter of an hour, oldest first; the last is still running. */
@@ -33,7 +42,7 @@ export function tallyOf(tenant_id: string, now = Date.now()): Tally {
 
 export function emptyTally(): Tally {
   const zeros = () => new Array<number>(TALLY_LENGTH).fill(0);
-  return { published: zeros(), delivered: zeros(), acknowledged: zeros() };
+  return { published: zeros(), delivered: zeros(), acknowledged: zeros(), changes: 0 };
 }
 
 const slotOf = (now: number) => Math.floor(now / (TALLY_SECONDS * 1000));

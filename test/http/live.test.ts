@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 
@@ -71,6 +72,27 @@ test("reports a device as soon as it claims a code", async () => {
   const client_info = { name: "editor", version: "1", host: "h" };
   ok(await api(server).post("/device-codes:claim", { user_code, client_info }));
   expect(await nextOf("device")).toEqual({ resource: "device", ids: [] });
+});
+
+test("reports changes of other resources without ids, and theirs in the audit log", async () => {
+  const { id } = ok(await world.admin.post("/channels", { name: "seen live" }));
+  expect(await nextOf("channel")).toEqual({ resource: "channel", ids: [] });
+  ok(await world.admin.del(`/channels/${id}`));
+  expect(await nextOf("audit")).toEqual({ resource: "audit", ids: [] });
+});
+
+test("the statistics tell that events or deliveries changed, and list none of the service's own", async () => {
+  const read = async () => ok(await world.admin.get("/stats"));
+  const before = await read();
+  const event = { specversion: "1.0", source: "urn:t", id: "moves", type: "com.example.moves" };
+  ok(await world.agent.post("/events", event));
+  const after = await settle(async () => {
+    const now = await read();
+    return now.changes !== before.changes && now.recent[0]?.type === event.type && now;
+  });
+  expect(after.recent.filter(({ type }: { type: string }) => type.startsWith("service."))).toEqual([]);
+  const still = await read();
+  expect((await read()).changes).toBe(still.changes);
 });
 
 test("the limits are those of the installation, and null where there is none", async () => {

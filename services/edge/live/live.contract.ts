@@ -28,6 +28,9 @@ const Stats = Type.Object(
       delivered: Type.Array(Type.Integer(), { description: "Delivery attempts, retries included." }),
       acknowledged: Series,
     }),
+    changes: Type.Integer({
+      description: "Differs after any change of events or deliveries; its value has no other meaning.",
+    }),
     deliveries: nullable(
       Type.Object({
         pending: Type.Integer(),
@@ -40,7 +43,9 @@ const Stats = Type.Object(
       }),
     ),
     storage: nullable(Storage),
-    recent: Type.Array(RecentEvent, { description: "The latest events, newest first." }),
+    recent: Type.Array(RecentEvent, {
+      description: "The latest events, newest first, without the service's own.",
+    }),
     health: Type.Object({
       status: oneOf(["ready", "not_ready"]),
       checks: Type.Record(Type.String(), Type.String()),
@@ -133,8 +138,9 @@ export const watch = operation({
   summary: "Stream the event traffic as server-sent events",
   description:
     "Sends `event: stats` with the data of `GET /stats`, at once and then every 2 seconds, and `event: changed` " +
-    "with `{resource, ids}` after runs, documents, devices or connectors changed. `ids` lists runs only and is " +
-    "empty if many changed. If a node crashes, some changes may not be reported.",
+    "with `{resource, ids}` after a change of anything but events and deliveries, whose `changes` is in the " +
+    "statistics. `ids` lists runs only and is empty if many changed. If a node crashes, some changes may not be " +
+    "reported.",
   access: { by: "user" },
   results: { 200: Type.String() },
   produces: ["text/event-stream"],

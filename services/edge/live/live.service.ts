@@ -50,7 +50,10 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
   }
 
   async function recentOf(ctx: Call) {
-    const { events } = await ctx.call<{ events: Event[] }, object>("events.list", { limit: RECENT });
+    const { events } = await ctx.call<{ events: Event[] }, object>("events.list", {
+      limit: RECENT,
+      include_service: false,
+    });
     return events.map(({ event_id, state, matched_count, accepted_at, payload }) => {
       const { type, source, subject = null } = payload;
       return { event_id, type, source, subject, state, matched_count, accepted_at };
@@ -67,8 +70,9 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
       health.report(),
     ]);
     const at = new Date(store.now()).toISOString();
-    const series = { seconds: TALLY_SECONDS, ...tally };
-    return { at, series, deliveries, storage, recent, health: report };
+    const { changes, ...counts } = tally;
+    const series = { seconds: TALLY_SECONDS, ...counts };
+    return { at, series, changes, deliveries, storage, recent, health: report };
   }
 
   return {
@@ -107,6 +111,7 @@ async function tallyOfNodes(broker: ServiceBroker, tenant_id: string): Promise<T
   const sum = emptyTally();
   for (const tally of tallies) {
     if (!tally) continue;
+    sum.changes += tally.changes;
     for (const what of TALLIED)
       for (const [i, count] of tally[what].entries()) (sum[what][i] as number) += count;
   }

@@ -6,6 +6,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims } from "./claim.ts";
@@ -139,6 +140,7 @@ export class Settlements {
       for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
     }
     metrics.deliveriesDeadLettered.inc(dead_lettered);
+    noteChange(tenant_id);
     if (dead_lettered) {
       progress.failed(params, death.at, reason);
       announcements.nudge();
@@ -200,6 +202,7 @@ export class Settlements {
     const [dead_lettered, retried] = await Promise.all([this.#write(toDead), this.#write(toRetry)]);
     metrics.deliveriesNacked.inc(dead_lettered + retried);
     metrics.deliveriesDeadLettered.inc(dead_lettered);
+    noteChange(tenant_id);
     if (dead_lettered) announcements.nudge();
     return { nacked: dead_lettered + retried, dead_lettered, ready };
   }

@@ -4,6 +4,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Write } from "../../../storage/query.ts";
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
@@ -96,6 +97,7 @@ export class Sweep {
     metrics.deliveriesDeadLettered.inc(dead.length);
     for (const row of rows) if (row.state === "leased") this.#failed(row, at);
     for (const row of dead) tally(row, "dead_lettered", 1);
+    for (const tenant_id of new Set(rows.map((row) => row.tenant_id))) noteChange(tenant_id);
     this.#deps.notifyReady(
       byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
     );

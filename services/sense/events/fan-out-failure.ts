@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { FAULTS, isFault } from "../../../lib/contract/faults.ts";
 import { metrics } from "../../../observability/metrics.ts";
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isStoreLost } from "../../../storage/store-lost.ts";
@@ -56,6 +57,7 @@ export async function park(
     },
   );
   metrics.eventsParked.inc();
+  noteChange(tenant_id);
   broker.logger.error({ event_id, reason }, "event parked");
 }
 

@@ -1,3 +1,4 @@
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Write } from "../../../storage/query.ts";
 import type { EventDoc } from "./events.model.ts";
@@ -58,6 +59,7 @@ export class FanOutStamps {
       const matched = stamps.filter((stamp) => stamp.matched > 0);
       const unmatched = stamps.filter((stamp) => stamp.matched === 0);
       await this.#events.bulk([...toGroupedWrites(matched), ...unmatched.map(toUnmatchedWrite)]);
+      for (const tenant_id of new Set(entries.map((entry) => entry.tenant_id))) noteChange(tenant_id);
       this.#onDone(entries);
     } catch (err) {
       this.#onDone(entries, err);
