@@ -26,6 +26,7 @@ import { specialistsOperations } from "./remember/specialists/specialists.contra
 import { channelsOperations } from "./sense/channels/channels.contract.ts";
 import { connectorsOperations } from "./sense/connectors/connectors.contract.ts";
 import { agentDeliveriesOperations } from "./sense/deliveries/agent-deliveries.contract.ts";
+import { deadLetterOperations } from "./sense/deliveries/dead-letters.contract.ts";
 import { deliveriesOperations } from "./sense/deliveries/deliveries.contract.ts";
 import { eventsOperations } from "./sense/events/events.contract.ts";
 import { ingestOperations } from "./sense/ingest/ingest.contract.ts";
@@ -51,6 +52,7 @@ export const operations: readonly Operation[] = [
   connectorsOperations,
   deliveriesOperations,
   agentDeliveriesOperations,
+  deadLetterOperations,
   devicesOperations,
   sessionsOperations,
   documentsOperations,

@@ -1,16 +1,19 @@
 import type { ServiceBroker } from "moleculer";
-import { type Caller, isAdmin } from "../../../lib/access/caller.ts";
+import type { Caller } from "../../../lib/access/caller.ts";
 import { fromCursor, type Place, toCursor } from "../../../lib/contract/cursor.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { Where } from "../../../storage/query.ts";
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { Loaded } from "../events/recent-events.ts";
-import { deadFields, keptReason, NOT_DEAD } from "./dead.ts";
-import { type DeliveryDoc, type Origin, timelinePush } from "./deliveries.model.ts";
+import { deadFields, keptReason } from "./dead.ts";
+import { visibleAgent } from "./dead-letter-access.ts";
+import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
+import { type DeadLetterFilter, placeOf, scanDeadLetters } from "./dead-letter-scan.ts";
+import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
 import { upToBytes } from "./size-limits.ts";
 
 interface DeadLettersDeps {
@@ -34,13 +37,14 @@ export interface Unmappable {
   origin?: Origin;
 }
 
-interface PageQuery {
-  field: "dlq_agent_key" | "dlq_key";
-  filter: Where<DeliveryDoc>;
-  limit: number;
+interface ListParams extends DeadLetterFilter {
+  limit?: number;
+  cursor?: string;
 }
 
 const ORDER = "dead_lettered_at";
+/** Parts examined for a page at most: some ten thousand dead letters. */
+const MAX_PARTS = 20;
 
 /** The dead-letter queue. */
 export class DeadLetters {
@@ -59,42 +63,50 @@ export class DeadLetters {
   }
 
   /** Lists a page of dead letters, latest first. The page is cut at the size of one answer. */
-  async list(caller: Caller, { limit = 50, cursor }: { limit?: number; cursor?: string }) {
+  async list(caller: Caller, { limit = 50, cursor, ...filter }: ListParams) {
     const after = cursor === undefined ? undefined : fromCursor(cursor, ORDER);
     const { tenant_id } = caller;
-    const agent_id = visibleAgent(caller);
-    const field = agent_id ? "dlq_agent_key" : "dlq_key";
-    const filter = pageFilter(field, agent_id ?? tenant_id, after);
-    const found = await this.#findLatest(tenant_id, { field, filter, limit: limit + 1 });
+    const { found, examined } = await this.#find(caller, filter, { after, limit });
     const page = upToBytes(found.slice(0, limit));
     const [envelopes, payloads] = await Promise.all([
       loadEnvelopes(this.#deps.broker, tenant_id, page),
       this.#loadPayloads(tenant_id, page),
     ]);
     const items = page.map((row) => present(row, envelopes.get(row.event_id ?? "") ?? payloads.get(row._id)));
-    const last = page.at(-1);
-    const next_cursor =
-      last && page.length < found.length
-        ? toCursor(ORDER, { value: last.dead_lettered_at as Date, id: last._id })
-        : null;
-    return { items, count: items.length, next_cursor };
+    const last = page.length < found.length ? page.at(-1) : examined;
+    return { items, count: items.length, next_cursor: last ? toCursor(ORDER, placeOf(last)) : null };
+  }
+
+  /** Finds one row more than a page has, if there is one, or the last row examined. */
+  async #find(
+    caller: Caller,
+    filter: DeadLetterFilter,
+    { after, limit }: { after?: Place | undefined; limit: number },
+  ) {
+    const found: DeliveryDoc[] = [];
+    let parts = 0;
+    for await (const { rows, last } of scanDeadLetters(this.#deps, caller, filter, {
+      after,
+      size: limit + 1,
+    })) {
+      found.push(...rows);
+      if (found.length > limit) return { found, examined: null };
+      if (last && ++parts === MAX_PARTS) return { found, examined: last };
+    }
+    return { found, examined: null };
+  }
+
+  group(caller: Caller, filter: DeadLetterFilter) {
+    return countGroups(this.#deps, caller, filter);
+  }
+
+  discardMany(caller: Caller, params: ManyParams) {
+    return discardMany(this.#deps, caller, params);
   }
 
   /** Discards a dead letter. If it has an event, a row remains, so that no replay delivers it again. */
   async discard(caller: Caller, id: string): Promise<void> {
-    const { deliveries, store } = this.#deps;
-    const { tenant_id } = caller;
-    const { event_id, agent_id } = await this.find(caller, id);
-    const guard = { _id: id, agent_id, state: "dead" as const };
-    if (event_id === null) {
-      await deliveries.delete(tenant_id, guard);
-      return;
-    }
-    await deliveries.update(tenant_id, guard, {
-      $set: { state: "discarded" },
-      $unset: NOT_DEAD,
-      $push: timelinePush({ at: new Date(store.now()), what: "discarded" }),
-    });
+    await discardRows(this.#deps, caller.tenant_id, [await this.find(caller, id)]);
   }
 
   /** Keeps an unmappable payload for admins. */
@@ -124,23 +136,8 @@ export class DeadLetters {
     });
     if (row.dead_lettered_at === at) tally({ tenant_id }, "dead_lettered", 1);
     announcements.nudge();
-    return { id: row._id };
-  }
-
-  /**
-   * Returns the latest rows; those with equal keys are sorted by id. Finds the end of the page first, by the index: it
-   * has no ids, so MongoDB would otherwise sort all rows for every page.
-   */
-  async #findLatest(tenant_id: string, { field, filter, limit }: PageQuery): Promise<DeliveryDoc[]> {
-    const { deliveries } = this.#deps;
-    const ends = { sort: { [field]: -1 }, limit, projection: { [field]: 1 } } as const;
-    const last = (await deliveries.find(tenant_id, filter, ends)).at(-1);
-    if (!last) return [];
-    const page = { $and: [filter, { [field]: { $gte: last[field] } }] };
-    // Payloads are loaded later, only for the rows in the answer.
-    const projection = { timeline: 0, payload_json: 0 } as const;
-    const order = { sort: { [field]: -1, _id: -1 }, limit, projection } as const;
-    return deliveries.find(tenant_id, page, order);
+    noteChange(tenant_id);
+    return { id };
   }
 
   /** Loads the payloads, as JSON text by row id, of rows that never were an event. */
@@ -151,23 +148,6 @@ export class DeadLetters {
     const found = await this.#deps.deliveries.find(tenant_id, { _id: { $in: ids } }, options);
     return new Map(found.map(({ _id, payload_json }) => [_id, payload_json]));
   }
-}
-
-/** Returns the agent whose dead letters a caller may see; null for an admin, who sees all of the tenant's. */
-export function visibleAgent(caller: Caller): string | null {
-  if (isAdmin(caller)) return null;
-  if (caller.kind === "agent") return caller.agent_id;
-  throw new Fault("forbidden", "Only its agent and admins can read a dead letter. Ask one of them.");
-}
-
-/** Filters an owner's rows after a position; the id separates rows that died in the same millisecond. */
-function pageFilter(field: PageQuery["field"], owner: string, after: Place | undefined): Where<DeliveryDoc> {
-  if (!after) return { [field]: { $gt: `${owner} `, $lt: `${owner} ~` } };
-  const key = `${owner} ${(after.value as Date).toISOString()}`;
-  return {
-    [field]: { $gt: `${owner} `, $lte: key },
-    $or: [{ [field]: { $lt: key } }, { _id: { $lt: after.id } }],
-  };
 }
 
 /** Loads the events of rows as JSON text, by event id; expired ones are missing. */

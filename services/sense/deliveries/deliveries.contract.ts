@@ -1,5 +1,5 @@
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Offset, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Id, Offset, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 /** Limit of deliveries that one request receives or settles (spec: Limits). */
@@ -168,110 +168,6 @@ export const stream = operation({
   stream: true,
 });
 
-export const DeadLetter = Type.Object(
-  {
-    id: DeliveryId,
-    event_id: nullable(Type.String()),
-    agent_id: nullable(Type.String({ description: "Null if the input could not be mapped to an event." })),
-    payload: Type.Unknown({
-      description: "The whole CloudEvent, or the input that could not be mapped.",
-    }),
-    attempt_count: Type.Integer(),
-    dlq_reason: Type.String({ examples: ["max attempts exceeded (5): lease expired"] }),
-    created_at: Timestamp,
-    dead_lettered_at: Timestamp,
-    source: nullable(Type.String({ description: "The source of the event." })),
-  },
-  { title: "DeadLetter" },
-);
-
-export const listDeadLetters = operation({
-  action: "deliveries.dead_letters",
-  route: "GET /delivery/dlq",
-  summary: "List dead letters, newest first",
-  description:
-    "Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's.",
-  access: reader,
-  query: {
-    limit: page.limit,
-    cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
-  },
-  results: {
-    200: Type.Object({
-      items: Type.Array(DeadLetter),
-      count: Type.Integer({ description: "Number of dead letters on this page." }),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
-  errors: ["forbidden"],
-  mcp: true,
-});
-
-const dryRun = {
-  dry_run: Type.Optional(Type.Boolean({ description: "Only report what would happen. Default: false." })),
-};
-
-export const replayOne = operation({
-  action: "deliveries.replay",
-  route: "POST /delivery/dlq/{id}/replay",
-  summary: "Replay a dead letter",
-  description:
-    "Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry " +
-    "budget if it still matches, and matching agents that never received the event get it. Input that could not " +
-    "be mapped is mapped again.",
-  access: reader,
-  path: { id: DeliveryId },
-  body: dryRun,
-  results: {
-    200: Type.Object({
-      id: DeliveryId,
-      status: oneOf(["accepted", "dry_run"]),
-      receivers: Type.Optional(
-        Type.Array(AgentId, { description: "On a dry run: the agents that would receive the event." }),
-      ),
-    }),
-  },
-  errors: ["not_found", "forbidden", "business_rule_violation"],
-  mcp: true,
-});
-
-export const replayMany = operation({
-  action: "deliveries.replay_many",
-  route: "POST /delivery/dlq/replay",
-  summary: "Replay many dead letters",
-  description:
-    "Pass either `ids` or at least one other filter. Replays at most 10,000 per request; `more` is true if others " +
-    "are left.",
-  access: reader,
-  body: {
-    ids: Type.Optional(
-      Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: "Dead letters to replay." }),
-    ),
-    reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
-    agent_id: Type.Optional(Id("ag", "Only this agent's.")),
-    ...dryRun,
-  },
-  results: {
-    200: Type.Object({
-      status: oneOf(["accepted", "dry_run"]),
-      count: Type.Integer({ description: "Dead letters selected." }),
-      groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
-      more: Type.Boolean(),
-    }),
-  },
-  errors: ["validation_error", "forbidden", "not_found"],
-});
-
-export const discard = operation({
-  action: "deliveries.discard",
-  route: "DELETE /delivery/dlq/{id}",
-  summary: "Delete a dead letter",
-  access: reader,
-  path: { id: DeliveryId },
-  results: { 204: null },
-  errors: ["not_found", "forbidden"],
-});
-
 const counts = {
   pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),
   in_flight: Type.Integer({ description: "Pending deliveries that are leased." }),
@@ -305,15 +201,4 @@ export const stats = operation({
   errors: ["forbidden"],
 });
 
-export const deliveriesOperations = [
-  poll,
-  ack,
-  nack,
-  extend,
-  stream,
-  listDeadLetters,
-  replayOne,
-  replayMany,
-  discard,
-  stats,
-] as const;
+export const deliveriesOperations = [poll, ack, nack, extend, stream, stats] as const;

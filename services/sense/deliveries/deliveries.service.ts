@@ -2,6 +2,7 @@ import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
 import { hasScope } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
+import { account } from "../../../mixins/audited.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -16,6 +17,7 @@ import { AgentSettingsCache } from "./agent-settings.ts";
 import { newAnnouncements } from "./announce.ts";
 import { newBacklog } from "./backlog.ts";
 import { type ClaimRequest, Claims } from "./claim.ts";
+import * as dead from "./dead-letters.contract.ts";
 import { DeadLetters, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
@@ -160,19 +162,24 @@ function queueActions(domain: () => Domain): Record<string, ActionSchema> {
 
 function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
-    dead_letters: action(contract.listDeadLetters, ({ params, meta }) =>
+    dead_letters: action(dead.listDeadLetters, ({ params, meta }) =>
       domain().deadLetters.list(meta.caller, params),
     ),
-    discard: action(contract.discard, ({ params, meta }) =>
-      domain().deadLetters.discard(meta.caller, params.id),
+    dead_letter_groups: action(dead.groupDeadLetters, ({ params, meta }) =>
+      domain().deadLetters.group(meta.caller, params),
     ),
-    replay: action(contract.replayOne, ({ params: { id, dry_run }, meta }) =>
+    discard_many: action(dead.discardMany, async (ctx) => {
+      const { count, ...answer } = await domain().deadLetters.discardMany(ctx.meta.caller, ctx.params);
+      account(ctx, { count, dry_run: ctx.params.dry_run === true });
+      return { count, ...answer };
+    }),
+    discard: action(dead.discard, ({ params, meta }) => domain().deadLetters.discard(meta.caller, params.id)),
+    replay: action(dead.replayOne, ({ params: { id, dry_run }, meta }) =>
       domain().replays.requestOne(meta.caller, id, dry_run),
     ),
-    replay_many: action(contract.replayMany, async (ctx) => {
-      if (ctx.params.agent_id) await requireAgent(ctx, ctx.params.agent_id);
-      return domain().replays.requestMany(ctx.meta.caller, ctx.params);
-    }),
+    replay_many: action(dead.replayMany, ({ params, meta }) =>
+      domain().replays.requestMany(meta.caller, params),
+    ),
     /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(({ params }) => domain().deadLetters.add(params)),
   };

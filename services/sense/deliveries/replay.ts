@@ -1,14 +1,15 @@
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
-import { type Fault, invalidValue, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
+import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/other-tenants.ts";
+import { noteChange } from "../../../observability/tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { Where } from "../../../storage/query.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import { reasonKey } from "./dead.ts";
-import { type DeadLetters, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
+import { answerMany, byRows, chooseDead, type ManyParams } from "./dead-letter-bulk.ts";
+import { type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { Enqueuer, NewDelivery } from "./enqueue.ts";
@@ -25,9 +26,6 @@ interface ReplaysDeps {
   loop: Pick<Loop, "nudge">;
 }
 
-/** Limit of dead letters chosen by one bulk replay. */
-const MAX_CHOSEN = 10_000;
-const PAGE = 500;
 const BATCH = 50;
 /** Delay before a failed replay is retried. */
 const POSTPONED_MS = 60_000;
@@ -59,35 +57,14 @@ export class Replays {
         : await this.#findReceivers(row);
       return { id, status: "dry_run", receivers };
     }
-    await this.#mark(caller.tenant_id, [id]);
+    await this.#mark(caller.tenant_id, [{ _id: id }]);
     return { id, status: "accepted" };
   }
 
-  async requestMany(
-    caller: Caller,
-    {
-      ids,
-      dry_run = false,
-      ...filter
-    }: { ids?: string[]; reason?: string; agent_id?: string; dry_run?: boolean },
-  ) {
-    const { tenant_id } = caller;
-    const filtered = filter.reason !== undefined || filter.agent_id !== undefined;
-    if ((ids !== undefined) === filtered) {
-      throw invalidValue(
-        "ids",
-        `The request: expected either ids or a filter, got ${ids ? "both" : "neither"}.`,
-      );
-    }
-    const { chosen, more } = await this.#choose(
-      caller,
-      ids ? { _id: { $in: ids } } : filterOf(tenant_id, filter),
-    );
-    const chosenIds = chosen.map(({ _id }) => _id);
-    if (!dry_run) await this.#mark(tenant_id, chosenIds);
-    const byReason = Map.groupBy(chosen, ({ dlq_reason }) => dlq_reason as string);
-    const groups = [...byReason].map(([dlq_reason, rows]) => ({ dlq_reason, count: rows.length }));
-    return { status: dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
+  async requestMany(caller: Caller, params: ManyParams) {
+    const { chosen, more } = await chooseDead(this.#deps, caller, params, isReplayable);
+    if (!params.dry_run) await this.#mark(caller.tenant_id, chosen);
+    return answerMany(params, chosen, more);
   }
 
   /** Carries out the oldest requested replays. @returns whether there may be more */
@@ -111,6 +88,7 @@ export class Replays {
     const envelopes = await loadEnvelopes(broker, tenant_id, rows);
     const matched = await this.#match(tenant_id, envelopes);
     await enqueuer.replay(matched);
+    noteChange(tenant_id);
     // Revived rows have lost their mark; the remaining ones no longer match for their recipient.
     const left = rows.filter(
       ({ event_id, agent_id }) => !matched.some((m) => m.event_id === event_id && m.agent_id === agent_id),
@@ -152,26 +130,11 @@ export class Replays {
       .filter((receiver) => receiver === agent_id || !known.has(receiver));
   }
 
-  async #choose(caller: Caller, filter: Where<DeliveryDoc>) {
-    const agent_id = visibleAgent(caller);
-    const eligible = {
-      state: "dead" as const,
-      replay_at: { $exists: false },
-      $or: [{ event_id: { $ne: null } }, { origin: { $exists: true } }],
-      ...(agent_id && { agent_id }),
-    };
-    const options = { limit: MAX_CHOSEN + 1, projection: { dlq_reason: 1 } };
-    const found = await this.#deps.deliveries.find(caller.tenant_id, { ...filter, ...eligible }, options);
-    return { chosen: found.slice(0, MAX_CHOSEN), more: found.length > MAX_CHOSEN };
-  }
-
   /** Requests the replay of dead letters. */
-  async #mark(tenant_id: string, ids: string[]): Promise<void> {
+  async #mark(tenant_id: string, ids: Pick<DeliveryDoc, "_id">[]): Promise<void> {
     const { deliveries, loop } = this.#deps;
-    for (let from = 0; from < ids.length; from += PAGE) {
-      const filter = { _id: { $in: ids.slice(from, from + PAGE) }, state: "dead" as const };
+    for (const filter of byRows(ids))
       await deliveries.updateMany(tenant_id, filter, { $set: { replay_at: this.#now() } });
-    }
     loop.nudge();
   }
 
@@ -197,14 +160,9 @@ export class Replays {
   }
 }
 
-/** An agent's rows are found by their key; the reason then restricts these. */
-function filterOf(
-  tenant_id: string,
-  { reason, agent_id }: { reason?: string; agent_id?: string },
-): Where<DeliveryDoc> {
-  if (agent_id === undefined) return { dlq_reason_key: reasonKey(tenant_id, reason as string) };
-  const ofAgent = { dlq_agent_key: { $gt: `${agent_id} `, $lt: `${agent_id} ~` } };
-  return reason === undefined ? ofAgent : { ...ofAgent, dlq_reason: reason };
+/** Whether a replay is possible and not requested yet. */
+function isReplayable({ replay_at, event_id, origin }: DeliveryDoc): boolean {
+  return replay_at === undefined && (event_id !== null || origin !== undefined);
 }
 
 function noEvent(rule: Rule, message: string): Fault {

@@ -1,0 +1,143 @@
+import type { ServiceBroker } from "moleculer";
+import type { Caller } from "../../../lib/access/caller.ts";
+import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { defined } from "../../../lib/defined.ts";
+import { noteChange } from "../../../observability/tally.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { NOT_DEAD } from "./dead.ts";
+import { visibleAgent } from "./dead-letter-access.ts";
+import { type DeadLetterFilter, scanDeadLetters } from "./dead-letter-scan.ts";
+import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
+
+interface BulkDeps {
+  broker: ServiceBroker;
+  store: Store;
+  deliveries: TenantCollection<DeliveryDoc>;
+}
+
+/** Dead letters of one bulk request, by their ids or by a filter. */
+export interface ManyParams extends DeadLetterFilter {
+  ids?: string[];
+  dry_run?: boolean;
+}
+
+type Eligible = (row: DeliveryDoc) => boolean;
+
+/** Limit of dead letters chosen by one bulk request, or counted. */
+const MAX_CHOSEN = 10_000;
+const MAX_GROUPS = 100;
+/** Rows changed by one write. */
+const WRITE_ROWS = 500;
+
+/**
+ * Returns the dead letters that a bulk request selects, and whether there are others. `isEligible` leaves out some.
+ *
+ * @throws Fault forbidden; validation_error unless it has either ids or a filter; not_found for an unknown agent
+ */
+export async function chooseDead(
+  deps: BulkDeps,
+  caller: Caller,
+  { ids, dry_run: _, ...filter }: ManyParams,
+  isEligible: Eligible = () => true,
+) {
+  visibleAgent(caller);
+  const isFiltered = Object.keys(defined(filter)).length > 0;
+  if ((ids !== undefined) === isFiltered) {
+    const got = ids ? "both" : "neither";
+    throw invalidValue(
+      "ids",
+      `The request: expected either ids or a filter (reason, agent_id, type, text, until), got ${got}.`,
+    );
+  }
+  if (!ids) {
+    const found = await chooseMatching(deps, caller, filter, isEligible);
+    if (filter.agent_id !== undefined && found.chosen.length === 0)
+      await requireAgent(deps.broker, caller.tenant_id, filter.agent_id);
+    return found;
+  }
+  return { chosen: (await findByIds(deps, caller, ids)).filter(isEligible), more: false };
+}
+
+/** A deleted agent may have left dead letters: one is unknown only if there are none either. */
+async function requireAgent(broker: ServiceBroker, tenant_id: string, agent_id: string): Promise<void> {
+  const params = { tenant_id, agent_ids: [agent_id] };
+  const found = await broker.call<unknown[], typeof params>("agents.get_many", params);
+  if (found.length === 0) throw notFound("agent", agent_id);
+}
+
+async function findByIds({ deliveries }: BulkDeps, caller: Caller, ids: string[]): Promise<DeliveryDoc[]> {
+  const agent_id = visibleAgent(caller);
+  const filter = { _id: { $in: ids }, state: "dead" as const, ...(agent_id && { agent_id }) };
+  return deliveries.find(caller.tenant_id, filter, { projection: { timeline: 0, payload_json: 0 } });
+}
+
+async function chooseMatching(
+  deps: BulkDeps,
+  caller: Caller,
+  filter: DeadLetterFilter,
+  isEligible: Eligible = () => true,
+) {
+  const chosen: DeliveryDoc[] = [];
+  for await (const { rows } of scanDeadLetters(deps, caller, filter)) {
+    chosen.push(...rows.filter(isEligible));
+    if (chosen.length > MAX_CHOSEN) return { chosen: chosen.slice(0, MAX_CHOSEN), more: true };
+  }
+  return { chosen, more: false };
+}
+
+/** Groups dead letters by reason, most frequent first. */
+export function groupByReason(rows: DeliveryDoc[]) {
+  return [...Map.groupBy(rows, ({ dlq_reason }) => dlq_reason as string)]
+    .map(([dlq_reason, own]) => ({ dlq_reason, rows: own }))
+    .sort((a, b) => b.rows.length - a.rows.length);
+}
+
+export async function countGroups(deps: BulkDeps, caller: Caller, filter: DeadLetterFilter) {
+  const { chosen, more } = await chooseMatching(deps, caller, filter);
+  const groups = groupByReason(chosen)
+    .slice(0, MAX_GROUPS)
+    .map(({ dlq_reason, rows }) => ({
+      dlq_reason,
+      count: rows.length,
+      agents: new Set(rows.flatMap(({ agent_id }) => agent_id ?? [])).size,
+      // The scan is latest first.
+      latest_at: toTimestamp(rows[0] as DeliveryDoc),
+    }));
+  return { groups, total: chosen.length, more };
+}
+
+const toTimestamp = ({ dead_lettered_at }: DeliveryDoc) => (dead_lettered_at as Date).toISOString();
+
+/** Answers a bulk request. */
+export function answerMany(params: ManyParams, chosen: DeliveryDoc[], more: boolean) {
+  const groups = groupByReason(chosen).map(({ dlq_reason, rows }) => ({ dlq_reason, count: rows.length }));
+  return { status: params.dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
+}
+
+/** Discards dead letters. Of those with an event a row remains, so that no replay delivers it again. */
+export async function discardMany(deps: BulkDeps, caller: Caller, params: ManyParams) {
+  const { chosen, more } = await chooseDead(deps, caller, params);
+  if (!params.dry_run) await discardRows(deps, caller.tenant_id, chosen);
+  return answerMany(params, chosen, more);
+}
+
+export async function discardRows({ deliveries, store }: BulkDeps, tenant_id: string, rows: DeliveryDoc[]) {
+  const entry = { at: new Date(store.now()), what: "discarded" as const };
+  const change = { $set: { state: "discarded" as const }, $unset: NOT_DEAD, $push: timelinePush(entry) };
+  const { kept = [], unmapped = [] } = Object.groupBy(rows, ({ event_id }) =>
+    event_id === null ? "unmapped" : "kept",
+  );
+  for (const filter of byRows(kept)) await deliveries.updateMany(tenant_id, filter, change);
+  for (const filter of byRows(unmapped)) await deliveries.deleteMany(tenant_id, filter);
+  noteChange(tenant_id);
+}
+
+/** Returns filters of the rows that are still dead, for one write each. */
+export function byRows(rows: Pick<DeliveryDoc, "_id">[]) {
+  const count = Math.ceil(rows.length / WRITE_ROWS);
+  return Array.from({ length: count }, (_, i) => ({
+    _id: { $in: rows.slice(i * WRITE_ROWS, (i + 1) * WRITE_ROWS).map(({ _id }) => _id) },
+    state: "dead" as const,
+  }));
+}

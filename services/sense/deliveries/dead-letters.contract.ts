@@ -1,0 +1,184 @@
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
+
+const DeliveryId = Id("dlv", "Id of the delivery, not of its event.");
+
+export const DeadLetter = Type.Object(
+  {
+    id: DeliveryId,
+    event_id: nullable(Type.String()),
+    agent_id: nullable(Type.String({ description: "Null if the input could not be mapped to an event." })),
+    payload: Type.Unknown({
+      description: "The whole CloudEvent, or the input that could not be mapped.",
+    }),
+    attempt_count: Type.Integer(),
+    dlq_reason: Type.String({ examples: ["max attempts exceeded (5): lease expired"] }),
+    created_at: Timestamp,
+    dead_lettered_at: Timestamp,
+    source: nullable(Type.String({ description: "The source of the event." })),
+  },
+  { title: "DeadLetter" },
+);
+
+const deadFilter = {
+  reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
+  agent_id: Type.Optional(Id("ag", "Only this agent's.")),
+  type: Type.Optional(
+    Type.String({ description: "Only events whose type matches this glob.", examples: ["com.github.*"] }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "Only those with this text, in any case, in reason, type, subject or source.",
+    }),
+  ),
+};
+
+export const listDeadLetters = operation({
+  action: "deliveries.dead_letters",
+  route: "GET /delivery/dlq",
+  summary: "List dead letters, newest first",
+  description:
+    "Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's. With " +
+    "`type` or `text`, a page may have fewer than `limit` and still a `next_cursor`.",
+  access: reader,
+  query: {
+    ...deadFilter,
+    limit: page.limit,
+    cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
+  },
+  results: {
+    200: Type.Object({
+      items: Type.Array(DeadLetter),
+      count: Type.Integer({ description: "Number of dead letters on this page." }),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+  errors: ["forbidden"],
+  mcp: true,
+});
+
+export const groupDeadLetters = operation({
+  action: "deliveries.dead_letter_groups",
+  route: "GET /delivery/dlq/groups",
+  heavy: true,
+  summary: "Group dead letters by reason",
+  description:
+    "Counts the caller's dead letters by their exact reason, most frequent first; for admins, the whole tenant's. " +
+    "Counts the latest 10,000 that match; `more` is true if there are others.",
+  access: reader,
+  query: { agent_id: deadFilter.agent_id, type: deadFilter.type, text: deadFilter.text },
+  results: {
+    200: Type.Object({
+      groups: Type.Array(
+        Type.Object({
+          dlq_reason: Type.String(),
+          count: Type.Integer(),
+          agents: Type.Integer({ description: "Number of agents." }),
+          latest_at: Timestamp,
+        }),
+        { description: "At most 100." },
+      ),
+      total: Type.Integer({ description: "Dead letters of all groups." }),
+      more: Type.Boolean(),
+    }),
+  },
+  errors: ["forbidden", "validation_error"],
+});
+
+const dryRun = {
+  dry_run: Type.Optional(Type.Boolean({ description: "Only report what would happen. Default: false." })),
+};
+
+export const replayOne = operation({
+  action: "deliveries.replay",
+  route: "POST /delivery/dlq/{id}/replay",
+  summary: "Replay a dead letter",
+  description:
+    "Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry " +
+    "budget if it still matches, and matching agents that never received the event get it. Input that could not " +
+    "be mapped is mapped again.",
+  access: reader,
+  path: { id: DeliveryId },
+  body: dryRun,
+  results: {
+    200: Type.Object({
+      id: DeliveryId,
+      status: oneOf(["accepted", "dry_run"]),
+      receivers: Type.Optional(
+        Type.Array(Id("ag"), { description: "On a dry run: the agents that would receive the event." }),
+      ),
+    }),
+  },
+  errors: ["not_found", "forbidden", "business_rule_violation"],
+  mcp: true,
+});
+
+const manyDead = {
+  ids: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: "Only these." })),
+  ...deadFilter,
+  until: Type.Optional(
+    Type.String({ format: "date-time", description: "Only those dead-lettered until this time." }),
+  ),
+  ...dryRun,
+};
+
+const manyResults = {
+  200: Type.Object({
+    status: oneOf(["accepted", "dry_run"]),
+    count: Type.Integer({ description: "Dead letters selected." }),
+    groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
+    more: Type.Boolean({ description: "Whether others are left: repeat the request." }),
+  }),
+};
+
+export const replayMany = operation({
+  action: "deliveries.replay_many",
+  route: "POST /delivery/dlq/replay",
+  summary: "Replay many dead letters",
+  description:
+    "Pass either `ids` or at least one other filter: `until` alone selects all. Replays at most 10,000 per request; " +
+    "`more` is true if others are left.",
+  access: reader,
+  body: manyDead,
+  results: manyResults,
+  errors: ["validation_error", "forbidden", "not_found"],
+});
+
+export const discardMany = operation({
+  action: "deliveries.discard_many",
+  route: "POST /delivery/dlq/discard",
+  summary: "Delete many dead letters",
+  description:
+    "Pass either `ids` or at least one other filter: `until` alone selects all. Deletes at most 10,000 per request; " +
+    "`more` is true if others are left. They can no longer be replayed.",
+  access: reader,
+  audit: true,
+  overQuota: true,
+  body: manyDead,
+  results: manyResults,
+  errors: ["validation_error", "forbidden", "not_found"],
+});
+
+export const discard = operation({
+  action: "deliveries.discard",
+  route: "DELETE /delivery/dlq/{id}",
+  summary: "Delete a dead letter",
+  access: reader,
+  path: { id: DeliveryId },
+  results: { 204: null },
+  errors: ["not_found", "forbidden"],
+});
+
+export const deadLetterOperations = [
+  listDeadLetters,
+  groupDeadLetters,
+  replayOne,
+  replayMany,
+  discardMany,
+  discard,
+] as const;

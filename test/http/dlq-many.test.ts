@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { newReceiver, type Receiver } from "../support/receiver.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+let ground: Ground;
+/** Two agents; the first has five dead letters of two causes, the second one. */
+let one: Receiver;
+let two: Receiver;
+
+beforeAll(async () => {
+  ground = await deliveryGround();
+  const options = { agent: { retry_budget: 1 } };
+  one = await newReceiver(ground.server, ground.admin, "one", {
+    ...options,
+    interests: ["com.example.one.*"],
+  });
+  two = await newReceiver(ground.server, ground.admin, "two", { ...options, interests: ["com.example.two"] });
+  for (const what of ["placed", "placed", "placed", "Cancelled"])
+    await die(one, `com.example.one.${what}`, "shut");
+  await die(one, "com.example.one.placed", "full");
+  await die(two, "com.example.two", "shut");
+});
+afterAll(() => ground.server.stop());
+
+async function die(receiver: Receiver, type: string, reason: string): Promise<void> {
+  await ground.publish(type, {});
+  const [{ id }] = await pollSome(receiver.api);
+  ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id], reason }));
+}
+
+const dead = (reason: string) => `max attempts exceeded (1): ${reason}`;
+const SHUT = encodeURIComponent(dead("shut"));
+const list = async (query: string, api = ground.admin) => ok(await api.get(`/delivery/dlq?${query}`));
+const groups = async (query: string, api = ground.admin) =>
+  ok(await api.get(`/delivery/dlq/groups?${query}`));
+
+describe("filters of the list", () => {
+  test.each([
+    ["a reason", () => `reason=${SHUT}`, 5],
+    ["an agent", () => `agent_id=${two.id}`, 1],
+    ["an agent and a reason", () => `agent_id=${one.id}&reason=${SHUT}`, 4],
+    ["a type", () => "type=com.example.*.placed", 4],
+    ["a text in any case, here of the type", () => "text=cancelled", 1],
+    ["a text of the reason", () => "text=FULL", 1],
+    ["all of them", () => `agent_id=${one.id}&reason=${SHUT}&type=com.example.one.*&text=placed`, 3],
+    ["what nothing has", () => "text=nowhere", 0],
+  ])("by %s", async (_, query, count) => {
+    expect(await list(query())).toMatchObject({ count, next_cursor: null });
+  });
+
+  test("go on page by page", async () => {
+    const ids: string[] = [];
+    for (let cursor = ""; ; ) {
+      const page = await list(`limit=2&type=com.example.*&text=shut${cursor}`);
+      ids.push(...page.items.map(({ id }: { id: string }) => id));
+      if (page.next_cursor === null) break;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+    const all = await list(`reason=${SHUT}`);
+    expect(ids).toEqual(all.items.map(({ id }: { id: string }) => id));
+  });
+
+  test("show an agent none of another's", async () => {
+    expect(await list(`agent_id=${one.id}`, two.api)).toMatchObject({ items: [] });
+    expect(await groups(`agent_id=${one.id}`, two.api)).toEqual({ groups: [], total: 0, more: false });
+    expect(await list("text=shut", two.api)).toMatchObject({ count: 1 });
+  });
+
+  test("refuse an invalid glob", async () => {
+    const answer = await ground.admin.get("/delivery/dlq?type=%5Ba");
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
+  });
+});
+
+test("groups count what matches, most frequent first", async () => {
+  expect(await groups("")).toEqual({
+    groups: [
+      { dlq_reason: dead("shut"), count: 5, agents: 2, latest_at: expect.any(String) },
+      { dlq_reason: dead("full"), count: 1, agents: 1, latest_at: expect.any(String) },
+    ],
+    total: 6,
+    more: false,
+  });
+  expect(await groups("type=com.example.one.placed")).toMatchObject({
+    groups: [{ count: 3 }, { count: 1 }],
+    total: 4,
+  });
+});
+
+describe("bulk requests by a filter", () => {
+  const replay = (body: object) => ground.admin.post("/delivery/dlq/replay", body);
+  const discard = (body: object) => ground.admin.post("/delivery/dlq/discard", body);
+
+  test.each([
+    ["neither", {}],
+    ["both", { ids: ["dlv_0000000000000000000000"], text: "a" }],
+  ])("refuse %s of ids and a filter", async (_, body) => {
+    for (const answer of [await replay(body), await discard(body)])
+      expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
+  });
+
+  test("concern only those until a time", async () => {
+    const { items } = await list("");
+    const until = items[2].dead_lettered_at;
+    const dry = ok(await discard({ until, dry_run: true }));
+    expect(dry).toMatchObject({ status: "dry_run", count: 4, more: false });
+    expect(await list("")).toMatchObject({ count: 6 });
+  });
+
+  test("replay one agent's of one type", async () => {
+    const body = { agent_id: one.id, type: "com.example.one.Cancelled" };
+    expect(ok(await replay(body))).toMatchObject({ status: "accepted", count: 1 });
+    const [{ id }] = await pollSome(one.api);
+    ok(await one.api.post("/delivery/ack", { delivery_ids: [id] }));
+    await settle(async () => (await list("")).count === 5);
+  });
+
+  test("discard, which no replay brings back, and which is audited with its count", async () => {
+    const answer = ok(await discard({ reason: dead("shut"), agent_id: one.id }));
+    expect(answer).toEqual({
+      status: "accepted",
+      count: 3,
+      groups: [{ dlq_reason: dead("shut"), count: 3 }],
+      more: false,
+    });
+    expect(await groups("")).toMatchObject({ total: 2 });
+    const { entries } = ok(await ground.admin.get("/audit?action=deliveries.discard_many&limit=1"));
+    expect(entries).toMatchObject([{ outcome: "done", details: { count: 3, dry_run: false } }]);
+    expect(ok(await replay({ agent_id: one.id, text: "shut" }))).toMatchObject({ count: 0 });
+    expect(await pollSome(one.api, "")).toEqual([]);
+  });
+
+  test("discard only the caller's own", async () => {
+    ok(await two.api.post("/delivery/dlq/discard", { until: new Date().toISOString() }));
+    expect((await list("")).items).toMatchObject([{ agent_id: one.id }]);
+  });
+});
