@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
-import { noteChange } from "../../../observability/tally.ts";
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { NOT_DEAD } from "./dead.ts";

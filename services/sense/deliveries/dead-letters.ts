@@ -137,7 +137,7 @@ export class DeadLetters {
     if (row.dead_lettered_at === at) tally({ tenant_id }, "dead_lettered", 1);
     announcements.nudge();
     noteChange(tenant_id);
-    return { id };
+    return { id: row._id };
   }
 
   /** Loads the payloads, as JSON text by row id, of rows that never were an event. */

@@ -8,7 +8,6 @@ import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { tallyOf } from "../../../storage/traffic/live-tally.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
-import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
 import type { Loaded } from "../events/recent-events.ts";
 import * as ofAgents from "./agent-deliveries.contract.ts";

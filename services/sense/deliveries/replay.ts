@@ -3,7 +3,7 @@ import type { Caller } from "../../../lib/access/caller.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/other-tenants.ts";
-import { noteChange } from "../../../observability/tally.ts";
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import type { Stats } from "../../../client/index.ts";
+import { RETRY_MS } from "./retry.ts";
 
 export interface Live {
   stats: Stats | undefined;
@@ -7,9 +8,31 @@ export interface Live {
   connected: boolean;
 }
 
-/** A change that the server reports between its statistics. Empty `ids` mean "some, or all". */
+/** A resource that changes, as the server names it. Changes of events and deliveries come with the statistics. */
+export type Resource =
+  | "agent"
+  | "audit"
+  | "channel"
+  | "connector"
+  | "device"
+  | "document"
+  | "event"
+  | "ingest"
+  | "interest"
+  | "key"
+  | "memory"
+  | "merge"
+  | "output"
+  | "project"
+  | "run"
+  | "session"
+  | "team"
+  | "template"
+  | "user";
+
+/** A change that the server reports. Empty `ids` mean "some, or all". */
 interface Changed {
-  resource: "run" | "document" | "device" | "connector";
+  resource: string;
   ids: string[];
 }
 
@@ -35,25 +58,42 @@ function notify(what: Changed | null): void {
   for (const { changed } of listeners) changed?.(what);
 }
 
+/** How long an unused connection stays open: the next page uses it, and need not load twice. */
+const UNUSED_MS = 2000;
+
 /** Adds a listener to the shared connection, which is open while there are any. */
 function listen(listener: Listener): () => void {
   listeners.add(listener);
   source ??= connect();
   return () => {
     listeners.delete(listener);
-    if (listeners.size > 0) return;
-    source?.close();
-    source = undefined;
-    show({ ...live, connected: true });
+    if (listeners.size === 0) setTimeout(closeUnused, UNUSED_MS);
   };
+}
+
+function closeUnused(): void {
+  if (listeners.size > 0) return;
+  source?.close();
+  source = undefined;
+  show({ ...live, connected: true });
+}
+
+/** Ends one person's connection before the next signs in. */
+export function forgetLive(): void {
+  source?.close();
+  source = undefined;
+  live = { stats: undefined, connected: true };
 }
 
 function connect(): EventSource {
   const made = new EventSource("/v1/live");
   let isNew = true;
   made.addEventListener("stats", ({ data }) => {
-    show({ stats: JSON.parse(data), connected: true });
+    const stats: Stats = JSON.parse(data);
+    const hasMoved = live.stats?.changes !== stats.changes;
+    show({ stats, connected: true });
     if (isNew) notify(null);
+    else if (hasMoved) notify({ resource: "event", ids: [] });
     isNew = false;
   });
   made.addEventListener("changed", ({ data }) => notify(JSON.parse(data)));
@@ -65,8 +105,6 @@ function connect(): EventSource {
   });
   return made;
 }
-
-const RETRY_MS = 5000;
 
 function reconnect(lost: EventSource): void {
   if (source === lost) source = connect();
@@ -86,50 +124,26 @@ function watch(look: () => void): () => void {
 /** Whether the page no longer follows the server because the connection is lost. Opens no connection itself. */
 export const useIsLost = () => useSyncExternalStore(watch, () => !live.connected);
 
-/** Calls `act` when the server reports a change of a kind: of the resource with this id, or of any. */
+/**
+ * Calls `act` when the server reports a change of one of the resources: of the one with this id, or of any. Also after a
+ * new connection.
+ */
 export function useOnChange(
-  resource: Changed["resource"],
+  resources: Resource | readonly Resource[],
   id: string | null,
   wanted: boolean,
   act: () => unknown,
 ): void {
   const latest = useRef(act);
   latest.current = act;
+  const kinds = [resources].flat().join(" ");
   useEffect(() => {
-    if (!wanted) return;
+    if (!wanted || kinds === "") return;
     return listen({
       changed(what) {
-        const all = what === null || (what.resource === resource && what.ids.length === 0);
-        if (all || (what.resource === resource && (id === null || what.ids.includes(id)))) latest.current();
+        const isMeant = what === null || kinds.split(" ").includes(what.resource);
+        if (isMeant && (!what?.ids.length || id === null || what.ids.includes(id))) latest.current();
       },
     });
-  }, [resource, id, wanted]);
-}
-
-/** Calls `act` when the server's statistics show movement of events or deliveries. */
-export function useOnFlow(wanted: boolean, act: () => unknown): void {
-  const latest = useRef(act);
-  latest.current = act;
-  useEffect(() => {
-    if (!wanted) return;
-    let seen = live.stats && flowOf(live.stats);
-    return listen({
-      shown() {
-        if (!live.stats) return;
-        const now = flowOf(live.stats);
-        const moved = seen !== undefined && now !== seen;
-        seen = now;
-        if (moved) latest.current();
-      },
-      changed: (what) => what === null && latest.current(),
-    });
-  }, [wanted]);
-}
-
-/** Differs whenever an event is published, or a delivery is delivered, settled or dead-lettered. */
-function flowOf({ series, deliveries, recent }: Stats): string {
-  const { published, delivered, acknowledged } = series;
-  const counts = [published, delivered, acknowledged].map((each) => each.slice(-2));
-  const { pending, in_flight, waiting, dead } = deliveries ?? {};
-  return JSON.stringify([counts, pending, in_flight, waiting, dead, recent.map(({ state }) => state)]);
+  }, [kinds, id, wanted]);
 }

@@ -1,8 +1,9 @@
 import { type Agent, isApiError } from "../../../client/index.ts";
 import { api } from "./api.ts";
 import type { Action } from "./may.ts";
+import { RETRY_MS } from "./retry.ts";
 
-/** Names of agents, people and teams, by id. */
+/** Names of agents, people and teams, and titles of runs, memories and documents, by id. */
 const names = new Map<string, string>();
 /** Owners of the readable agents. */
 const owners = new Map<string, string | null>();
@@ -40,7 +41,15 @@ const KINDS: Record<string, { word: string; needs: Action }> = {
   ag: { word: "agent", needs: "agents.listOwn" },
   usr: { word: "person", needs: "users.list" },
   team: { word: "team", needs: "teams.list" },
+  run: { word: "run", needs: "runs.get" },
+  memory: { word: "memory", needs: "memories.get" },
+  document: { word: "document", needs: "documents.get" },
 };
+
+/** What has a title. Their ids are UUIDs, so names are kept under the kind and the id: `run_0199…`. */
+export type TitledKind = "run" | "memory" | "document";
+
+export const titledId = (kind: TitledKind, id: string) => `${kind}_${id}`;
 
 type May = (action: Action) => boolean;
 
@@ -74,18 +83,22 @@ function shortOf(id: string): string {
 const REFRESH_MS = 60_000;
 
 /** Other people's agents are requested one by one; own agents, people and teams as a list. */
-const whatNames = (id: string, may: May) => (kindOf(id) === "ag" && may("agents.list") ? id : kindOf(id));
+function whatNames(id: string, may: May): string {
+  const kind = kindOf(id);
+  return ONE[kind] && (kind !== "ag" || may("agents.list")) ? id : kind;
+}
 
 function requestName(id: string, may: May): void {
   const kind = KINDS[kindOf(id)];
   const what = whatNames(id, may);
   if (!kind || !may(kind.needs) || performance.now() - (asked.get(what) ?? -REFRESH_MS) < REFRESH_MS) return;
   asked.set(what, performance.now());
-  const list = LISTS[what] ?? (() => nameAgent(id));
-  void list()
-    // The agent may be deleted.
+  const request = LISTS[what] ?? (() => nameOne(id));
+  void request()
+    // It may be deleted.
     .catch((error) => {
       if (isApiError(error) && [403, 404].includes(error.status)) asked.set(what, Number.POSITIVE_INFINITY);
+      else setTimeout(requestAgain, RETRY_MS, what);
     })
     .finally(() => {
       answered.add(what);
@@ -93,9 +106,27 @@ function requestName(id: string, may: May): void {
     });
 }
 
-async function nameAgent(agent_id: string): Promise<void> {
-  agentIs(await api.agents.get({ agent_id }));
+/** After a failure that may pass. */
+function requestAgain(what: string): void {
+  asked.delete(what);
+  notify();
 }
+
+async function nameOne(id: string): Promise<void> {
+  const kind = kindOf(id);
+  await ONE[kind]?.(kind === "ag" ? id : id.slice(kind.length + 1));
+}
+
+/** Names requested one by one. */
+const ONE: Record<string, (id: string) => Promise<void>> = {
+  ag: async (agent_id) => agentIs(await api.agents.get({ agent_id })),
+  run: async (run_id) => titleIs("run", run_id, (await api.runs.get({ run_id })).goal),
+  memory: async (id) => titleIs("memory", id, (await api.memories.get({ id })).title),
+  document: async (document_id) =>
+    titleIs("document", document_id, (await api.documents.get({ document_id })).filename),
+};
+
+const titleIs = (kind: TitledKind, id: string, title: string) => nameIs(titledId(kind, id), title);
 
 function agentIs({ id, name, owner_user_id }: Agent): void {
   owners.set(id, owner_user_id);

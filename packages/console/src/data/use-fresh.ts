@@ -1,46 +1,43 @@
 import { useEffect, useRef } from "react";
-import { isFinal } from "../../../client/errors.ts";
 import type { Loaded } from "./use-load.ts";
 
-type Reloadable = Pick<Loaded<unknown>, "loading" | "error" | "reload">;
+type Reloadable = Pick<Loaded<unknown>, "loading" | "reload">;
 
-/** The shortest time between two reloads, however frequent the changes. */
+/** The shortest pause after a reload, however frequent the changes. */
 const PAUSE_MS = 1000;
-/** Retry interval after a failed reload. */
-const RETRY_MS = 5000;
+/** The pause after a slow one, as a multiple of its time: pages that follow the server must not load it. */
+const PAUSE_FACTOR = 4;
 
 /**
- * Returns a function, for `useOnChange` and similar hooks, that reloads. A call during a reload or the pause after it
- * causes another reload, as does a temporary failure.
+ * Returns a function, for `useOnChange`, that reloads. A call during a reload or the pause after it causes another reload.
  */
 export function useReload(loaded: Reloadable): () => void {
   const latest = useRef(loaded);
   const missed = useRef(false);
-  const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const resting = useRef(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   latest.current = loaded;
   const look = () => {
-    missed.current = latest.current.loading || resting.current !== undefined;
+    missed.current = latest.current.loading || resting.current;
     if (missed.current) return;
-    resting.current = setTimeout(() => {
-      resting.current = undefined;
-      if (missed.current) look();
-    }, PAUSE_MS);
-    void latest.current.reload();
+    resting.current = true;
+    const began = performance.now();
+    void latest.current.reload().finally(() => {
+      const pause = Math.max(PAUSE_MS, PAUSE_FACTOR * (performance.now() - began));
+      timer.current = setTimeout(() => {
+        resting.current = false;
+        if (missed.current) look();
+      }, pause);
+    });
   };
   useEffect(() => {
     if (!loaded.loading && missed.current) look();
   });
-  const { loading, error } = loaded;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each failure by itself
-  useEffect(() => {
-    if (loading || error === undefined || isFinal(error)) return;
-    const timer = setTimeout(look, RETRY_MS);
-    return () => clearTimeout(timer);
-  }, [loading, error]);
   useEffect(
     () => () => {
-      clearTimeout(resting.current);
-      resting.current = undefined;
+      clearTimeout(timer.current);
+      resting.current = false;
+      missed.current = false;
     },
     [],
   );

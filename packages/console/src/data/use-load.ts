@@ -1,8 +1,10 @@
 import { type DependencyList, useCallback, useEffect, useRef, useState } from "react";
 import { useLocation } from "react-router";
+import { isFinal } from "../../../client/errors.ts";
 import { isCredentialRefused } from "../../../client/index.ts";
 import { useSession } from "../shell/session.tsx";
 import { keep, keptAt } from "./kept.ts";
+import { RETRY_MS } from "./retry.ts";
 
 export interface Loaded<T> {
   /** The last data; remains during a reload. */
@@ -22,7 +24,7 @@ interface State<T> {
 
 /**
  * Loads when the dependencies change, and drops answers to outdated requests. With a name, unique on the page, the data
- * is shown at once when the person goes back to the page.
+ * is shown at once when the person goes back to the page. Retries after a temporary failure.
  */
 export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -72,6 +74,13 @@ export function useLoad<T>(
     returned.current = returns;
     void reload();
   }, [returns, reload]);
+
+  const { error, loading } = state;
+  useEffect(() => {
+    if (loading || error === undefined || isFinal(error)) return;
+    const timer = setTimeout(reload, RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [loading, error, reload]);
 
   return { data: state.data, error: state.error, loading: state.loading, reload, set };
 }

@@ -1,5 +1,6 @@
 import { Bug, Unplug } from "lucide-react";
-import { Component, type ReactNode } from "react";
+import { Component, type ReactNode, useEffect } from "react";
+import { RETRY_MS } from "../data/retry.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/page.tsx";
 
@@ -9,6 +10,8 @@ export class NotLoaded extends Error {}
 interface Props {
   /** The content, as the start of a sentence. */
   what: string;
+  /** It is a whole page: if its script is missing, the console is reloaded when the server is back. */
+  reloads?: boolean;
   children: ReactNode;
 }
 
@@ -22,13 +25,14 @@ export class ErrorBoundary extends Component<Props, { error: unknown }> {
 
   override render() {
     const { error } = this.state;
-    const { what, children } = this.props;
+    const { what, reloads, children } = this.props;
     if (error === undefined) return children;
     const reload = <Button onClick={() => location.reload()}>Reload</Button>;
     if ((error as unknown) instanceof NotLoaded) {
       return (
         <Empty icon={Unplug} title={`${what} could not be loaded`} action={reload}>
           The server is not responding. Check your connection, then reload.
+          {reloads && <ReloadWhenBack />}
         </Empty>
       );
     }
@@ -39,4 +43,29 @@ export class ErrorBoundary extends Component<Props, { error: unknown }> {
       </Empty>
     );
   }
+}
+
+/** Reloads once the server answers: browsers remember that a script could not be loaded. */
+function ReloadWhenBack() {
+  useEffect(() => {
+    const timer = setInterval(async () => {
+      const isBack = await fetch("/healthz", { cache: "no-store" }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (isBack && mayReload()) location.reload();
+    }, RETRY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return null;
+}
+
+const RELOADED = "reloaded-at";
+/** The shortest time between two reloads: a script that is missing for good would cause one after another. */
+const RELOAD_MS = 60_000;
+
+function mayReload(): boolean {
+  if (Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) < RELOAD_MS) return false;
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  return true;
 }

@@ -57,7 +57,7 @@ export function Layout() {
       {/* Keeps the focused element from being hidden behind the navigation. */}
       <main ref={main} id="main" className="main" tabIndex={-1} onFocus={() => setOpen(false)}>
         <Lost />
-        <ErrorBoundary key={pathname} what="This page">
+        <ErrorBoundary key={pathname} what="This page" reloads>
           <Suspense fallback={<Skeleton lines={6} />}>
             <Outlet />
           </Suspense>

@@ -9,12 +9,15 @@ import {
   useRef,
   useState,
 } from "react";
+import { isFinal } from "../../../client/errors.ts";
 import type { AuthSessionResult } from "../../../client/index.ts";
 import { isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
 import { forgetKept } from "../data/kept.ts";
+import { forgetLive } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
+import { RETRY_MS } from "../data/retry.ts";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn } from "./sign-in.tsx";
 
@@ -64,6 +67,13 @@ function useSessionState() {
   }, [begin]);
 
   useEffect(() => void load(), [load]);
+  // Opened during an outage: continue when it is over.
+  const { error } = state && "error" in state ? state : {};
+  useEffect(() => {
+    if (error === undefined || isFinal(error)) return;
+    const timer = setTimeout(load, RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [error, load]);
   return { state, setState, begin, load };
 }
 
@@ -122,6 +132,7 @@ export function Session({ children }: { children: ReactNode }) {
 function clearPersonData(): void {
   forgetNames();
   forgetKept();
+  forgetLive();
 }
 
 /** Shown in front of everything open, including dialogs. */

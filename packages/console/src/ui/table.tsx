@@ -1,6 +1,8 @@
+import { ArrowUp } from "lucide-react";
 import type { MouseEvent, ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
-import type { Pages } from "../data/use-list.ts";
+import { number } from "../data/format.ts";
+import type { News, Pages } from "../data/use-list.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
@@ -97,22 +99,38 @@ export interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
 
 /** A table that loads: skeleton, failure, empty state, and more rows on demand. */
 export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
-  const { items, error, loading, more, reload } = pages;
+  const { items, error, loading, more, reload, news } = pages;
   if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
   if (items.length === 0 && !more) return empty;
   return (
     <>
       {actions && <div className="row end list-actions">{actions}</div>}
-      <Table {...table} rows={items} />
-      {error !== undefined && <Failure error={error} retry={more ?? reload} />}
-      {more && (
-        <div className="more">
-          <Button small busy={loading} onClick={more}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <div className="live-list">
+        <ShowNew news={news} />
+        <Table {...table} rows={items} />
+        {error !== undefined && <Failure error={error} retry={more ?? reload} />}
+        {more && (
+          <div className="more">
+            <Button small busy={loading} onClick={more}>
+              Load more
+            </Button>
+          </div>
+        )}
+      </div>
     </>
+  );
+}
+
+/** The number of new rows, over the top of the table: nothing moves until they are shown. */
+function ShowNew({ news }: { news: News | undefined }) {
+  return (
+    <div className="news" role="status">
+      {news && (
+        <Button small kind="primary" icon={ArrowUp} onClick={news.show}>
+          {number(news.count)} new
+        </Button>
+      )}
+    </div>
   );
 }
 

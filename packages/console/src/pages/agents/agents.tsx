@@ -73,7 +73,7 @@ export function Agents() {
 }
 
 function OwnAgents() {
-  const pages = useList(api.agents.listOwn, { include: "delivery" }, "own agents");
+  const pages = useList(api.agents.listOwn, { include: "delivery" }, "own agents", "agent");
   useEvery(REFRESH_MS, useReload(pages));
   return (
     <Page
@@ -121,7 +121,7 @@ function AllAgents() {
   const shown = asked in FILTERS ? (asked as Shown) : "active";
   const q = search.get("q") ?? "";
   const filter = { ...FILTERS[shown], ...(q && { search: q }) };
-  const pages = useList(api.agents.list, { ...filter, include: "delivery", sort: "attention" }, "agents");
+  const pages = useList(api.agents.list, { ...filter, include: "delivery", sort: "attention" }, "agents", "agent");
   useEvery(REFRESH_MS, useReload(pages));
   return (
     <Page

@@ -2,9 +2,7 @@ import { Plus, Smartphone } from "lucide-react";
 import { useState } from "react";
 import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOnChange } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
-import { useReload } from "../../data/use-fresh.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -35,8 +33,9 @@ export function Devices({ agent }: { agent: Agent }) {
       return { items: sessions, next: sessions.length === PAGE ? String(offset + PAGE) : null };
     },
     [agent.id],
+    undefined,
+    ["device", "session"],
   );
-  useOnChange("device", null, true, useReload(list));
   const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
   const connect = (
     <Button icon={Plus} busy={issue.busy} onClick={() => issue.run()}>

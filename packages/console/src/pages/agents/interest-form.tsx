@@ -8,7 +8,7 @@ import { type FieldOf, useDraft } from "../../data/use-draft.ts";
 import { type Task, useFormTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
+import { CheckField, CodeArea, SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -33,6 +33,7 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
     priority: String(interest?.priority ?? 5),
     depth: (interest?.enrichment_depth ?? "none") as Interest["enrichment_depth"],
   });
+  const [service, setService] = useState(false);
   const [result, setResult] = useState<InterestsTestResult>();
   const edits = useRef(0);
   const [{ type, filter }, testedField] = useDraft<Tested>(
@@ -47,7 +48,7 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
   const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
   const test = useFormTask(async () => {
     const before = edits.current;
-    const found = await api.interests.test(subject);
+    const found = await api.interests.test({ ...subject, ...(service && { include_service: true }) });
     // A result belongs to the tested values, even if it arrives late.
     if (edits.current === before) setResult(found);
   });
@@ -78,7 +79,7 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
         <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
         <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
       </div>
-      <Tried test={test} result={result} disabled={type === ""} />
+      <Tried test={test} result={result} disabled={type === ""} service={service} onService={setService} />
     </FormDialog>
   );
 }
@@ -121,15 +122,19 @@ interface TriedProps {
   test: Task<[]>;
   result: InterestsTestResult | undefined;
   disabled: boolean;
+  /** Whether the service's own events are tested too. */
+  service: boolean;
+  onService(wanted: boolean): void;
 }
 
-function Tried({ test, result, disabled }: TriedProps) {
+function Tried({ test, result, disabled, service, onService }: TriedProps) {
   return (
     <>
       <div className="row">
         <Button small icon={FlaskConical} busy={test.busy} disabled={disabled} onClick={() => test.run()}>
           Test on recent events
         </Button>
+        <CheckField label="Service events" checked={service} onChange={onService} />
         {result && (
           <span role="status">
             Matches <strong>{result.matched}</strong> of {plural(result.tested, "event")}

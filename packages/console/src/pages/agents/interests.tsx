@@ -16,7 +16,7 @@ import "./agents.css";
 
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
-  const list = useList(api.interests.list, { agent_id: agent.id });
+  const list = useList(api.interests.list, { agent_id: agent.id }, "interests", "interest");
   const remove = useTask(async (interest: Interest) => {
     const sure = await confirm({
       title: "Delete this interest?",

@@ -30,7 +30,7 @@ const SCOPES: { scope: Scope; means: string }[] = [
 
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
-  const list = useList(api.keys.list, { agent_id: agent.id });
+  const list = useList(api.keys.list, { agent_id: agent.id }, undefined, ["key", "device"]);
   const revoke = useTask(async (key: Key) => {
     const sure = await confirm({
       title: `Revoke ${key.name ?? `${key.prefix}…`}?`,

@@ -14,7 +14,7 @@ export function Channels() {
   const [search, change] = useAddress();
   const navigate = useNavigate();
   const q = search.get("q") ?? "";
-  const pages = useList(api.channels.list, q ? { search: q } : {}, "channels");
+  const pages = useList(api.channels.list, q ? { search: q } : {}, "channels", "channel");
   const create = (
     <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
       Create channel

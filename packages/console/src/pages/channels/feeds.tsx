@@ -16,7 +16,7 @@ import { FilterText } from "../../ui/text.tsx";
 /** The events that a channel receives. */
 export function Feeds({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
-  const list = useList(api.channels.listFeeds, { channel_id });
+  const list = useList(api.channels.listFeeds, { channel_id }, undefined, "channel");
   const remove = useTask(async (feed: Feed) => {
     const text = (
       <>

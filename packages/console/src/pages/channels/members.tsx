@@ -22,7 +22,7 @@ import { Who } from "../../ui/who.tsx";
 export function Members({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
   const nameOf = useNames();
-  const list = useList(api.channels.listMembers, { channel_id });
+  const list = useList(api.channels.listMembers, { channel_id }, undefined, "channel");
   const remove = useTask(async ({ agent_id }: Member) => {
     const name = nameOf(agent_id);
     const text = `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`;

@@ -3,9 +3,7 @@ import { useSearchParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
-import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -38,8 +36,7 @@ const COLUMNS: Column<Document>[] = [
 export function Documents() {
   const [search] = useSearchParams();
   const q = search.get("q") ?? "";
-  const pages = useList(api.documents.list, {}, "documents");
-  useOnChange("document", null, true, useReload(pages));
+  const pages = useList(api.documents.list, {}, "documents", "document");
   return (
     <Page title="Documents" lead="Reference documents that agents search and cite.">
       <div className="stack">

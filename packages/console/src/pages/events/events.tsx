@@ -3,13 +3,13 @@ import { useEffect, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { EventsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLive } from "../../data/live.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { Subject } from "../../ui/subject.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -19,7 +19,11 @@ import "./events.css";
 
 const NAMES = ["type", "source", "subject", "id"] as const;
 type Listed = EventsListResult["events"][number];
-type Filters = Record<(typeof NAMES)[number] | "within", string> & { unmatched: boolean };
+type Filters = Record<(typeof NAMES)[number] | "within", string> & {
+  unmatched: boolean;
+  /** With the service's own events. */
+  service: boolean;
+};
 
 const COLUMNS: Column<Listed>[] = [
   {
@@ -33,7 +37,11 @@ const COLUMNS: Column<Listed>[] = [
   {
     name: "Subject",
     wideOnly: true,
-    cell: ({ payload }) => <span className="muted break">{payload.subject ?? "–"}</span>,
+    cell: ({ payload }) => (
+      <span className="muted break">
+        <Subject event={payload} />
+      </span>
+    ),
   },
   {
     name: "Source",
@@ -58,6 +66,7 @@ export function Events() {
     },
     [JSON.stringify(filters)],
     "events",
+    "event",
   );
   const searching = NAMES.some((name) => filters[name]) || filters.unmatched || filters.within !== "";
   const publish = () => set({ publish: "1" });
@@ -77,16 +86,19 @@ export function Events() {
     >
       <SearchForm
         filters={filters}
-        search={(wanted) => set({ ...wanted, unmatched: wanted.unmatched ? "1" : null })}
+        search={({ unmatched, service, ...texts }) =>
+          set({ ...texts, unmatched: unmatched ? "1" : null, service: service ? "1" : null })
+        }
       />
-      {!searching && <News first={list.items?.[0]?.accepted_at} reload={list.reload} />}
       <List
         pages={list}
         label="Events"
         keyOf={(event) => event.event_id}
         linkOf={(event) => `/events/${event.event_id}`}
         columns={COLUMNS}
-        empty={searching ? <NoMatch /> : <NoEvents publish={publish} />}
+        empty={
+          searching ? <NoMatch filters={filters} /> : <NoEvents publish={publish} service={filters.service} />
+        }
       />
       {search.get("publish") && (
         <Publish
@@ -103,17 +115,33 @@ export function Events() {
   );
 }
 
-function NoMatch() {
+/** The service's own events are hidden until asked for. */
+function HiddenNote({ shown }: { shown: boolean }) {
+  const [search] = useAddress();
+  if (shown) return null;
+  const all = new URLSearchParams(search);
+  all.set("service", "1");
+  return (
+    <p>
+      The service's own events are hidden: <Link to={`/events?${all}`}>show them</Link>.
+    </p>
+  );
+}
+
+function NoMatch({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
   const clear = <Button onClick={() => navigate("/events")}>Clear search</Button>;
   return (
     <Empty icon={Search} title="No matching events" action={clear}>
-      Types are globs: <code>com.github.*</code> matches every type with that prefix.
+      <p>
+        Types are globs: <code>com.github.*</code> matches every type with that prefix.
+      </p>
+      <HiddenNote shown={filters.service || OWN.test(filters.type)} />
     </Empty>
   );
 }
 
-function NoEvents({ publish }: { publish(): void }) {
+function NoEvents({ publish, service }: { publish(): void; service: boolean }) {
   const { may } = useSession();
   const first = (
     <Button icon={Send} onClick={publish}>
@@ -122,14 +150,17 @@ function NoEvents({ publish }: { publish(): void }) {
   );
   return (
     <Empty icon={Radio} title="No events yet" action={first}>
-      Events come from agents, from webhooks and brokers
-      {may("ingest.listWebhooks") && (
-        <>
-          {" "}
-          connected under <Link to="/ingest">Ingest</Link>
-        </>
-      )}
-      , or from here.
+      <p>
+        Events come from agents, from webhooks and brokers
+        {may("ingest.listWebhooks") && (
+          <>
+            {" "}
+            connected under <Link to="/ingest">Ingest</Link>
+          </>
+        )}
+        , or from here.
+      </p>
+      <HiddenNote shown={service} />
     </Empty>
   );
 }
@@ -137,7 +168,11 @@ function NoEvents({ publish }: { publish(): void }) {
 function filtersIn(search: URLSearchParams): Filters {
   const [type = "", source = "", subject = "", id = ""] = NAMES.map((name) => search.get(name) ?? "");
   const within = search.get("within") ?? "";
-  return { type, source, subject, id, within, unmatched: search.get("unmatched") === "1" };
+  const [unmatched, service] = ["unmatched", "service"].map((name) => search.get(name) === "1") as [
+    boolean,
+    boolean,
+  ];
+  return { type, source, subject, id, within, unmatched, service };
 }
 
 const HOUR_MS = 3_600_000;
@@ -148,16 +183,26 @@ const WITHIN = [
   { value: "168", label: "Last 7 days" },
 ];
 
-function paramsOf({ unmatched, within, ...texts }: Filters) {
+/** Types that are searched for are shown whether or not they are the service's own. */
+const OWN = /^(service|memory)\./;
+
+function paramsOf({ unmatched, service, within, ...texts }: Filters) {
   const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ""));
   const since = Number(within) > 0 && new Date(Date.now() - Number(within) * HOUR_MS).toISOString();
-  return { ...given, ...(unmatched && { unmatched }), ...(since && { since }) };
+  const include_service = service || OWN.test(texts.type);
+  return { ...given, include_service, ...(unmatched && { unmatched }), ...(since && { since }) };
 }
 
 function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {
   const [draft, setDraft] = useState(filters);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed stays until something else is searched for
   useEffect(() => setDraft(filters), [JSON.stringify(filters)]);
+  // Shown at once: the address follows a little later.
+  const choose = (change: Partial<Filters>) => {
+    const wanted = { ...draft, ...change };
+    setDraft(wanted);
+    search(wanted);
+  };
   const text = (name: (typeof NAMES)[number], label: string, placeholder: string) => (
     <TextField
       label={label}
@@ -183,32 +228,23 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
         label="Accepted"
         options={WITHIN}
         value={draft.within}
-        onChange={(within) => search({ ...draft, within })}
+        onChange={(within) => choose({ within })}
       />
       <div className="filter-end">
         <CheckField
           label="Unmatched only"
           checked={draft.unmatched}
-          onChange={(unmatched) => search({ ...draft, unmatched })}
+          onChange={(unmatched) => choose({ unmatched })}
+        />
+        <CheckField
+          label="Service events"
+          checked={draft.service}
+          onChange={(service) => choose({ service })}
         />
         <Button type="submit" icon={Search}>
           Search
         </Button>
       </div>
     </form>
-  );
-}
-
-/** Announces newer events without moving the list under the pointer. */
-function News({ first, reload }: { first: string | undefined; reload(): Promise<void> }) {
-  const newest = useLive().stats?.recent[0]?.accepted_at;
-  // The statistics may be older than the list.
-  if (!newest || !first || newest <= first) return null;
-  return (
-    <div>
-      <Button small onClick={() => reload()}>
-        Show newer events
-      </Button>
-    </div>
   );
 }

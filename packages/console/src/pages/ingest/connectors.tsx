@@ -2,8 +2,6 @@ import { Pause, Play, Plug, Trash2 } from "lucide-react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
-import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { IconButton } from "../../ui/button.tsx";
@@ -16,8 +14,7 @@ import { ConnectorDialog } from "./connector-dialog.tsx";
 import { ConnectorState } from "./words.tsx";
 
 export function Connectors() {
-  const pages = useList(api.connectors.list, {});
-  useOnChange("connector", null, true, useReload(pages));
+  const pages = useList(api.connectors.list, {}, "connectors", "connector");
   return (
     <EditableList
       pages={pages}

@@ -48,7 +48,7 @@ const COLUMNS: Column<Webhook>[] = [
 ];
 
 export function Webhooks() {
-  const pages = useList(api.ingest.listWebhooks, {});
+  const pages = useList(api.ingest.listWebhooks, {}, "webhooks", "ingest");
   return (
     <EditableList
       pages={pages}

@@ -53,7 +53,7 @@ export function Listed({ filters, remember }: { filters: MemoryFilters; remember
     ...(neverCited && { never_cited: true }),
   };
   const filtered = Object.keys(params).length > 0;
-  const pages = useList(api.memories.list, params, "memories");
+  const pages = useList(api.memories.list, params, "memories", ["memory", "merge"]);
   return (
     <List
       pages={pages}

@@ -68,6 +68,7 @@ export function Merges() {
     },
     [status],
     "merges",
+    ["merge", "memory"],
   );
   return (
     <Page

@@ -38,7 +38,7 @@ export function Outputs() {
   const [search] = useSearchParams();
   const [saving, setSaving] = useState(false);
   const q = search.get("q") ?? "";
-  const pages = useList(api.outputs.list, {}, "outputs");
+  const pages = useList(api.outputs.list, {}, "outputs", "output");
   const save = (
     <Button kind="primary" icon={Plus} onClick={() => setSaving(true)}>
       Create output

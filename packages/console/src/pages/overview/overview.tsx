@@ -1,18 +1,15 @@
-import { MailX, Radio, Send } from "lucide-react";
 import { Link } from "react-router";
-import type { RecentEvent, Stats } from "../../../../client/index.ts";
+import type { Stats } from "../../../../client/index.ts";
 import { compact, duration } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { ButtonLink } from "../../ui/button.tsx";
-import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
-import { Time } from "../../ui/text.tsx";
+import { Card, Page, Skeleton } from "../../ui/page.tsx";
 import { Tile } from "../../ui/tile.tsx";
-import { EventState } from "../events/state.tsx";
 import { FirstSteps } from "./first-steps.tsx";
+import { Recent } from "./recent.tsx";
 import "./overview.css";
 
 export function Overview() {
@@ -68,7 +65,7 @@ function Flow({ stats }: { stats: Stats }) {
       </div>
       <DeliveryChart />
       <div className="sides with-facts">
-        <Recent events={stats.recent} mayLook={deliveries !== null} />
+        <Recent stats={stats} mayLook={deliveries !== null} />
         <Health health={stats.health} />
       </div>
     </>
@@ -84,53 +81,6 @@ function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> 
       value={compact(pending)}
       note={in_flight ? `${age}, ${compact(in_flight)} in flight` : age}
     />
-  );
-}
-
-function Recent({ events, mayLook }: { events: RecentEvent[]; mayLook: boolean }) {
-  return (
-    <Card
-      title="Latest events"
-      actions={
-        <ButtonLink to="/events" small kind="quiet">
-          All events
-        </ButtonLink>
-      }
-      flush
-    >
-      {events.length === 0 ? (
-        <Empty
-          icon={mayLook ? Radio : MailX}
-          title={mayLook ? "No events yet" : "Only admins see all events"}
-          action={
-            mayLook && (
-              <ButtonLink to="/events?publish=1" icon={Send}>
-                Publish an event
-              </ButtonLink>
-            )
-          }
-        >
-          {mayLook && "Publish an event here, from an agent, or through a webhook under Ingest."}
-        </Empty>
-      ) : (
-        <ul className="recent">
-          {events.map((event) => (
-            <li key={event.event_id}>
-              <Link to={`/events/${event.event_id}`} className="recent-event">
-                <span className="truncate">
-                  <strong>{event.type}</strong>
-                  <span className="faint small truncate">{event.subject ?? event.source}</span>
-                </span>
-                <EventState state={event.state} matched={event.matched_count} />
-                <span className="faint small">
-                  <Time at={event.accepted_at} />
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Card>
   );
 }
 

@@ -2,8 +2,6 @@ import { Paperclip } from "lucide-react";
 import type { RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
-import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
@@ -34,8 +32,7 @@ const COLUMNS: Column<RunArtifact>[] = [
 
 /** The artifacts of a run, and those kept as evidence. */
 export function Artifacts({ run }: { run: RunWithAttempts }) {
-  const pages = useList(api.runs.listArtifacts, { run_id: run.id });
-  useOnChange("run", run.id, true, useReload(pages));
+  const pages = useList(api.runs.listArtifacts, { run_id: run.id }, undefined, "run");
   return (
     <List
       pages={pages}

@@ -3,10 +3,8 @@ import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOnChange } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useReload } from "../../data/use-fresh.ts";
 import { usePages } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
@@ -52,8 +50,8 @@ export function Runs() {
     },
     [status],
     "runs",
+    "run",
   );
-  useOnChange("run", null, true, useReload(pages));
   const begin = (
     <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
       Create run

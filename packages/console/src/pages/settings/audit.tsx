@@ -20,7 +20,7 @@ export function Audit() {
   const action = search.get("action") ?? "";
   const [text, setText] = useState(action);
   useEffect(() => setText(action), [action]);
-  const pages = useList(api.audit.list, action ? { action } : {});
+  const pages = useList(api.audit.list, action ? { action } : {}, "audit", "audit");
   const columns: Column<AuditEntry>[] = [
     { name: "Action", cell: (entry) => <EntryButton entry={entry} open={setShown} /> },
     { name: "Actor", cell: (entry) => (entry.actor_id ? <Who id={entry.actor_id} /> : entry.actor_kind) },

@@ -37,7 +37,7 @@ export function People() {
   const [shown, setShown] = useState<Password>();
   const [search] = useAddress();
   const q = search.get("q") ?? "";
-  const pages = useList(api.users.list, q ? { search: q } : {});
+  const pages = useList(api.users.list, q ? { search: q } : {}, "people", "user");
   const columns: Column<User>[] = [
     {
       name: "Person",

@@ -22,7 +22,7 @@ const STATUSES = ["active", "completed", "archived"] as const;
 /** Projects, which group memories, runs and outputs. */
 export function Projects() {
   const { may } = useSession();
-  const pages = useList(api.projects.list, {});
+  const pages = useList(api.projects.list, {}, "projects", "project");
   return (
     <EditableList
       pages={pages}

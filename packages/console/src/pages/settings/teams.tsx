@@ -23,7 +23,7 @@ const COLUMNS: Column<Team>[] = [
 
 /** Agents of a team read each other's memories of scope `team`. */
 export function Teams() {
-  const pages = useList(api.teams.list, {});
+  const pages = useList(api.teams.list, {}, "teams", "team");
   return (
     <EditableList
       pages={pages}
