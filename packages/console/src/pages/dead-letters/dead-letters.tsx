@@ -1,84 +1,114 @@
-import { CircleCheck, RotateCw } from "lucide-react";
+import { CircleCheck, SearchX } from "lucide-react";
 import { useState } from "react";
 import type { DeadLetter } from "../../../../client/index.ts";
-import { api } from "../../data/api.ts";
-import { number, plural } from "../../data/format.ts";
-import { useLive } from "../../data/live.ts";
+import { api, serverNow } from "../../data/api.ts";
+import { number } from "../../data/format.ts";
+import { useOnChange } from "../../data/live.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { type Pages, useList } from "../../data/use-list.ts";
+import { useReload } from "../../data/use-fresh.ts";
+import { useList } from "../../data/use-list.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { Subject } from "../../ui/subject.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
+import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
+import { Filters, filterIn, type LetterFilter, NO_FILTER } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
 import { Inspect } from "./inspect.tsx";
-import { Replay, type Wanted } from "./replay.tsx";
-import { typeOf } from "./words.ts";
+import { SelectBar } from "./select-bar.tsx";
+import { causeOf, headersOf, typeOf } from "./words.ts";
 import "./dead-letters.css";
 
-/** Dead letters by reason, to inspect and replay. */
+type Acting = { action: BulkAction; wanted: Wanted };
+
+/** Dead letters by cause, to inspect, replay and discard. */
 export function DeadLetters() {
   const [search, change] = useAddress();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [replaying, setReplaying] = useState<Wanted>();
-  const list = useList(api.deliveries.deadLetters, { limit: 200 });
-  const reason = search.get("reason");
-  const shown = reason === null ? list.items : list.items?.filter((each) => each.dlq_reason === reason);
+  const filter = filterIn(search);
+  const isFiltered = Object.keys(filter).length > 0;
+  const list = useList(api.deliveries.deadLetters, filter, "dead letters", "event");
+  const groups = useGroups(filter);
+  const selection = useSelection(list.items?.map(({ id }) => id) ?? []);
+  const [everything, setEverything] = useState<string>();
+  const [acting, setActing] = useState<Acting>();
+  // A selection of all belongs to one filter.
+  const place = JSON.stringify(filter);
+  const isEverything = everything === place;
   const opened = list.items?.find(({ id }) => id === search.get("letter"));
-  const set = (name: string, value: string | null) => change({ [name]: value });
+  const { reason = null } = filter;
+  const total =
+    reason === null ? groups.total : (groups.groups.find((each) => each.dlq_reason === reason)?.count ?? 0);
+  // Only those that the person could see: others may arrive before the answer.
+  const until = () => new Date(serverNow()).toISOString();
   const done = async () => {
-    setReplaying(undefined);
-    setSelected(new Set());
-    // The chosen reason may have no letters left.
-    change({ letter: null, reason: null });
-    await list.reload();
+    setActing(undefined);
+    setEverything(undefined);
+    selection.all(false);
+    // All of the chosen cause are gone, unless some were named.
+    change({ letter: null, ...(!acting?.wanted.ids && { reason: null }) });
+    await Promise.all([list.reload(), groups.reload()]);
   };
-  const replaySelected = selected.size > 0 && (
-    <Button kind="primary" icon={RotateCw} onClick={() => setReplaying({ ids: [...selected] })}>
-      Replay {number(selected.size)} selected
-    </Button>
-  );
+  const isEmpty = list.items?.length === 0 && !list.more;
   return (
     <Page
       title="Dead letters"
       lead="Deliveries that failed every attempt, and input that could not be mapped to an event."
-      actions={replaySelected}
     >
-      {list.items && list.items.length > 0 && (
-        <Groups
-          letters={list.items}
-          more={list.more !== undefined}
-          chosen={reason}
-          choose={(wanted) => set("reason", wanted)}
-          replay={(wanted) => setReplaying({ reason: wanted })}
+      {(isFiltered || !isEmpty) && <Filters filter={filter} />}
+      <Groups
+        {...groups}
+        chosen={reason}
+        choose={(wanted) => change({ reason: wanted })}
+        act={(action, cause) => setActing({ action, wanted: { ...filter, reason: cause, until: until() } })}
+      />
+      {!isEmpty && list.items && (
+        <SelectBar
+          selection={selection}
+          shown={list.items.length}
+          total={total}
+          more={groups.more}
+          everything={isEverything}
+          setEverything={(wanted) => setEverything(wanted ? place : undefined)}
+          act={(action) =>
+            setActing({
+              action,
+              wanted: isEverything ? { ...filter, until: until() } : { ids: selection.ids },
+            })
+          }
         />
       )}
-      <News list={list} />
       <List
-        pages={{ ...list, items: shown }}
+        pages={list}
         label="Dead letters"
-        columns={columnsOf(selected, setSelected, (id) => set("letter", id))}
-        empty={NONE}
+        columns={columnsOf(selection, isEverything, (id) => change({ letter: id }))}
+        empty={isFiltered ? <NoMatch /> : NONE}
       />
-      {reason !== null && shown?.length === 0 && <NoneOfReason of={list.items?.length ?? 0} />}
-      {opened && !replaying && (
+      {opened && !acting && (
         <Inspect
           letter={opened}
-          onClose={() => set("letter", null)}
-          onReplay={() => setReplaying({ ids: [opened.id] })}
-          onDone={done}
+          onClose={() => change({ letter: null })}
+          act={(action) => setActing({ action, wanted: { ids: [opened.id] } })}
         />
       )}
-      {replaying && <Replay wanted={replaying} onClose={() => setReplaying(undefined)} onDone={done} />}
+      {acting && <Bulk {...acting} onClose={() => setActing(undefined)} onDone={done} />}
     </Page>
   );
 }
 
-function toggled(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(selected);
-  if (!next.delete(id)) next.add(id);
-  return next;
+/** The causes of the letters that match the rest of the filter. */
+function useGroups({ reason: _, ...filter }: LetterFilter) {
+  const loaded = useLoad(
+    (signal) => api.deliveries.deadLetterGroups(filter, { signal }),
+    [JSON.stringify(filter)],
+    "causes",
+  );
+  useOnChange("event", null, true, useReload(loaded));
+  const { groups = [], total = 0, more = false } = loaded.data ?? {};
+  return { groups, total, more, reload: loaded.reload };
 }
 
 const NONE = (
@@ -87,28 +117,44 @@ const NONE = (
   </Empty>
 );
 
-function NoneOfReason({ of }: { of: number }) {
-  return <p className="muted">None of the {plural(of, "loaded dead letter")} has this reason.</p>;
+function NoMatch() {
+  const [, change] = useAddress();
+  const clear = <Button onClick={() => change(NO_FILTER)}>Clear filters</Button>;
+  return <Empty icon={SearchX} title="No matching dead letters" action={clear} />;
 }
 
 const columnsOf = (
-  selected: ReadonlySet<string>,
-  onSelect: (selected: ReadonlySet<string>) => void,
+  selection: Selection,
+  everything: boolean,
   open: (id: string) => void,
 ): Column<DeadLetter>[] => [
   {
     name: "Event",
     cell: (letter) => (
-      <span className="row nowrap">
+      <span className="letter">
         <input
           type="checkbox"
           aria-label={`Select ${typeOf(letter)}`}
-          checked={selected.has(letter.id)}
-          onChange={() => onSelect(toggled(selected, letter.id))}
+          checked={everything || selection.has(letter.id)}
+          disabled={everything}
+          onChange={({ nativeEvent }) =>
+            selection.toggle(letter.id, (nativeEvent as unknown as MouseEvent).shiftKey)
+          }
         />
-        <button type="button" className="link break" onClick={() => open(letter.id)}>
-          {typeOf(letter)}
-        </button>
+        <span className="letter-words">
+          <button type="button" className="link break" onClick={() => open(letter.id)}>
+            {typeOf(letter)}
+          </button>
+          <About letter={letter} />
+        </span>
+      </span>
+    ),
+  },
+  {
+    name: "Error",
+    cell: ({ dlq_reason }) => (
+      <span className="letter-error" title={dlq_reason}>
+        {causeOf(dlq_reason).cause}
       </span>
     ),
   },
@@ -116,23 +162,16 @@ const columnsOf = (
     name: "Agent",
     cell: ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>),
   },
-  { name: "Reason", cell: (letter) => <span className="muted">{letter.dlq_reason}</span> },
   { name: "Attempts", end: true, wideOnly: true, cell: (letter) => number(letter.attempt_count) },
   { name: "Failed at", end: true, cell: (letter) => <Time at={letter.dead_lettered_at} /> },
 ];
 
-/** Announces new dead letters without moving the list under the pointer. */
-function News({ list }: { list: Pages<unknown> }) {
-  const dead = useLive().stats?.deliveries?.dead;
-  const [known, setKnown] = useState<{ items: unknown; dead: number }>();
-  if (dead === undefined || !list.items) return null;
-  if (known?.items !== list.items) setKnown({ items: list.items, dead });
-  if (!known || dead === known.dead) return null;
+/** The subject of the event, else its source. */
+function About({ letter }: { letter: DeadLetter }) {
+  const { subject, ...event } = headersOf(letter);
   return (
-    <div>
-      <Button small busy={list.loading} onClick={list.reload}>
-        Show changes
-      </Button>
-    </div>
+    <span className="muted small break">
+      {subject ? <Subject event={{ ...event, subject }} /> : letter.source}
+    </span>
   );
 }

@@ -1,43 +1,72 @@
-import { RotateCw } from "lucide-react";
-import type { DeadLetter } from "../../../../client/index.ts";
-import { number } from "../../data/format.ts";
-import { Button } from "../../ui/button.tsx";
+import { RotateCw, Trash2 } from "lucide-react";
+import type { DeliveriesDeadLetterGroupsResult } from "../../../../client/index.ts";
+import { number, plural } from "../../data/format.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Time } from "../../ui/text.tsx";
+import type { BulkAction } from "./bulk.tsx";
+import { causeOf } from "./words.ts";
 
 interface Props {
-  letters: readonly DeadLetter[];
-  /** More letters are not loaded yet. */
+  groups: DeliveriesDeadLetterGroupsResult["groups"];
+  /** Others are not counted. */
   more: boolean;
   chosen: string | null;
   choose(reason: string | null): void;
-  replay(reason: string): void;
+  act(action: BulkAction, reason: string): void;
 }
 
-/** The reasons, most frequent first; one narrows the list, and all letters of one can be replayed together. */
-export function Groups({ letters, more, chosen, choose, replay }: Props) {
-  const counts = new Map<string, number>();
-  for (const { dlq_reason } of letters) counts.set(dlq_reason, (counts.get(dlq_reason) ?? 0) + 1);
-  const groups = [...counts].sort(([, a], [, b]) => b - a);
+/** The causes, most frequent first; one narrows the list, and all letters of one can be replayed or discarded together. */
+export function Groups({ groups, more, chosen, choose, act }: Props) {
   return (
-    <ul className="groups">
-      {groups.map(([reason, count]) => (
-        <li key={reason} className={reason === chosen ? "group on" : "group"}>
-          <button
-            type="button"
-            className="group-name"
-            aria-pressed={reason === chosen}
-            onClick={() => choose(reason === chosen ? null : reason)}
+    <ul className="groups" aria-label="Causes">
+      {groups.map((group) => (
+        <li key={group.dlq_reason} className={group.dlq_reason === chosen ? "group on" : "group"}>
+          <Cause
+            group={group}
+            more={more}
+            isChosen={group.dlq_reason === chosen}
+            choose={() => choose(group.dlq_reason === chosen ? null : group.dlq_reason)}
+          />
+          <IconButton
+            icon={Trash2}
+            label={`Discard all: ${group.dlq_reason}`}
+            onClick={() => act("discard", group.dlq_reason)}
+          />
+          <Button
+            small
+            icon={RotateCw}
+            onClick={() => act("replay", group.dlq_reason)}
+            aria-label={`Replay all: ${group.dlq_reason}`}
           >
-            <strong className="num">
-              {number(count)}
-              {more && "+"}
-            </strong>
-            <span className="group-reason">{reason}</span>
-          </button>
-          <Button small icon={RotateCw} onClick={() => replay(reason)} aria-label={`Replay all: ${reason}`}>
             Replay all
           </Button>
         </li>
       ))}
     </ul>
+  );
+}
+
+interface CauseProps extends Pick<Props, "more"> {
+  group: Props["groups"][number];
+  isChosen: boolean;
+  choose(): void;
+}
+
+function Cause({ group: { dlq_reason, count, agents, latest_at }, more, isChosen, choose }: CauseProps) {
+  const { cause, attempts } = causeOf(dlq_reason);
+  return (
+    <button type="button" className="group-name" aria-pressed={isChosen} title={dlq_reason} onClick={choose}>
+      <strong className="num">
+        {number(count)}
+        {more && "+"}
+      </strong>
+      <span className="group-words">
+        <span className="group-reason">{cause}</span>
+        <span className="faint small">
+          {agents > 0 ? plural(agents, "agent") : "No agent"}
+          {attempts !== null && `, after ${plural(attempts, "attempt")}`}, latest <Time at={latest_at} />
+        </span>
+      </span>
+    </button>
   );
 }

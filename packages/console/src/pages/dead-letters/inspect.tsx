@@ -1,39 +1,26 @@
 import { RotateCw, Trash2 } from "lucide-react";
 import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
-import { api } from "../../data/api.ts";
 import { fullTime } from "../../data/format.ts";
 import { useNames } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/page.tsx";
+import { Subject } from "../../ui/subject.tsx";
 import { Json } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { typeOf } from "./words.ts";
+import type { BulkAction } from "./bulk.tsx";
+import { headersOf, typeOf } from "./words.ts";
 
 interface Props {
   letter: DeadLetter;
   onClose(): void;
-  onReplay(): void;
-  onDone(): unknown;
+  act(action: BulkAction): void;
 }
 
 /** One dead letter: its content, its error and the possible actions. */
-export function Inspect({ letter, onClose, onReplay, onDone }: Props) {
+export function Inspect({ letter, onClose, act }: Props) {
   const nameOf = useNames();
-  const discard = useTask(async () => {
-    const sure = await confirm({
-      title: "Discard this dead letter?",
-      text: "It can no longer be replayed. The event itself is kept until its retention ends. This cannot be undone.",
-      action: "Discard",
-    });
-    if (!sure) return;
-    await api.deliveries.discard({ id: letter.id });
-    toast({ title: "Dead letter discarded." });
-    await onDone();
-  });
+  const { subject, ...event } = headersOf(letter);
   return (
     <Dialog
       wide
@@ -42,10 +29,10 @@ export function Inspect({ letter, onClose, onReplay, onDone }: Props) {
       onClose={onClose}
       footer={
         <>
-          <Button kind="remove" icon={Trash2} busy={discard.busy} onClick={() => discard.run()}>
+          <Button kind="remove" icon={Trash2} onClick={() => act("discard")}>
             Discard
           </Button>
-          <Button kind="primary" icon={RotateCw} onClick={onReplay}>
+          <Button kind="primary" icon={RotateCw} onClick={() => act("replay")}>
             Replay
           </Button>
         </>
@@ -60,6 +47,7 @@ export function Inspect({ letter, onClose, onReplay, onDone }: Props) {
             ) : (
               "None: not an event"
             ),
+            Subject: subject && <Subject event={{ ...event, subject }} />,
             Attempts: letter.attempt_count,
             "Failed at": fullTime(letter.dead_lettered_at),
             Source: letter.source ?? "–",

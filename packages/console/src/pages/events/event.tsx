@@ -3,13 +3,14 @@ import { useParams } from "react-router";
 import type { EventsGetResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number } from "../../data/format.ts";
-import { useOnFlow } from "../../data/live.ts";
+import { useOnChange } from "../../data/live.ts";
 import { useReload } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
+import { Subject } from "../../ui/subject.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Id, Json } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -25,7 +26,7 @@ const ABOVE = [{ to: "/events", label: "Events" }];
 export function Event() {
   const { id = "" } = useParams();
   const event = useLoad((signal) => api.events.get({ event_id: id }, { signal }), [id]);
-  useOnFlow(event.data !== undefined && isUnderWay(event.data), useReload(event));
+  useOnChange("event", null, true, useReload(event));
   const data = event.data;
   return (
     <Page
@@ -35,17 +36,13 @@ export function Event() {
       actions={data?.state === "parked" && <Retry id={id} done={event.reload} />}
     >
       <Load of={event} lines={8}>
-        {(loaded) => <Story event={loaded} />}
+        {(loaded) => <Story event={loaded} reload={event.reload} />}
       </Load>
     </Page>
   );
 }
 
-function isUnderWay({ state, deliveries }: EventsGetResult): boolean {
-  return state === "accepted" || deliveries.pending > 0;
-}
-
-function Story({ event }: { event: EventsGetResult }) {
+function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<void> }) {
   const { payload, deliveries, receivers } = event;
   return (
     <div className="stack loose">
@@ -53,7 +50,7 @@ function Story({ event }: { event: EventsGetResult }) {
         <Facts
           wide="Deliveries"
           of={{
-            Subject: payload.subject ?? "–",
+            Subject: <Subject event={payload} />,
             Source: payload.source,
             Accepted: fullTime(event.accepted_at),
             "Event ID": <Id>{event.event_id}</Id>,
@@ -86,7 +83,7 @@ function Story({ event }: { event: EventsGetResult }) {
             </Empty>
           )}
           {receivers?.map((receiver) => (
-            <Receiver key={receiver.delivery_id} receiver={receiver} />
+            <Receiver key={receiver.delivery_id} receiver={receiver} reload={reload} />
           ))}
         </div>
         <Card title="Envelope">

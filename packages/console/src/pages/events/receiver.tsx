@@ -1,16 +1,20 @@
+import { RotateCw, Trash2 } from "lucide-react";
+import { useState } from "react";
 import { Link } from "react-router";
 import type { EventReceiver, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Who } from "../../ui/who.tsx";
+import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 import { DeliveryState } from "./state.tsx";
 import { Timeline } from "./timeline.tsx";
 
 /** One receiver of an event: the state of its delivery, and why it was delivered. */
-export function Receiver({ receiver }: { receiver: EventReceiver }) {
-  const { agent_id, state, attempt_count, matched, timeline } = receiver;
+export function Receiver({ receiver, reload }: { receiver: EventReceiver; reload(): Promise<void> }) {
+  const { delivery_id, agent_id, state, attempt_count, matched, timeline } = receiver;
   return (
     <Card
       title={<Who id={agent_id} />}
@@ -24,8 +28,36 @@ export function Receiver({ receiver }: { receiver: EventReceiver }) {
       <div className="stack">
         <Why agent_id={agent_id} matched={matched} />
         <Timeline entries={timeline} />
+        {state === "dead" && <DeadActions delivery_id={delivery_id} done={reload} />}
       </div>
     </Card>
+  );
+}
+
+/** What to do with a dead-lettered delivery. */
+function DeadActions({ delivery_id, done }: { delivery_id: string; done(): Promise<void> }) {
+  const [action, setAction] = useState<BulkAction>();
+  const finish = async () => {
+    setAction(undefined);
+    await done();
+  };
+  return (
+    <div className="row end">
+      <Button small kind="remove" icon={Trash2} onClick={() => setAction("discard")}>
+        Discard
+      </Button>
+      <Button small icon={RotateCw} onClick={() => setAction("replay")}>
+        Replay
+      </Button>
+      {action && (
+        <Bulk
+          action={action}
+          wanted={{ ids: [delivery_id] }}
+          onClose={() => setAction(undefined)}
+          onDone={finish}
+        />
+      )}
+    </div>
   );
 }
 
