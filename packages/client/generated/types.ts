@@ -224,12 +224,32 @@ export interface Api {
      *
      * Needs the scope `receive`. */
     stream: StreamCall<DeliveriesStreamParams>;
+    /** Count deliveries by state.
+     *
+     * Counts the caller's deliveries. For admins, counts the tenant's, with one row per agent on the page; `oldest_age_seconds` then covers these agents only.
+     *
+     * Needs the scope `receive`. */
+    stats: Call<DeliveriesStatsParams, DeliveriesStatsResult>;
+    /** List an agent's deliveries, newest first.
+     *
+     * For the agent itself, the person who owns it, and admins. Leases nothing. */
+    list: PagedCall<DeliveriesListParams, DeliveriesListResult, DeliveriesListResult["deliveries"][number]>;
+    /** Discard an agent's pending deliveries.
+     *
+     * Discards what waits to be delivered; the agent will not receive it, also not by a replay. Deliveries in flight and dead letters are kept. At most 10,000 per request; `more` is true if others are left. For the person who owns the agent, and admins. */
+    drain: Call<DeliveriesDrainParams, DeliveriesDrainResult>;
     /** List dead letters, newest first.
      *
-     * Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's.
+     * Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's. With `type` or `text`, a page may have fewer than `limit` and still a `next_cursor`.
      *
      * Needs the scope `receive`. */
     deadLetters: PagedCall<DeliveriesDeadLettersParams, DeliveriesDeadLettersResult, DeliveriesDeadLettersResult["items"][number]>;
+    /** Group dead letters by reason.
+     *
+     * Counts the caller's dead letters by their exact reason, most frequent first; for admins, the whole tenant's. Counts the latest 10,000 that match; `more` is true if there are others.
+     *
+     * Needs the scope `receive`. */
+    deadLetterGroups: Call<DeliveriesDeadLetterGroupsParams, DeliveriesDeadLetterGroupsResult>;
     /** Replay a dead letter.
      *
      * Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry budget if it still matches, and matching agents that never received the event get it. Input that could not be mapped is mapped again.
@@ -238,20 +258,20 @@ export interface Api {
     replay: Call<DeliveriesReplayParams, DeliveriesReplayResult>;
     /** Replay many dead letters.
      *
-     * Pass either `ids` or `reason`. Replays at most 10,000 per request; `more` is true if others are left.
+     * Pass either `ids` or at least one other filter: `until` alone selects all. Replays at most 10,000 per request; `more` is true if others are left.
      *
      * Needs the scope `receive`. */
     replayMany: Call<DeliveriesReplayManyParams, DeliveriesReplayManyResult>;
+    /** Delete many dead letters.
+     *
+     * Pass either `ids` or at least one other filter: `until` alone selects all. Deletes at most 10,000 per request; `more` is true if others are left. They can no longer be replayed.
+     *
+     * Needs the scope `receive`. */
+    discardMany: Call<DeliveriesDiscardManyParams, DeliveriesDiscardManyResult>;
     /** Delete a dead letter.
      *
      * Needs the scope `receive`. */
     discard: Call<DeliveriesDiscardParams, DeliveriesDiscardResult>;
-    /** Count deliveries by state.
-     *
-     * Counts the caller's deliveries. For admins, counts the tenant's, with one row per agent on the page; `oldest_age_seconds` then covers these agents only.
-     *
-     * Needs the scope `receive`. */
-    stats: Call<DeliveriesStatsParams, DeliveriesStatsResult>;
   };
   devices: {
     /** Issue a code that connects a device to an agent.
@@ -564,7 +584,7 @@ export interface Api {
     history: Call<LiveHistoryParams, LiveHistoryResult>;
     /** Stream the event traffic as server-sent events.
      *
-     * Sends `event: stats` with the data of `GET /stats`, at once and then every 2 seconds, and `event: changed` with `{resource, ids}` after runs, documents, devices or connectors changed. `ids` lists runs only and is empty if many changed. If a node crashes, some changes may not be reported. */
+     * Sends `event: stats` with the data of `GET /stats`, at once and then every 2 seconds, and `event: changed` with `{resource, ids}` after a change of anything but events and deliveries, whose `changes` is in the statistics. `ids` lists runs only and is empty if many changed. If a node crashes, some changes may not be reported. */
     watch: StreamCall<LiveWatchParams>;
   };
   memories: {
@@ -1113,6 +1133,7 @@ export interface AgentsCreateResult {
   push_stopped: boolean;
   created_at: string;
   updated_at: string;
+  delivery?: DeliveryHealth;
   /** Secret that signs pushes (Standard Webhooks). Shown only once. */
   signing_secret: string;
 }
@@ -1122,6 +1143,12 @@ export interface AgentsListParams {
   offset?: number;
   /** Maximum number of results. */
   limit?: number;
+  /** Adds `delivery`: how the agent's deliveries go. */
+  include?: "delivery";
+  /** Only agents that are unreachable, stuck, failing or behind, the worst first. */
+  needs_attention?: boolean;
+  /** `attention`: agents that need attention first. Default: `created`, oldest first. */
+  sort?: "created" | "attention";
   /** Only agents with this status. */
   status?: "active" | "inactive";
   /** Part of the name or the description; case is ignored. */
@@ -1138,6 +1165,8 @@ export interface AgentsListOwnParams {
   offset?: number;
   /** Maximum number of results. */
   limit?: number;
+  /** Adds `delivery`: how the agent's deliveries go. */
+  include?: "delivery";
 }
 
 export interface AgentsListOwnResult {
@@ -1148,6 +1177,8 @@ export interface AgentsListOwnResult {
 export interface AgentsGetParams {
   /** Id of the agent. */
   agent_id: string;
+  /** Adds `delivery`: how the agent's deliveries go. */
+  include?: "delivery";
 }
 
 export type AgentsGetResult = Agent;
@@ -1626,62 +1657,6 @@ export interface DeliveriesStreamParams {
 
 export type DeliveriesStreamResult = string;
 
-export interface DeliveriesDeadLettersParams {
-  /** Maximum number of results. */
-  limit?: number;
-  /** `next_cursor` of the previous page. */
-  cursor?: string;
-}
-
-export interface DeliveriesDeadLettersResult {
-  items: Array<DeadLetter>;
-  /** Number of dead letters on this page. */
-  count: number;
-  next_cursor: string | null;
-}
-
-export interface DeliveriesReplayParams {
-  /** Id of the delivery, not of its event. */
-  id: string;
-  /** Only report what would happen. Default: false. */
-  dry_run?: boolean;
-}
-
-export interface DeliveriesReplayResult {
-  /** Id of the delivery, not of its event. */
-  id: string;
-  status: "accepted" | "dry_run";
-  /** On a dry run: the agents that would receive the event. */
-  receivers?: Array<string>;
-}
-
-export interface DeliveriesReplayManyParams {
-  /** Dead letters to replay. */
-  ids?: Array<string>;
-  /** Only this exact `dlq_reason`. */
-  reason?: string;
-  /** Only report what would happen. Default: false. */
-  dry_run?: boolean;
-}
-
-export interface DeliveriesReplayManyResult {
-  status: "accepted" | "dry_run";
-  /** Dead letters selected. */
-  count: number;
-  groups: Array<{
-    dlq_reason: string;
-    count: number;
-  }>;
-  more: boolean;
-}
-
-export interface DeliveriesDiscardParams {
-  /** Id of the delivery, not of its event. */
-  id: string;
-}
-
-export type DeliveriesDiscardResult = undefined;
-
 export interface DeliveriesStatsParams {
   /** Agents per page. */
   limit?: number;
@@ -1713,6 +1688,163 @@ export interface DeliveriesStatsResult {
   /** Agents of the tenant. */
   total?: number;
 }
+
+export interface DeliveriesListParams {
+  /** Id of the agent. */
+  agent_id: string;
+  /** Only these. `pending`: `ready`, `in_flight` and `waiting`. */
+  status?: "pending" | "ready" | "in_flight" | "waiting" | "acknowledged" | "dead" | "discarded";
+  /** Maximum number of results. */
+  limit?: number;
+  /** `next_cursor` of the previous page. */
+  cursor?: string;
+}
+
+export interface DeliveriesListResult {
+  deliveries: Array<AgentDelivery>;
+  next_cursor: string | null;
+}
+
+export interface DeliveriesDrainParams {
+  /** Id of the agent. */
+  agent_id: string;
+  /** Only deliveries created before this time. Default: now. */
+  before?: string;
+}
+
+export interface DeliveriesDrainResult {
+  discarded: number;
+  /** Deliveries in flight, which were kept. */
+  in_flight: number;
+  /** Pass this to discard those left, and no later ones. */
+  before: string;
+  more: boolean;
+}
+
+export interface DeliveriesDeadLettersParams {
+  /** Only this exact `dlq_reason`. */
+  reason?: string;
+  /** Only this agent's. */
+  agent_id?: string;
+  /** Only events whose type matches this glob. */
+  type?: string;
+  /** Only those with this text, in any case, in reason, type, subject or source. */
+  text?: string;
+  /** Maximum number of results. */
+  limit?: number;
+  /** `next_cursor` of the previous page. */
+  cursor?: string;
+}
+
+export interface DeliveriesDeadLettersResult {
+  items: Array<DeadLetter>;
+  /** Number of dead letters on this page. */
+  count: number;
+  next_cursor: string | null;
+}
+
+export interface DeliveriesDeadLetterGroupsParams {
+  /** Only this agent's. */
+  agent_id?: string;
+  /** Only events whose type matches this glob. */
+  type?: string;
+  /** Only those with this text, in any case, in reason, type, subject or source. */
+  text?: string;
+}
+
+export interface DeliveriesDeadLetterGroupsResult {
+  /** At most 100. */
+  groups: Array<{
+    dlq_reason: string;
+    count: number;
+    /** Number of agents. */
+    agents: number;
+    latest_at: string;
+  }>;
+  /** Dead letters of all groups. */
+  total: number;
+  more: boolean;
+}
+
+export interface DeliveriesReplayParams {
+  /** Id of the delivery, not of its event. */
+  id: string;
+  /** Only report what would happen. Default: false. */
+  dry_run?: boolean;
+}
+
+export interface DeliveriesReplayResult {
+  /** Id of the delivery, not of its event. */
+  id: string;
+  status: "accepted" | "dry_run";
+  /** On a dry run: the agents that would receive the event. */
+  receivers?: Array<string>;
+}
+
+export interface DeliveriesReplayManyParams {
+  /** Only these. */
+  ids?: Array<string>;
+  /** Only this exact `dlq_reason`. */
+  reason?: string;
+  /** Only this agent's. */
+  agent_id?: string;
+  /** Only events whose type matches this glob. */
+  type?: string;
+  /** Only those with this text, in any case, in reason, type, subject or source. */
+  text?: string;
+  /** Only those dead-lettered until this time. */
+  until?: string;
+  /** Only report what would happen. Default: false. */
+  dry_run?: boolean;
+}
+
+export interface DeliveriesReplayManyResult {
+  status: "accepted" | "dry_run";
+  /** Dead letters selected. */
+  count: number;
+  groups: Array<{
+    dlq_reason: string;
+    count: number;
+  }>;
+  /** Whether others are left: repeat the request. */
+  more: boolean;
+}
+
+export interface DeliveriesDiscardManyParams {
+  /** Only these. */
+  ids?: Array<string>;
+  /** Only this exact `dlq_reason`. */
+  reason?: string;
+  /** Only this agent's. */
+  agent_id?: string;
+  /** Only events whose type matches this glob. */
+  type?: string;
+  /** Only those with this text, in any case, in reason, type, subject or source. */
+  text?: string;
+  /** Only those dead-lettered until this time. */
+  until?: string;
+  /** Only report what would happen. Default: false. */
+  dry_run?: boolean;
+}
+
+export interface DeliveriesDiscardManyResult {
+  status: "accepted" | "dry_run";
+  /** Dead letters selected. */
+  count: number;
+  groups: Array<{
+    dlq_reason: string;
+    count: number;
+  }>;
+  /** Whether others are left: repeat the request. */
+  more: boolean;
+}
+
+export interface DeliveriesDiscardParams {
+  /** Id of the delivery, not of its event. */
+  id: string;
+}
+
+export type DeliveriesDiscardResult = undefined;
 
 export interface DevicesIssueParams {
   /** Id of the agent. */
@@ -1944,6 +2076,8 @@ export interface EventsListParams {
   since?: string;
   /** Only events that matched no agent. */
   unmatched?: boolean;
+  /** False: without the service's own events (`service.*`, `memory.cited`). */
+  include_service?: boolean;
   /** Maximum number of results. */
   limit?: number;
   /** `next_cursor` of the previous page. */
@@ -2374,6 +2508,8 @@ export type InterestsDeleteResult = undefined;
 export interface InterestsTestParams {
   /** Id of the agent. */
   agent_id: string;
+  /** Whether to test on the service's own events too (`service.*`, `memory.cited`). Default: only if the type begins with `service.` or `memory.`, because other globs never match them. */
+  include_service?: boolean;
   /** Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression?: string | null;
@@ -3740,6 +3876,34 @@ export interface Agent {
   push_stopped: boolean;
   created_at: string;
   updated_at: string;
+  delivery?: DeliveryHealth;
+}
+
+export interface AgentDelivery {
+  /** Id of the delivery, not of its event. */
+  id: string;
+  /** `ready`: not leased yet. `in_flight`: leased. `waiting`: will be retried. `dead`: a dead letter. `discarded`: removed by a person, or as a dead letter. */
+  status: "ready" | "in_flight" | "waiting" | "acknowledged" | "dead" | "discarded";
+  event: {
+    /** Id of the event. */
+    event_id: string;
+    type: string;
+    source: string;
+    subject: string | null;
+  } | null;
+  attempt_count: number;
+  next_attempt_at: string | null;
+  last_error: {
+    at: string;
+    reason: string;
+  } | null;
+  created_at: string;
+  /** Oldest first; the latest 20. */
+  timeline: Array<{
+    at: string;
+    what: string;
+    reason?: string;
+  }>;
 }
 
 export interface Audience {
@@ -3970,6 +4134,28 @@ export interface DeliveryEvent {
   lease_expires_at: string;
   /** The agent's interests and the channel feeds that matched the event. */
   matched: Matched;
+}
+
+export interface DeliveryHealth {
+  /** `unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a delivery has been pending for `STUCK_AFTER_SECONDS` (5 minutes), and none was acknowledged in that time. `failing`: it has dead letters of the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`: not seen for 24 hours, and nothing is pending. `ok`: none of these. The first of this list that applies is shown. The first four need attention. */
+  state: "ok" | "quiet" | "behind" | "failing" | "stuck" | "unreachable";
+  reason: string | null;
+  /** Neither acknowledged nor dead-lettered. */
+  pending: number;
+  /** Pending deliveries that are leased. */
+  in_flight: number;
+  /** Pending deliveries that wait for a retry. */
+  waiting: number;
+  /** Dead letters. */
+  dead: number;
+  oldest_age_seconds: number | null;
+  success_rate: number | null;
+  last_acknowledged_at: string | null;
+  last_seen_at: string | null;
+  last_error: {
+    at: string;
+    reason: string;
+  } | null;
 }
 
 export type DeviceStatus = {
@@ -4865,6 +5051,8 @@ export interface Stats {
     /** Oldest first; the last count is still in progress. */
     acknowledged: Array<number>;
   };
+  /** Differs after any change of events or deliveries; its value has no other meaning. */
+  changes: number;
   deliveries: {
     pending: number;
     in_flight: number;
@@ -4873,7 +5061,7 @@ export interface Stats {
     oldest_age_seconds: number | null;
   } | null;
   storage: Storage | null;
-  /** The latest events, newest first. */
+  /** The latest events, newest first, without the service's own. */
   recent: Array<RecentEvent>;
   health: {
     status: "ready" | "not_ready";
