@@ -13,6 +13,7 @@ import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
 import { usersOperations } from "./identity/users/users.contract.ts";
 import { systemOperations } from "./platform/system/system.contract.ts";
 import { bundlesOperations } from "./remember/bundles/bundles.contract.ts";
+import { bundlePeopleOperations } from "./remember/bundles/people.contract.ts";
 import { documentsOperations } from "./remember/documents/documents.contract.ts";
 import { findingsOperations } from "./remember/findings/findings.contract.ts";
 import { eraseMemories } from "./remember/memories/erase.contract.ts";
@@ -33,6 +34,7 @@ import { ingestOperations } from "./sense/ingest/ingest.contract.ts";
 import { interestsOperations } from "./sense/interests/interests.contract.ts";
 import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
 import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";
+import { handoffPeopleOperations } from "./work/handoffs/people.contract.ts";
 import { outputFilesOperations } from "./work/outputs/files.contract.ts";
 import { outputsOperations } from "./work/outputs/outputs.contract.ts";
 import { outputSearchOperations } from "./work/outputs/search.contract.ts";
@@ -48,6 +50,7 @@ export const operations: readonly Operation[] = [
   auditOperations,
   authOperations,
   bundlesOperations,
+  bundlePeopleOperations,
   channelsOperations,
   connectorsOperations,
   deliveriesOperations,
@@ -60,6 +63,7 @@ export const operations: readonly Operation[] = [
   exemplarsOperations,
   findingsOperations,
   handoffsOperations,
+  handoffPeopleOperations,
   ingestOperations,
   interestsOperations,
   keysOperations,

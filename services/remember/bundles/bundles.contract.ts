@@ -32,7 +32,7 @@ const BundleItem = Type.Object({
   rank: Type.Integer({ minimum: 1, description: "1 is the best of all kinds." }),
 });
 
-const Bundle = Type.Object(
+export const Bundle = Type.Object(
   {
     id: Uuid("bundle"),
     query: nullable(Type.String()),

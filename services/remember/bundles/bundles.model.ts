@@ -42,6 +42,8 @@ const schema = tenantSchema({
 });
 // Tenant-wide queries use this index too, not only the erasure of memories.
 schema.index({ tenant_id: 1, memory_ids: 1 });
+// For the people who look after an agent.
+schema.index({ tenant_id: 1, agent_id: 1, created_at: -1, _id: -1 });
 schema.index({ expires_at: 1 }, { sparse: true });
 
 export const BundleModel: Model<BundleDoc> = { name: "bundles", schema };

@@ -6,6 +6,8 @@ import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { assembleBundle } from "./assemble.ts";
 import * as contract from "./bundles.contract.ts";
 import { type BundleDoc, BundleModel, present } from "./bundles.model.ts";
+import { getBundleOfAgent, listBundlesOfAgent } from "./people.contract.ts";
+import { getOfAgent, listOfAgent } from "./people.ts";
 import { hold, reap } from "./retention.ts";
 
 const SWEEP_MS = 10 * 60_000;
@@ -33,6 +35,8 @@ export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTI
       ),
       get: action(contract.getBundle, async (ctx) => present(await requireOwn(ctx))),
       brief: action(contract.getBundleBrief, async (ctx) => (await requireOwn(ctx)).rendered_brief),
+      list_of_agent: action(listBundlesOfAgent, (ctx) => listOfAgent(bundles, ctx)),
+      get_of_agent: action(getBundleOfAgent, (ctx) => getOfAgent(bundles, ctx)),
 
       /**
        * Whether the calling agent has this bundle, which is then kept for a handoff or an attempt on a step to name it.

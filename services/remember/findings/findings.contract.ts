@@ -1,5 +1,6 @@
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 import { TypeOfMemory } from "../memories/memories.contract.ts";
@@ -66,4 +67,25 @@ export const listFindings = operation({
   mcp: { destructive: false, idempotent: false },
 });
 
-export const findingsOperations = [listFindings] as const;
+export const browseFindings = operation({
+  action: "findings.browse",
+  route: "GET /findings",
+  summary: "List findings for people, newest first",
+  description:
+    "For people: the memories that became institutional, with their positions. Moves no agent's cursor. Findings of " +
+    "forgotten, superseded or expired memories are omitted, so that a page may have fewer than `limit`.",
+  access: { by: "user" },
+  query: {
+    agent_id: Type.Optional(Id("ag", "Only findings of this agent.")),
+    memory_id: Type.Optional(Uuid("memory", "Only the finding of this memory.")),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 50, description: "Maximum number of results." }),
+    ),
+    cursor: Cursor,
+  },
+  results: {
+    200: Type.Object({ findings: Type.Array(Finding), next_cursor: nullable(Type.String()) }),
+  },
+});
+
+export const findingsOperations = [listFindings, browseFindings] as const;

@@ -15,6 +15,7 @@ const findings = tenantSchema({
   recorded_at: date(),
 });
 findings.index({ tenant_id: 1, seq: 1 }, { unique: true });
+findings.index({ tenant_id: 1, agent_id: 1, seq: 1 });
 
 /**
  * How far an agent has read; `_id` is the agent's. The tenant's own row has the last position of erased findings

@@ -1,7 +1,8 @@
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
-import { listFindings } from "./findings.contract.ts";
+import { browse } from "./browse.ts";
+import { browseFindings, listFindings } from "./findings.contract.ts";
 import { CursorModel, FindingModel } from "./findings.model.ts";
 import { readFindings } from "./read.ts";
 import { Relay } from "./relay.ts";
@@ -29,6 +30,10 @@ export const findingsService: ServiceFactory = ({ store }) => {
         // Includes all memories whose write was answered before this request.
         await relay.run(ctx.broker, ctx.meta.caller.tenant_id);
         return readFindings(findings, ctx);
+      }),
+      browse: action(browseFindings, async (ctx) => {
+        await relay.run(ctx.broker, ctx.meta.caller.tenant_id);
+        return browse(findings, ctx);
       }),
 
       /** Removes the findings of erased memories; returns how many. */

@@ -71,7 +71,10 @@ async function newFindings({ rows: findings, now }: Findings, ctx: Call<Params>,
   return { rows: found, end, more_available: true };
 }
 
-function present({ seq, agent_id, origin, from_scope, recorded_at }: FindingDoc, memory: ReadableMemory) {
+export function present(
+  { seq, agent_id, origin, from_scope, recorded_at }: FindingDoc,
+  memory: ReadableMemory,
+) {
   const { id, title, content, type, importance, confidence } = memory;
   return {
     seq,

@@ -136,6 +136,25 @@ export const downloadExemplar = operation({
   errors: ["not_found"],
 });
 
+const Referrer = Type.Object(
+  {
+    resource_type: oneOf(["run", "process_template"]),
+    resource_id: Type.String({ description: "Id of the run, or slug of the template." }),
+  },
+  { title: "ExemplarReferrer" },
+);
+
+export const listExemplarReferrers = operation({
+  action: "exemplars.referrers",
+  route: "GET /exemplars/{exemplar_id}/referrers",
+  summary: "List the runs and templates that refer to an exemplar",
+  description: "At most 20 of each kind. An exemplar without any can be deleted.",
+  access: reader,
+  path,
+  results: { 200: Type.Object({ referrers: Type.Array(Referrer) }) },
+  errors: ["not_found"],
+});
+
 export const exemplarsOperations = [
   createExemplar,
   listExemplars,
@@ -143,4 +162,5 @@ export const exemplarsOperations = [
   renameExemplar,
   deleteExemplar,
   downloadExemplar,
+  listExemplarReferrers,
 ] as const;

@@ -15,6 +15,9 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
       rename: action(contract.renameExemplar, (ctx) => exemplars.rename(ctx)),
       delete: action(contract.deleteExemplar, (ctx) => exemplars.delete(ctx)),
       download: action(contract.downloadExemplar, (ctx) => exemplars.download(ctx)),
+      referrers: action(contract.listExemplarReferrers, async (ctx) => ({
+        referrers: await exemplars.referrers(ctx),
+      })),
 
       exists: idempotent<{ tenant_id: string; exemplar_id: string }>(({ params }) =>
         exemplars.exists(params.tenant_id, params.exemplar_id),

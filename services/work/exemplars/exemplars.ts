@@ -15,10 +15,10 @@ import { type ExemplarDoc, ExemplarModel } from "./exemplars.model.ts";
 /** An interrupted deletion no longer counts after this long. */
 const DELETION_MS = 60_000;
 
-interface Referrers {
-  attached: string[];
-  pointing: string[];
-  templates: string[];
+interface Referrer {
+  resource_type: "run" | "process_template";
+  /** Of a template its slug. */
+  resource_id: string;
 }
 
 type Asked = Call<{ exemplar_id: string }>;
@@ -79,20 +79,19 @@ export class Exemplars {
     const { tenant_id, _id } = await this.#require(ctx);
     // Marked before looking for referrers, so that no new ones appear in between.
     await this.#rows.update(tenant_id, { _id }, { $set: { deleting_at: new Date(this.#now()) } });
-    const [runs, templates] = await Promise.all([
-      ctx.call<Omit<Referrers, "templates">, object>("runs.exemplar_referrers", {
-        tenant_id,
-        exemplar_id: _id,
-      }),
-      ctx.call<string[], object>("templates.pointing_at", { tenant_id, native_id: _id }),
-    ]);
-    const referrers: Referrers = { ...runs, templates };
-    if (Object.values(referrers).every((those) => those.length === 0)) {
+    const referrers = await referrersOf(ctx, tenant_id, _id);
+    if (referrers.length === 0) {
       await this.#rows.delete(tenant_id, { _id });
       return;
     }
     await this.#rows.update(tenant_id, { _id }, { $set: { deleting_at: null } });
     throw referredTo(_id, referrers);
+  }
+
+  /** Returns what refers to it. @throws Fault not_found */
+  async referrers(ctx: Asked): Promise<Referrer[]> {
+    const { tenant_id, _id } = await this.#require(ctx);
+    return referrersOf(ctx, tenant_id, _id);
   }
 
   async download(ctx: Asked): Promise<string> {
@@ -140,11 +139,24 @@ function requireSize({ size }: BlobReference): void {
   throw new Fault("validation_failed", `content: expected ${expected}.`, details);
 }
 
-function referredTo(_id: string, { attached, pointing, templates }: Referrers): Fault {
-  const referrers = [
-    ...[...new Set([...attached, ...pointing])].map((id) => ({ resource_type: "run", resource_id: id })),
-    ...templates.map((slug) => ({ resource_type: "process_template", resource_id: slug })),
+async function referrersOf(ctx: RequestContext, tenant_id: string, exemplar_id: string): Promise<Referrer[]> {
+  const [{ attached, pointing }, templates] = await Promise.all([
+    ctx.call<{ attached: string[]; pointing: string[] }, object>("runs.exemplar_referrers", {
+      tenant_id,
+      exemplar_id,
+    }),
+    ctx.call<string[], object>("templates.pointing_at", { tenant_id, native_id: exemplar_id }),
+  ]);
+  return [
+    ...[...new Set([...attached, ...pointing])].map((id) => ({
+      resource_type: "run" as const,
+      resource_id: id,
+    })),
+    ...templates.map((slug) => ({ resource_type: "process_template" as const, resource_id: slug })),
   ];
+}
+
+function referredTo(_id: string, referrers: readonly Referrer[]): Fault {
   const named = referrers
     .map(({ resource_type, resource_id }) => `${resource_type} ${resource_id}`)
     .join(", ");

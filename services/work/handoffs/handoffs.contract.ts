@@ -55,7 +55,7 @@ const Payload = Type.Object(
   },
 );
 
-const Handoff = Type.Object(
+export const Handoff = Type.Object(
   {
     id: Uuid("handoff"),
     agent_id: Id("ag"),

@@ -7,6 +7,8 @@ import * as contract from "./handoffs.contract.ts";
 import { present } from "./handoffs.model.ts";
 import { Handoffs } from "./handoffs.ts";
 import { internalActions } from "./internal-actions.ts";
+import { getHandoffOfAgent, listHandoffsOfAgent } from "./people.contract.ts";
+import { getOfAgent, listOfAgent } from "./people.ts";
 import { resume } from "./resume.ts";
 import { save } from "./save.ts";
 
@@ -46,6 +48,8 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
       unpin: action(contract.unpinHandoff, async (ctx) =>
         present(await handoffs.setPinned(ctx, ctx.params.id, false)),
       ),
+      list_of_agent: action(listHandoffsOfAgent, (ctx) => listOfAgent(handoffs, ctx)),
+      get_of_agent: action(getHandoffOfAgent, (ctx) => getOfAgent(handoffs, ctx)),
       ...internalActions(handoffs),
     },
   };

@@ -34,6 +34,14 @@ export function internalActions(outputs: Outputs): Record<string, ActionSchema> 
       return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
     }),
 
+    /** Returns which outputs the caller may read. */
+    visible: idempotent<{ output_ids: string[] }>(async (ctx) => {
+      const wanted = { _id: { $in: ctx.params.output_ids }, deleted_at: null };
+      const filter = { ...wanted, ...visibleTo(await ownerAccess(ctx)) };
+      const found = await rows.find(ctx.meta.caller.tenant_id, filter, { projection: { _id: 1 } });
+      return found.map(({ _id }) => _id);
+    }),
+
     blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
       const [filter, projection] = [{ hash: { $in: params.hashes } }, { projection: { hash: 1 } }];
       const [current, earlier] = await Promise.all([
