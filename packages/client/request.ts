@@ -16,6 +16,8 @@ export interface Connection {
 type Params = Record<string, unknown>;
 type Body = NonNullable<RequestInit["body"]>;
 
+/** Text of unknown encoding, such as an uploaded file, stays bytes. */
+const UTF8_TEXT = /^text\/.*charset=utf-8/i;
 const DEFAULT_TYPE = "application/json";
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 60_000;
@@ -66,8 +68,7 @@ export async function streamOfAnswer(response: Response): Promise<ReadableStream
 export async function bodyOfAnswer(response: Response, operation: Operation): Promise<unknown> {
   if (response.status === 204) return undefined;
   const type = response.headers.get("content-type") ?? "";
-  if (operation.document && !isJson(type))
-    return type.startsWith("text/") ? response.text() : response.blob();
+  if (operation.document && !isJson(type)) return UTF8_TEXT.test(type) ? response.text() : response.blob();
   const text = await response.text();
   try {
     if (isJson(type)) return JSON.parse(text);

@@ -227,6 +227,36 @@ export const deleteDocument = operation({
   mcp: true,
 });
 
+export const downloadDocument = operation({
+  action: "documents.content",
+  route: "GET /documents/{document_id}/content",
+  summary: "Download the original of a document",
+  description:
+    "Returns the file as it was uploaded, to everyone who can read the document. Recorded in the audit log. Originals " +
+    "are kept until the document is deleted or erased.",
+  access: reader,
+  audit: true,
+  path,
+  fromBlob: "answer",
+  results: { 200: Type.String() },
+  produces: MIME_TYPES,
+  attachment: true,
+  errors: ["not_found"],
+});
+
+export const retryDocument = operation({
+  action: "documents.retry",
+  route: "POST /documents/{document_id}/retry",
+  summary: "Process a failed document again",
+  description:
+    "Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it has " +
+    "not failed, if the same file was uploaded again, or if its original is no longer kept: then upload it again.",
+  access: writer,
+  path,
+  results: { 200: Document },
+  errors: ["not_found", "forbidden", "conflict"],
+});
+
 const Score = Type.Number({ minimum: 0, maximum: 1 });
 
 export const searchDocuments = operation({
@@ -285,5 +315,7 @@ export const documentsOperations = [
   getDocument,
   listChunks,
   deleteDocument,
+  downloadDocument,
+  retryDocument,
   searchDocuments,
 ] as const;

@@ -8,6 +8,7 @@ import type { Documents } from "./documents.ts";
 import { deleteDocument, type EraseSubject, eraseSubject } from "./erase.ts";
 import { Ingest } from "./ingest.ts";
 import { internalActions } from "./internal-actions.ts";
+import { downloadDocument, retryDocument } from "./original.ts";
 import { getDocument, listChunks, listDocuments } from "./read.ts";
 import { searchDocuments } from "./search.ts";
 import { uploadDocument } from "./upload.ts";
@@ -44,6 +45,8 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       get: action(contract.getDocument, (ctx) => getDocument(documents, ctx)),
       list_chunks: action(contract.listChunks, (ctx) => listChunks(documents, ctx)),
       delete: action(contract.deleteDocument, (ctx) => deleteDocument(documents, ctx)),
+      content: action(contract.downloadDocument, (ctx) => downloadDocument(documents, blobs, ctx)),
+      retry: action(contract.retryDocument, (ctx) => retryDocument(documents, blobs, ctx)),
       search: action(contract.searchDocuments, (ctx) => searchDocuments(documents, ctx)),
       /** Erases, or counts, documents about a subject, with their chunks. */
       erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(documents, ctx)),

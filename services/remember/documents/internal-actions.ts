@@ -47,7 +47,7 @@ export function internalActions(documents: Documents): Record<string, ActionSche
 
     blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
       const { tenant_id, hashes } = params;
-      const filter = { hash: { $in: hashes }, status: { $nin: ["failed", "deleted"] as const } };
+      const filter = { hash: { $in: hashes }, status: { $ne: "deleted" as const } };
       return (await rows.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
     }),
 

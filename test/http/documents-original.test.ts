@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { newAgent, type TestAgent } from "../support/agents.ts";
+import { finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+let ann: TestAgent;
+let bob: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  world = await makeWorld(server, "originals");
+  ann = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+  // The admin who makes an agent owns it, and would read what is its own.
+  ok(await world.admin.patch(`/agents/${ann.id}`, { owner_user_id: null }));
+  bob = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+});
+afterAll(() => server?.stop());
+
+/** The bytes of an answer: `api` reads text. */
+async function bytesOf(agent: TestAgent, document_id: string) {
+  const headers = { authorization: `Bearer ${agent.token}` };
+  const answer = await fetch(`${server.url}/documents/${document_id}/content`, { headers });
+  return { headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+test.each([
+  ["manual.pdf", "application/pdf"],
+  ["manual.html", "text/html"],
+])(
+  "the original of %s is the file byte for byte, and nothing that a browser would run",
+  async (name, mime) => {
+    const file = fixtureFile(name, mime);
+    const { document_id } = await ingest(ann, file);
+    const { headers, bytes } = await bytesOf(bob, document_id);
+    expect(bytes.equals(Buffer.from(file.file_content, "base64"))).toBe(true);
+    expect(headers.get("content-type")).toBe(mime);
+    expect(headers.get("content-length")).toBe(String(bytes.length));
+    expect(headers.get("content-disposition")).toBe(`attachment; filename=${name}`);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    const [entry] = ok(
+      await world.admin.get(`/audit?action=documents.content&resource_id=${document_id}`),
+    ).entries;
+    expect(entry).toMatchObject({ actor_id: bob.id, resource_type: "document", outcome: "done" });
+  },
+);
+
+test("who cannot read a document cannot download it, or try it again", async () => {
+  const { document_id } = await ingest(ann, textFile("For Ann alone.", { sensitivity: "confidential" }));
+  expect((await ann.get(`/documents/${document_id}/content`)).body).toBe("For Ann alone.");
+  for (const who of [bob, world.admin, world.member, world.agent]) {
+    expect(await who.get(`/documents/${document_id}/content`)).toMatchObject(refusal(404, "not_found"));
+    expect(await who.post(`/documents/${document_id}/retry`)).toMatchObject(refusal(404, "not_found"));
+  }
+  const { ingestion_source_id: source } = ok(await ann.get(`/documents/${document_id}`));
+  ok(await ann.del(`/documents/${document_id}?source_id=${source}`));
+  expect(await ann.get(`/documents/${document_id}/content`)).toMatchObject(refusal(404, "not_found"));
+  expect(await ann.get(`/documents/${ABSENT}/content`)).toMatchObject(refusal(404, "not_found"));
+});
+
+test("a failed document is processed again, from its original, by its uploader and admins", async () => {
+  const file = fixtureFile("encrypted.pdf", "application/pdf");
+  const { document_id, error } = await ingest(ann, file);
+  expect(error).toMatch(/encrypted/);
+  const { bytes } = await bytesOf(ann, document_id);
+  expect(bytes.equals(Buffer.from(file.file_content, "base64"))).toBe(true);
+  expect(await bob.post(`/documents/${document_id}/retry`)).toMatchObject(refusal(403, "forbidden"));
+  expect(await world.member.post(`/documents/${document_id}/retry`)).toMatchObject(refusal(403, "forbidden"));
+  for (const who of [ann, world.admin]) {
+    const again = ok(await who.post(`/documents/${document_id}/retry`));
+    expect(again).toMatchObject({ document_id, status: "queued", error: null });
+    expect(await finished(ann, document_id)).toMatchObject({ status: "failed", error });
+  }
+  // Uploaded again, it is another document: only one of the two is processed.
+  const other = await ingest(ann, file);
+  expect(other.document_id).not.toBe(document_id);
+  ok(await ann.post(`/documents/${document_id}/retry`));
+  expect(await finished(ann, document_id)).toMatchObject({ status: "failed" });
+});
+
+test("only failed documents can be tried again", async () => {
+  const { document_id } = await ingest(ann, textFile());
+  const answer = await ann.post(`/documents/${document_id}/retry`);
+  expect(answer).toMatchObject(refusal(409, "conflict", { existing_resource_id: document_id }));
+  expect(answer.body.error.message).toContain("stored");
+});
