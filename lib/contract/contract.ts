@@ -117,6 +117,11 @@ interface AnswerSpec {
    * shorter; the header `X-Total-Count` has the total.
    */
   inPages?: number;
+  /**
+   * The internal action that continues a text of any length. The operation's action answers the first `TextPart`; the
+   * gateway calls this one with the same params and `cursor`, as the caller reads, until `next` is null.
+   */
+  continuedBy?: string;
   /** The gateway holds the connection open and writes events itself (SSE). */
   stream?: boolean;
   /** The answer contains a secret: a stored idempotent answer is encrypted and short-lived. */
@@ -214,6 +219,13 @@ export function operation<
 }
 
 export type ParamsOf<O> = O extends Operation<infer P, infer Q, infer B> ? Static<TObject<P & Q & B>> : never;
+
+/** A part of a text that an operation with `continuedBy` answers. */
+export interface TextPart {
+  text: string;
+  /** The cursor of the next part; null after the last. */
+  next: string | null;
+}
 
 /** The value of a field by reference in an action: the hash and the size of its bytes. */
 export type BlobReference = Static<typeof BlobReference>;

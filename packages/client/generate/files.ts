@@ -74,8 +74,7 @@ function paramsOf(op: Contract, types: SchemaTypes): string {
 
 function resultOf(op: Contract, types: SchemaTypes): string {
   // In the requested format.
-  if (op.fromBlob === "answer") return "string | Blob";
-  if (op.produces) return "string";
+  if (op.produces) return op.produces.every((type) => type.startsWith("text/")) ? "string" : "string | Blob";
   const good = Object.entries(op.results).filter(([status]) => Number(status) < 300);
   const written = good.map(([, schema]) => (schema === null ? "undefined" : types.of(schema as JsonSchema)));
   if (op.alsoProduces) written.push("string");

@@ -11,6 +11,7 @@ import { idempotent, published, type Runtime, type ServiceFactory } from "../../
 import type { LiveChange } from "../live/live-change.ts";
 import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
+import { sendTextParts } from "./answer/text-parts.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
 import { splitter } from "./body/splitter.ts";
 import { Edge, type EdgeDeps } from "./edge.ts";
@@ -177,6 +178,9 @@ const routeHooks: ThisType<Gateway> & RouteHooks = {
     const exchange = exchangeOf(req);
     if (exchange.query.limit !== undefined) return next();
     sendCompleteList(this.edge, exchange).catch(next);
+  },
+  textParts(req, _res, next) {
+    sendTextParts(this.edge, exchangeOf(req)).catch(next);
   },
 };
 

@@ -32,15 +32,20 @@ export interface RouteHooks {
   stream: Handler;
   /** Answers an operation with `inPages` that is asked for the complete list. */
   completeList: Handler;
+  /** Answers an operation with `continuedBy`. */
+  textParts: Handler;
 }
 
 /** Builds the routes of moleculer-web: an alias for each operation, and the files of the pages. */
 export function routesOf(
   operations: readonly Operation[],
-  { onBeforeCall, stream, completeList }: RouteHooks,
+  { onBeforeCall, stream, completeList, textParts }: RouteHooks,
 ) {
-  const handlersOf = ({ stream: isStream, inPages, action }: Operation) =>
-    isStream ? stream : inPages ? [completeList, action] : action;
+  const handlersOf = ({ stream: isStream, continuedBy, inPages, action }: Operation) => {
+    if (isStream) return stream;
+    if (continuedBy) return textParts;
+    return inPages ? [completeList, action] : action;
+  };
   const aliasesOf = (isRoot: boolean) =>
     Object.fromEntries(
       operations.filter(({ root = false }) => root === isRoot).map((op) => [aliasOf(op), handlersOf(op)]),

@@ -32,6 +32,30 @@ const AuditEntry = Type.Object(
   { title: "AuditEntry" },
 );
 
+const filters = {
+  action: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: "Only this action: an operation's id.",
+      examples: ["memories.erase"],
+    }),
+  ),
+  actor_id: Type.Optional(
+    Type.String({ maxLength: 100, description: "Only actions of this agent or user." }),
+  ),
+  resource_type: Type.Optional(
+    Type.String({ maxLength: 100, description: "Only this kind of resource.", examples: ["memory"] }),
+  ),
+  resource_id: Type.Optional(Type.String({ maxLength: 200, description: "Only this resource." })),
+  outcome: Type.Optional(oneOf(OUTCOMES, { description: "Only this outcome." })),
+  since: Type.Optional(
+    Type.String({ format: "date-time", description: "Only entries at this time or later." }),
+  ),
+  until: Type.Optional(Type.String({ format: "date-time", description: "Only entries before this time." })),
+};
+
+export const EXPORT_FORMATS = ["csv", "ndjson"] as const;
+
 export const listAudit = operation({
   action: "audit.list",
   route: "GET /audit",
@@ -44,25 +68,7 @@ export const listAudit = operation({
     "tenants exist and the request named none. Entries are kept for `AUDIT_DAYS`.",
   access: { by: "any", scope: "admin" },
   query: {
-    action: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: "Only this action: an operation's id.",
-        examples: ["memories.erase"],
-      }),
-    ),
-    actor_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Only actions of this agent or user." }),
-    ),
-    resource_type: Type.Optional(
-      Type.String({ maxLength: 100, description: "Only this kind of resource.", examples: ["memory"] }),
-    ),
-    resource_id: Type.Optional(Type.String({ maxLength: 200, description: "Only this resource." })),
-    outcome: Type.Optional(oneOf(OUTCOMES, { description: "Only this outcome." })),
-    since: Type.Optional(
-      Type.String({ format: "date-time", description: "Only entries at this time or later." }),
-    ),
-    until: Type.Optional(Type.String({ format: "date-time", description: "Only entries before this time." })),
+    ...filters,
     limit: page.limit,
     cursor: Type.Optional(
       Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
@@ -73,4 +79,25 @@ export const listAudit = operation({
   },
 });
 
-export const auditOperations = [listAudit] as const;
+export const exportAudit = operation({
+  action: "audit.export",
+  route: "GET /audit/export",
+  heavy: true,
+  summary: "Export audited actions, newest first",
+  description:
+    "Returns all entries that match the filter of `GET /audit`, of any number, with the names of agents and people. " +
+    "`ndjson`: one `AuditEntry` per line. `csv`: text that a spreadsheet would run as a formula begins with an " +
+    "apostrophe. The export itself is recorded.",
+  access: { by: "any", scope: "admin" },
+  audit: true,
+  query: {
+    format: Type.Optional(oneOf(EXPORT_FORMATS, { default: "csv", description: "File format." })),
+    ...filters,
+  },
+  continuedBy: "audit.export_next",
+  results: { 200: Type.String() },
+  produces: ["text/csv; charset=utf-8", "application/x-ndjson; charset=utf-8"],
+  attachment: true,
+});
+
+export const auditOperations = [listAudit, exportAudit] as const;

@@ -6,9 +6,10 @@ import type { AuditBeginning, AuditSettlement } from "../../../mixins/audited.ts
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { listAudit } from "./audit.contract.ts";
+import { exportAudit, listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
 import { newEntry, present, toFilter } from "./entry.ts";
+import { beginExport, type ExportQuery, nextPart } from "./export.ts";
 
 /** An action to record; the actor is the caller's token, unless the record names one. */
 export interface AuditRecord
@@ -54,6 +55,10 @@ export const auditService: ServiceFactory = ({ store, config }) => {
         const { page, next_cursor } = pageOf(rows, limit, "at");
         return { entries: page.map(present), next_cursor };
       }),
+
+      export: action(exportAudit, (ctx) => beginExport(entries, ctx)),
+      /** Continues an export; called by the gateway for a caller that `export` has admitted. */
+      export_next: idempotent<ExportQuery>((ctx) => nextPart(entries, ctx)),
 
       /** Records that an action is about to happen; returns the entry's id. */
       begin: internal<AuditBeginning>(async ({ params, meta }) => {

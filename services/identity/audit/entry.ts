@@ -36,8 +36,11 @@ function actorOf({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_k
   return { actor_kind: request_id ? "operator" : "service", actor_id: null };
 }
 
+/** The filter of a list, and where it continues. */
+export type AuditQuery = Omit<ParamsOf<typeof listAudit>, "limit">;
+
 /** Returns the filter of a list. @throws Fault validation_failed if the cursor is invalid */
-export function toFilter(params: ParamsOf<typeof listAudit>): Where<AuditDoc> {
+export function toFilter(params: AuditQuery): Where<AuditDoc> {
   const { action, actor_id, resource_type, resource_id, outcome, since, until, cursor } = params;
   const at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
   return {

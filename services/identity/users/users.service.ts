@@ -48,6 +48,13 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         return found.map(({ _id, tenant_id }) => ({ id: _id, tenant_id }));
       }),
 
+      /** Returns the names of these users, disabled ones too. */
+      names: idempotent<{ tenant_id: string; user_ids: string[] }>(async ({ params }) => {
+        const options = { projection: { display_name: 1 } } as const;
+        const docs = await rows.find(params.tenant_id, { _id: { $in: params.user_ids } }, options);
+        return docs.map(({ _id, display_name }) => ({ id: _id, name: display_name }));
+      }),
+
       /** Returns the user's new state, or null if the current password is wrong. */
       change_password: internal<UserKey & { current: string; next: string }>((ctx) =>
         users.changePassword(ctx),

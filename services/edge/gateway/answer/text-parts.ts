@@ -1,0 +1,31 @@
+import { pipeline } from "node:stream/promises";
+import type { TextPart } from "../../../../lib/contract/contract.ts";
+import { readParams } from "../body/params.ts";
+import type { Edge } from "../edge.ts";
+import type { Exchange } from "../exchange.ts";
+import { afterCall } from "../hooks/after-call.ts";
+import { begin } from "./respond.ts";
+
+/**
+ * Answers an operation with `continuedBy`: sends its parts as the caller reads them; at most one is in memory. A failure
+ * of the first part is answered as an error; later ones cut the answer off.
+ */
+export function sendTextParts(edge: Edge, exchange: Exchange): Promise<void> {
+  return edge.hold(exchange, async () => {
+    const { ctx, op, req, res } = exchange;
+    const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
+    const first = await ctx.call<TextPart>(op.action, params);
+    begin(res, afterCall(exchange, ""), edge.envelopeOf(exchange), null);
+    if (req.method === "HEAD") res.end();
+    else await pipeline(textOf(exchange, params, first), res);
+  });
+}
+
+async function* textOf({ ctx, op }: Exchange, params: Record<string, unknown>, first: TextPart) {
+  let part = first;
+  yield part.text;
+  while (part.next !== null) {
+    part = await ctx.call<TextPart>(op.continuedBy as string, { ...params, cursor: part.next });
+    yield part.text;
+  }
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { newAgent, type TestAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+/** More than two parts of an export. */
+const MANY = 1100;
+const NAME = '=HYPERLINK("https://evil.example";"x")';
+
+let server: TestServer;
+let world: World;
+let bot: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  world = await makeWorld(server, "exported");
+  bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+  ok(await world.admin.patch(`/agents/${bot.id}`, { name: NAME }));
+  for (let at = 0; at < MANY; at += 50) {
+    const notes = Array.from({ length: 50 }, (_, n) => bot.del(`/handoffs/${uuid(at + n)}`));
+    for (const { status } of await Promise.all(notes)) expect(status).toBe(404);
+  }
+});
+afterAll(() => server?.stop());
+
+const uuid = (n: number) => `0199c0de-7a11-7c3e-9f00-${String(n).padStart(12, "0")}`;
+
+const exported = async (query: string) => {
+  const { status, headers, body } = await world.admin.get(`/audit/export?${query}`);
+  return { status, headers, text: body as string };
+};
+
+test("NDJSON has every entry that the list has, in its order", async () => {
+  const { headers, text } = await exported("format=ndjson&action=handoffs.delete");
+  expect(headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
+  expect(headers.get("content-disposition")).toBe("attachment; filename=audit.ndjson");
+  expect(text.endsWith("\n")).toBe(true);
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const listed = [];
+  for (let cursor = ""; cursor !== null; ) {
+    const page = ok(
+      await world.admin.get(`/audit?action=handoffs.delete&limit=200${cursor && `&cursor=${cursor}`}`),
+    );
+    listed.push(...page.entries);
+    cursor = page.next_cursor;
+  }
+  expect(listed).toHaveLength(MANY);
+  expect(lines).toEqual(listed.map((entry) => ({ ...entry, actor_name: NAME })));
+});
+
+test("CSV names the actors, and has nothing that a spreadsheet would run", async () => {
+  const { headers, text } = await exported("action=handoffs.delete&outcome=refused");
+  expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  const [head, first, ...rest] = text.trimEnd().split("\r\n");
+  expect(head).toBe(
+    "at,actor_name,actor_kind,actor_id,action,outcome,error,resource_type,resource_id,ip,request_id,details,id",
+  );
+  expect(rest).toHaveLength(MANY - 1);
+  const name = `"'=HYPERLINK(""https://evil.example"";""x"")"`;
+  expect(first).toContain(`Z,${name},agent,${bot.id},handoffs.delete,refused,not_found,handoff,`);
+  expect(text).not.toMatch(/(^|,)"?[=+@-]/m);
+});
+
+test("the filters are those of the list; an empty export has its header", async () => {
+  const { text } = await exported(`resource_id=${uuid(7)}`);
+  expect(text.trimEnd().split("\r\n")).toHaveLength(2);
+  expect((await exported("action=nothing")).text.trimEnd().split("\r\n")).toHaveLength(1);
+  expect((await exported("format=ndjson&action=nothing")).text ?? "").toBe("");
+  const [entry] = ok(await world.admin.get("/audit?action=handoffs.delete&limit=1")).entries;
+  const until = (await exported(`format=ndjson&action=handoffs.delete&until=${entry.at}`)).text;
+  expect(until).not.toContain(entry.id);
+});
+
+test("an export is recorded once, however long it is", async () => {
+  const recorded = async () =>
+    ok(await world.admin.get("/audit?action=audit.export&limit=200")).entries.length;
+  const before = await recorded();
+  await exported("action=handoffs.delete");
+  expect(await recorded()).toBe(before + 1);
+});
+
+test("only admins export, and only what is their tenant's", async () => {
+  expect(await world.member.get("/audit/export")).toMatchObject(refusal(403, "insufficient_scope"));
+  expect(await bot.get("/audit/export")).toMatchObject(refusal(403, "insufficient_scope"));
+  expect((await world.agent.get("/audit/export?action=nothing")).status).toBe(200);
+  const wrong = { field: "format" };
+  expect(await world.admin.get("/audit/export?format=xml")).toMatchObject(
+    refusal(400, "validation_failed", wrong),
+  );
+  const other = await makeWorld(server, "elsewhere");
+  expect((await other.admin.get("/audit/export?format=ndjson")).body).not.toContain(bot.id);
+});
