@@ -36,7 +36,10 @@ const PAGES: [path: string, says: RegExp][] = [
   ["/memories/health", /Last read/],
   ["/memories/erase", /Only admins of your organisation can use this/],
   ["/memories/merges", /No open proposals/],
+  ["/findings", /No findings yet/],
   ["/documents", /No documents yet/],
+  ["/specialists", /No specialists yet/],
+  ["/exemplars", /No exemplars yet/],
   ["/runs", /Something/],
   ["/templates", /No templates yet/],
   ["/outputs", /No outputs yet/],
@@ -69,9 +72,12 @@ test("a member has no buttons for what only admins do", async () => {
     "Connect a device",
     "Channels",
     "Memories",
+    "Findings",
     "Documents",
+    "Specialists",
     "Runs",
     "Templates",
+    "Exemplars",
     "Outputs",
     "Settings",
   ]);
@@ -85,7 +91,13 @@ test("a member is led to what their agent is, and to nothing of it that is for a
   expect(await agents.allInnerTexts()).toEqual(["mels-bot"]);
   await agents.click();
   await site.heading("mels-bot").waitFor();
-  expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Deliveries", "Devices", "Settings"]);
+  expect(await page.getByRole("tab").allInnerTexts()).toEqual([
+    "Deliveries",
+    "Devices",
+    "Handoffs",
+    "Bundles",
+    "Settings",
+  ]);
   await page.getByRole("tab", { name: "Settings" }).click();
   await page.getByText("Agent ID").waitFor();
   // Besides the names of the chart's lines.

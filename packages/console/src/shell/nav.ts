@@ -1,5 +1,6 @@
 import {
   Activity,
+  BookMarked,
   Bot,
   Brain,
   Cable,
@@ -7,11 +8,13 @@ import {
   FileText,
   Hash,
   Laptop,
+  Lightbulb,
   type LucideIcon,
   MailX,
   Radio,
   Settings,
   Shapes,
+  UserCog,
   Workflow,
 } from "lucide-react";
 import type { Action } from "../data/may.ts";
@@ -50,7 +53,9 @@ export const PLACES: { title: string; places: Place[] }[] = [
     title: "Remember",
     places: [
       { to: "/memories", label: "Memories", icon: Brain },
+      { to: "/findings", label: "Findings", icon: Lightbulb },
       { to: "/documents", label: "Documents", icon: FileText },
+      { to: "/specialists", label: "Specialists", icon: UserCog },
     ],
   },
   {
@@ -58,6 +63,7 @@ export const PLACES: { title: string; places: Place[] }[] = [
     places: [
       { to: "/runs", label: "Runs", icon: Workflow },
       { to: "/templates", label: "Templates", icon: Shapes },
+      { to: "/exemplars", label: "Exemplars", icon: BookMarked },
       { to: "/outputs", label: "Outputs", icon: FileOutput },
     ],
   },

@@ -14,6 +14,7 @@ import { Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { handoffTabs } from "../handoffs/tabs.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Devices } from "./devices.tsx";
 import { AgentState } from "./health.tsx";
@@ -31,6 +32,7 @@ const partsOf = (agent: AgentShape, of: Loaded<AgentShape>): Tab[] => [
   { key: "interests", label: "Interests", needs: "interests.list", content: <Interests agent={agent} /> },
   { key: "keys", label: "API keys", needs: "keys.list", content: <Keys agent={agent} /> },
   { key: "devices", label: "Devices", needs: "sessions.list", content: <Devices agent={agent} /> },
+  ...handoffTabs(agent),
   {
     key: "settings",
     label: "Settings",

@@ -1,0 +1,113 @@
+import { Lightbulb, X } from "lucide-react";
+import { useSearchParams } from "react-router";
+import type { Finding } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { findAgents } from "../../data/find.ts";
+import { knownName, nameIs } from "../../data/names.ts";
+import { capitalised } from "../../data/text.ts";
+import { useAddress } from "../../data/use-address.ts";
+import { useList } from "../../data/use-list.ts";
+import { useNames } from "../../data/use-names.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { Plain } from "../../ui/plain.ts";
+import { type Column, List, Titled } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
+import "../../styles/filters.css";
+
+const COLUMNS: Column<Finding>[] = [
+  {
+    name: "Finding",
+    cell: ({ memory_id, title, summary }) => (
+      <Titled to={`/memories/${memory_id}`} title={title}>
+        <Plain>{summary}</Plain>
+      </Titled>
+    ),
+  },
+  {
+    name: "Origin",
+    cell: ({ origin, from_scope }) => (
+      <Badge tone={origin === "promoted" ? "accent" : "neutral"}>
+        {origin === "promoted" && from_scope ? `Promoted from ${from_scope}` : capitalised(origin)}
+      </Badge>
+    ),
+  },
+  { name: "Type", cell: ({ type }) => capitalised(type), wideOnly: true },
+  { name: "By", cell: ({ by_agent_id }) => (by_agent_id ? <Who id={by_agent_id} /> : "A person") },
+  { name: "Recorded", cell: ({ recorded_at }) => <Time at={recorded_at} />, end: true },
+];
+
+/** The memories that became the institution's: what agents read as findings. */
+export function Findings() {
+  const [search] = useSearchParams();
+  const agent_id = search.get("agent") ?? "";
+  const memory_id = search.get("memory") ?? "";
+  const filter = { ...(agent_id && { agent_id }), ...(memory_id && { memory_id }) };
+  const pages = useList(api.findings.browse, filter, "findings");
+  return (
+    <Page
+      title="Findings"
+      lead="Memories that were shared with the whole organisation. Each agent reads the new ones of others."
+    >
+      <div className="stack">
+        <Filters />
+        <List
+          pages={pages}
+          label="Findings"
+          columns={COLUMNS}
+          keyOf={({ memory_id }) => memory_id}
+          linkOf={({ memory_id }) => `/memories/${memory_id}`}
+          empty={
+            <Empty
+              icon={Lightbulb}
+              title={agent_id || memory_id ? "No findings for these filters" : "No findings yet"}
+            >
+              A memory becomes a finding when it is created with scope institutional, or promoted to it.
+            </Empty>
+          }
+        />
+      </div>
+    </Page>
+  );
+}
+
+function Filters() {
+  const { may } = useSession();
+  const [search, change] = useAddress();
+  const nameOf = useNames();
+  const agent_id = search.get("agent");
+  const memory_id = search.get("memory");
+  const choose = (choice: Choice | null) => {
+    if (choice) nameIs(choice.id, choice.label);
+    change({ agent: choice?.id ?? null });
+  };
+  const chosen = agent_id ? { id: agent_id, label: knownName(agent_id) ?? nameOf(agent_id) } : null;
+  return (
+    <div className="filters">
+      <Combo
+        label="Agent"
+        value={chosen}
+        onChange={choose}
+        find={may("agents.list") ? findAgents : findOwnAgents}
+        none="All agents"
+      />
+      {memory_id && (
+        <Button icon={X} onClick={() => change({ memory: null })}>
+          Only one memory
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** A member chooses among the agents that they own. */
+async function findOwnAgents(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const found: Choice[] = [];
+  for await (const { id, name } of api.agents.listOwn.all({ limit: 200 }, { signal }))
+    if (name.toLowerCase().includes(text.trim().toLowerCase())) found.push({ id, label: name });
+  return found.slice(0, 20);
+}

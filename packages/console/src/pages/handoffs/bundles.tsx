@@ -1,0 +1,52 @@
+import { PackageOpen } from "lucide-react";
+import type { Agent, ListedBundle } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { plural } from "../../data/format.ts";
+import { useList } from "../../data/use-list.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List, Titled } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+
+export const NO_QUERY = "Latest items, without a query";
+
+const columnsOf = (agent: Agent): Column<ListedBundle>[] => [
+  {
+    name: "Query",
+    cell: ({ id, query, item_count }) => (
+      <Titled to={`/agents/${agent.id}/bundles/${id}`} title={query ?? NO_QUERY}>
+        {plural(item_count, "item")}
+      </Titled>
+    ),
+  },
+  {
+    name: "Sources",
+    cell: ({ degraded }) => (
+      <Badge tone={degraded ? "warn" : "good"}>{degraded ? "Incomplete" : "Complete"}</Badge>
+    ),
+  },
+  { name: "Gathered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+];
+
+/** The context that an agent gathered for its tasks, newest first. */
+export function Bundles({ agent }: { agent: Agent }) {
+  const pages = useList(api.bundles.listOfAgent, { agent_id: agent.id }, "bundles");
+  return (
+    <div className="stack">
+      <p className="muted small">
+        Only admins and the owner can read these. Each view is recorded in the audit log.
+      </p>
+      <List
+        pages={pages}
+        label="Bundles"
+        columns={columnsOf(agent)}
+        linkOf={({ id }) => `/agents/${agent.id}/bundles/${id}`}
+        empty={
+          <Empty icon={PackageOpen} title="No bundles">
+            Before a task, an agent gathers memories, outputs and handoffs with <code>POST /v1/bundles</code>.
+          </Empty>
+        }
+      />
+    </div>
+  );
+}

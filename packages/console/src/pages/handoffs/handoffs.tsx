@@ -1,0 +1,62 @@
+import { Pin, Replace } from "lucide-react";
+import type { Agent, ListedHandoff } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useList } from "../../data/use-list.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List, Titled } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+
+const columnsOf = (agent: Agent): Column<ListedHandoff>[] => [
+  {
+    name: "Handoff",
+    cell: ({ id, name, summary }) => (
+      <Titled to={`/agents/${agent.id}/handoffs/${id}`} title={name}>
+        {summary || "No summary"}
+      </Titled>
+    ),
+  },
+  { name: "Version", cell: ({ version_num }) => version_num, end: true, wideOnly: true },
+  { name: "Client", cell: ({ origin_client }) => origin_client ?? "–", wideOnly: true },
+  {
+    name: "Resumed",
+    cell: ({ last_resumed_at }) => (last_resumed_at ? <Time at={last_resumed_at} /> : "Never"),
+    end: true,
+  },
+  { name: "Saved", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
+  { name: "Expires", cell: (handoff) => <Expiry handoff={handoff} />, end: true },
+];
+
+/** When it expires; a pinned one does not. */
+export function Expiry({ handoff }: { handoff: Pick<ListedHandoff, "pinned_at" | "expires_at"> }) {
+  if (!handoff.pinned_at) return <Time at={handoff.expires_at} />;
+  return (
+    <Badge tone="info">
+      <Pin aria-hidden size={12} /> Pinned
+    </Badge>
+  );
+}
+
+/** The handoffs of an agent, last saved first. */
+export function Handoffs({ agent }: { agent: Agent }) {
+  const pages = useList(api.handoffs.listOfAgent, { agent_id: agent.id }, "handoffs");
+  return (
+    <div className="stack">
+      <p className="muted small">
+        Only admins and the owner can read these. Each view is recorded in the audit log.
+      </p>
+      <List
+        pages={pages}
+        label="Handoffs"
+        columns={columnsOf(agent)}
+        linkOf={({ id }) => `/agents/${agent.id}/handoffs/${id}`}
+        empty={
+          <Empty icon={Replace} title="No handoffs">
+            An agent saves the state of its work with <code>POST /v1/handoffs</code>, for another client to
+            resume. Handoffs expire after 30 days unless they are pinned.
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
