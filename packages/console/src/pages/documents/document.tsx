@@ -15,12 +15,14 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { Card, Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { DocumentStatus, isUnderway, kindInWords } from "./words.tsx";
+import { Download, Original, Retry } from "./original.tsx";
+import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
 
-/** One document: its progress and its chunks. */
+/** One document: its progress, its text in chunks, and the original. */
 export function DocumentPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => api.documents.get({ document_id: id }, { signal }), [id]);
@@ -32,7 +34,17 @@ export function DocumentPage() {
       title={document?.filename ?? "Document"}
       above={[{ to: "/documents", label: "Documents" }]}
       state={document && <DocumentStatus document={document} />}
-      actions={document && isOwn(document) && <Delete document={document} />}
+      actions={
+        document && (
+          <>
+            {document.status === "failed" && isOwn(document) && (
+              <Retry document={document} onQueued={loaded.set} />
+            )}
+            <Download document={document} />
+            {isOwn(document) && <Delete document={document} />}
+          </>
+        )
+      }
     >
       <Load of={loaded} lines={8}>
         {(data) => (
@@ -46,7 +58,17 @@ export function DocumentPage() {
             )}
             {isUnderway(data) && <Stages document={data} />}
             <div className="sides with-facts">
-              <Chunks key={`${data.document_id} ${data.status}`} document={data} />
+              <Tabs
+                label="Document"
+                tabs={[
+                  {
+                    key: "text",
+                    label: "Text",
+                    content: <Chunks key={`${data.document_id} ${data.status}`} document={data} />,
+                  },
+                  { key: "original", label: "Original", content: <Original document={data} /> },
+                ]}
+              />
               <About document={data} />
             </div>
           </div>
@@ -89,7 +111,12 @@ function About({ document }: { document: Document }) {
         of={{
           Kind: kindInWords(document.mime_type),
           Size: bytes(document.byte_size),
-          Sensitivity: capitalised(document.sensitivity),
+          Sensitivity: (
+            <>
+              <Sensitivity of={document.sensitivity} />{" "}
+              <span className="muted small">Readers: {READERS[document.sensitivity]}.</span>
+            </>
+          ),
           Source: document.ingestion_source_name,
           Version: document.version_num,
           ...Object.fromEntries(audience.map(([name, labels]) => [capitalised(name), labels.join(", ")])),
@@ -111,10 +138,10 @@ function Chunks({ document }: { document: Document }) {
   if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
   if (items.length === 0) {
     return (
-      <Empty icon={Layers} title="No chunks yet">
+      <Empty icon={Layers} title={isUnderway(document) ? "No text yet" : "No text"}>
         {isUnderway(document)
-          ? "Chunks appear here once the document is processed."
-          : "The document contains no readable text."}
+          ? "It appears here once the document is processed."
+          : "The document was not processed, or contains no readable text."}
       </Empty>
     );
   }

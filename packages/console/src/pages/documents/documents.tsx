@@ -3,7 +3,6 @@ import { useSearchParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -12,7 +11,7 @@ import { Found, SearchLine } from "../../ui/search.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Drop } from "./drop.tsx";
-import { DocumentStatus, kindInWords } from "./words.tsx";
+import { DocumentStatus, kindInWords, Sensitivity } from "./words.tsx";
 import "./documents.css";
 
 const COLUMNS: Column<Document>[] = [
@@ -26,7 +25,7 @@ const COLUMNS: Column<Document>[] = [
     ),
   },
   { name: "Status", cell: (document) => <DocumentStatus document={document} /> },
-  { name: "Sensitivity", cell: (document) => capitalised(document.sensitivity), wideOnly: true },
+  { name: "Sensitivity", cell: ({ sensitivity }) => <Sensitivity of={sensitivity} />, wideOnly: true },
   { name: "Chunks", cell: (document) => number(document.chunk_count), end: true, wideOnly: true },
   { name: "Size", cell: (document) => bytes(document.byte_size), end: true, wideOnly: true },
   { name: "Uploaded", cell: (document) => <Time at={document.created_at} />, end: true },

@@ -1,16 +1,17 @@
 import { useState } from "react";
-import { listed } from "../../data/text.ts";
+import { capitalised, listed } from "../../data/text.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import type { Readers } from "./upload.ts";
+import { READERS } from "./words.tsx";
 
 export const NO_READERS: Readers = { sensitivity: "internal" };
 
-const SENSITIVITIES: { value: Readers["sensitivity"]; label: string }[] = [
-  { value: "public", label: "Public: everyone in the organisation" },
-  { value: "internal", label: "Internal: everyone in the organisation" },
-  { value: "confidential", label: "Confidential: only you" },
-  { value: "restricted", label: "Restricted: only you" },
-];
+const LEVELS = ["public", "internal", "confidential", "restricted"] as const;
+
+const OPTIONS = LEVELS.map((value) => ({ value, label: capitalised(value) }));
+
+/** A person has no team: what is theirs only they read. */
+const forYou = (level: Readers["sensitivity"]) => READERS[level].replace("the uploader and its team", "you");
 
 const AUDIENCE = [
   ["regions", "Regions", "emea, apac"],
@@ -33,10 +34,10 @@ export function ForWhom({ readers, onChange }: { readers: Readers; onChange(read
     <div className="for-whom">
       <SelectField
         label="Sensitivity"
-        hint="Public and internal have the same readers, and so do confidential and restricted: the level is then only a label."
+        hint={`Readers: ${forYou(readers.sensitivity)}.`}
         value={readers.sensitivity}
-        options={SENSITIVITIES}
-        onChange={(value) => onChange({ ...readers, sensitivity: value as Readers["sensitivity"] })}
+        options={OPTIONS}
+        onChange={(sensitivity) => onChange({ ...readers, sensitivity })}
       />
       <details className="more-fields grow">
         <summary>Audience and subject</summary>

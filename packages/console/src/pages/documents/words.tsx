@@ -32,3 +32,27 @@ const KIND: [part: string, says: string][] = [
 ];
 
 export const kindInWords = (mime: string) => KIND.find(([part]) => mime.includes(part))?.[1] ?? "Text";
+
+/** Who can read a document of each level. Levels with the same readers differ as a label. */
+export const READERS: Record<Document["sensitivity"], string> = {
+  public: "everyone in the organisation, as for internal",
+  internal: "everyone in the organisation",
+  confidential: "only the uploader and its team",
+  restricted: "only the uploader and its team, as for confidential",
+};
+
+const SENSITIVITY_TONE: Record<Document["sensitivity"], Tone> = {
+  public: "neutral",
+  internal: "neutral",
+  confidential: "warn",
+  restricted: "bad",
+};
+
+/** A level of sensitivity, with its meaning on hover. */
+export function Sensitivity({ of: level }: { of: Document["sensitivity"] }) {
+  return (
+    <span title={`Readers: ${READERS[level]}.`}>
+      <Badge tone={SENSITIVITY_TONE[level]}>{capitalised(level)}</Badge>
+    </span>
+  );
+}
