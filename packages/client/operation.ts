@@ -26,6 +26,8 @@ export interface Operation {
   /** Answers with a document, as text or bytes, or with JSON. */
   document?: true;
   pages?: Paging;
+  /** Recorded in the audit log. */
+  audited?: true;
 }
 
 /** The answer's field with the items (empty: the answer itself), and how to request the next page. */

@@ -1,4 +1,4 @@
-import type { Operation as Contract } from "../../../lib/contract/contract.ts";
+import { type Operation as Contract, isAudited } from "../../../lib/contract/contract.ts";
 import type { Operation } from "../operation.ts";
 import type { JsonSchema } from "./schema-types.ts";
 
@@ -42,6 +42,7 @@ export function describe(op: Contract): Operation {
     ...(op.stream && { stream: true }),
     ...(!op.stream && (op.produces || op.alsoProduces) && { document: true }),
     ...(pages && { pages }),
+    ...(isAudited(op) && { audited: true }),
   };
 }
 

@@ -1,8 +1,8 @@
 import { useSession } from "../../shell/session.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
+import { Audit } from "../audit/audit.tsx";
 import { Account } from "./account.tsx";
-import { Audit } from "./audit.tsx";
 import { Limits } from "./limits.tsx";
 import { People } from "./people.tsx";
 import { Projects } from "./projects.tsx";

@@ -1,0 +1,87 @@
+import { Download, ScrollText } from "lucide-react";
+import { useState } from "react";
+import type { AuditEntry } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useAddress } from "../../data/use-address.ts";
+import { useList } from "../../data/use-list.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { EntryDialog } from "./entry-dialog.tsx";
+import { Filters, filtersOf } from "./filters.tsx";
+import { Resource } from "./resource.tsx";
+import { useTimeRange } from "./time-range.ts";
+import { Actor, Outcome } from "./words.tsx";
+
+const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
+  {
+    name: "Action",
+    cell: (entry) => (
+      <button type="button" className="link" onClick={() => open(entry)}>
+        <code>{entry.action}</code>
+      </button>
+    ),
+  },
+  { name: "Actor", cell: (entry) => <Actor entry={entry} /> },
+  { name: "Resource", cell: (entry) => <Resource entry={entry} /> },
+  { name: "Outcome", cell: (entry) => <Outcome entry={entry} /> },
+  { name: "IP address", cell: ({ ip }) => ip ?? "–", wideOnly: true },
+  { name: "Time", cell: ({ at }) => <Time at={at} />, end: true },
+];
+
+/** The audit log, latest first. */
+export function Audit() {
+  const [search] = useAddress();
+  const [shown, setShown] = useState<AuditEntry>();
+  const filter = { ...filtersOf(search), ...useTimeRange(search) };
+  const pages = useList(api.audit.list, filter, "audit", "audit");
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <div className="stack">
+      <Filters />
+      <List
+        pages={pages}
+        label="Audit log"
+        columns={columnsOf(setShown)}
+        actions={<Export filter={filter} />}
+        empty={
+          <Empty icon={ScrollText} title={isFiltered ? "No entries for these filters" : "No entries yet"}>
+            Changes by admins, deletions, erasures and decisions reserved for people are recorded here.
+          </Empty>
+        }
+      />
+      {shown && <EntryDialog entry={shown} onClose={() => setShown(undefined)} />}
+    </div>
+  );
+}
+
+/** Downloads all entries that match. The browser saves them as they arrive. */
+function Export({ filter }: { filter: Record<string, string> }) {
+  const { may } = useSession();
+  const save = useTask(async (format: string) => {
+    // A refusal, such as of an ended session, would be saved as the file.
+    await api.audit.list({ ...filter, limit: 1 });
+    const link = document.createElement("a");
+    link.href = `/v1/audit/export?${new URLSearchParams({ format, ...filter })}`;
+    link.download = `audit.${format}`;
+    link.click();
+  });
+  if (!may("audit.export")) return null;
+  return (
+    <Menu
+      trigger={
+        <Button icon={Download} busy={save.busy}>
+          Export
+        </Button>
+      }
+      choices={[
+        { label: "CSV, for spreadsheets", onSelect: () => save.run("csv") },
+        { label: "NDJSON, one entry per line", onSelect: () => save.run("ndjson") },
+      ]}
+    />
+  );
+}
