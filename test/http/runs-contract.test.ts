@@ -75,6 +75,30 @@ test("every run of the tenant is listed, and with a limit so many", async () => 
   expect(await agent.get("/runs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
 });
 
+test("finds runs by a part of their goal, and by template in any version", async () => {
+  const version = async (name: string) => {
+    const steps = [{ step_key: "a", title: "A", completion_mode: "attestation" }];
+    return ok(await agent.post("/process-templates", { name, slug: "found-by-template", steps })).id;
+  };
+  const begin = async (goal: string, template_id: string | null = null) =>
+    ok(await agent.post("/runs", { goal, template_id })).id;
+  const first = await begin("Ship 1.0 (beta)", await version("One"));
+  const second = await begin("Ship 2.0", await version("Two"));
+  const other = await begin("SHIP the rest");
+  ok(await agent.post(`/runs/${second}/close`, { outcome: "abandoned" }));
+  const listed = async (query: string) =>
+    ok(await agent.get(`/runs?${query}`)).map(({ id }: { id: string }) => id);
+  expect(await listed("search=ship")).toEqual([other, second, first]);
+  expect(await listed(`search=${encodeURIComponent("1.0 (B")}`)).toEqual([first]);
+  // No pattern: a dot is a dot.
+  expect(await listed("search=1x0")).toEqual([]);
+  expect(await listed("template_slug=found-by-template")).toEqual([second, first]);
+  expect(await listed("template_slug=found-by-template&search=ship&status=closed")).toEqual([second]);
+  expect(await listed("template_slug=none-of-this-name")).toEqual([]);
+  const page = await agent.get("/runs?search=ship&limit=1&offset=1");
+  expect([page.body.length, page.headers.get("x-total-count")]).toEqual([1, "3"]);
+});
+
 test.each<[string, string, object, string, string]>([
   ["a handoff's id that is none", "steps/start", { handoff_id: "x" }, "validation_error", "handoff_id"],
   ["a bundle's id that is none", "steps/start", { bundle_id: "x" }, "validation_error", "bundle_id"],

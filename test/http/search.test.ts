@@ -122,7 +122,8 @@ describe("a search", () => {
 
   test("explains, and gives the outcome for an expected memory", async () => {
     const content = "barometer falls before rain";
-    const [a, b] = [await remember(cast.alice, { content }), await remember(cast.alice, { content })];
+    const a = await remember(cast.alice, { content, title: "Barometer" });
+    const b = await remember(cast.alice, { content, title: "Weather" });
     const far = await remember(cast.alice, { content: "unlike anything" });
     await embedded();
     const explained = (more: object = {}, id = "") =>
@@ -138,8 +139,13 @@ describe("a search", () => {
       "fused",
       "memory_id",
       "recency",
+      "title",
       "vector",
     ]);
+    // Also of those that are not returned.
+    const titleOf = ({ id }: { id: string }) =>
+      plan.results.find(({ memory_id }: { memory_id: string }) => memory_id === id).title;
+    expect([a, b].map(titleOf)).toEqual(["Barometer", "Weather"]);
     const [winner, second] = results[0].memory.id === a.id ? [a, b] : [b, a];
     expect(await fate(winner.id)).toMatchObject({ found: true, stage: "result" });
     expect(await fate(second.id)).toMatchObject({ found: false, stage: "limit" });

@@ -34,6 +34,9 @@ const Plan = Type.Object({
   results: Type.Array(
     Type.Object({
       memory_id: Uuid("memory"),
+      title: nullable(
+        Type.String({ description: "Its title; null if it was deleted since it was indexed." }),
+      ),
       vector: nullable(Type.Number()),
       bm25: nullable(Type.Number()),
       fused: Share("The score of the content alone."),

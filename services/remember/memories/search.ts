@@ -12,6 +12,7 @@ import type {
   SearchWhere,
 } from "../../../storage/search/entry.ts";
 import type { Memories } from "./memories.ts";
+import { readableMemories } from "./readable.ts";
 import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";
 
@@ -51,7 +52,7 @@ export async function search(memories: Memories, ctx: Call<Asked>, touches: Touc
     no_match: given.length === 0,
     degraded: found.degraded.length > 0,
     degraded_reasons: found.degraded,
-    ...(found.plan && { plan: presentPlan(found.plan) }),
+    ...(found.plan && { plan: await presentPlan(ctx, found.plan) }),
   };
 }
 
@@ -115,8 +116,15 @@ function whereOf({ scope, memory_types, project_id, tags }: Asked): SearchWhere 
   };
 }
 
-function presentPlan({ legs, funnel, results, expect }: SearchPlan) {
-  const named = results.map(({ id, ...rest }) => ({ memory_id: id, ...rest }));
+/** Names each candidate, also those that were not returned. */
+async function presentPlan(ctx: Call, { legs, funnel, results, expect }: SearchPlan) {
+  const ids = results.map(({ id }) => id);
+  const readable = await readableMemories(ctx, ids, { brief: true });
+  const named = results.map(({ id, ...rest }) => ({
+    memory_id: id,
+    title: readable.get(id)?.title ?? null,
+    ...rest,
+  }));
   return { legs, funnel, results: named, ...(expect && { expect }) };
 }
 

@@ -57,6 +57,7 @@ export interface Accept extends Doing {
 /** Completes the offering step, and starts the accepter's successor if possible (api: Processes). */
 export function accept(run: RunState, given: Accept): Change {
   const found = openOffer(run, given.offer_id);
+  requireOther(found, given);
   const { draft, index, step, progress } = open(run, found.step_key, given);
   const next = successorFor(draft, step.step_key, given.person);
   assertCompletable(draft, step, progress);
@@ -74,6 +75,21 @@ export function accept(run: RunState, given: Accept): Change {
     bundle_id: null,
   });
   return draft;
+}
+
+/**
+ * Refuses people who accept their own offer: a handoff needs a second pair of eyes. An agent may, as one agent can hold
+ * several roles.
+ *
+ * @throws Fault forbidden
+ */
+function requireOther({ id, step_key, offered_by }: Offer, { actor }: Accept): void {
+  if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;
+  throw new Fault(
+    "forbidden",
+    "You made this offer, so you cannot accept it. Another person or an agent must accept it; decline it to withdraw it.",
+    { step_key, offer_id: id },
+  );
 }
 
 /** Whether an attempt on a step can begin now. */

@@ -81,7 +81,7 @@ export const acceptOffer = operation({
   description:
     "Call this to take over the work. Completes the offering step and starts an attempt on an unfinished " +
     "successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. " +
-    "`forbidden` if all are assigned to others; `attempt` is null while the successor waits for other steps.",
+    "`forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt` is null while the successor waits for other steps.",
   access: writer,
   audit: true,
   path: one,

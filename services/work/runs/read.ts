@@ -1,5 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { containing } from "../../../lib/text/containing.ts";
 import type { CallOf } from "../../runtime.ts";
 import { attemptsOn } from "./facts.ts";
 import { historyOf, retrospectiveOf } from "./history.ts";
@@ -12,12 +13,18 @@ import { statusDocumentOf } from "./status-document.ts";
 
 type Asked = Call<{ run_id: string }>;
 
-export async function listRuns(store: RunStore, { params, meta }: CallOf<typeof operation>) {
-  const { status, project_id, offset = 0, limit = MOST_LISTED } = params;
+export async function listRuns(store: RunStore, ctx: CallOf<typeof operation>) {
+  const { params, meta } = ctx;
+  const { status, project_id, template_slug, search, offset = 0, limit = MOST_LISTED } = params;
   const { tenant_id } = meta.caller;
+  const versions =
+    template_slug &&
+    (await ctx.call<string[], object>("templates.version_ids", { tenant_id, slug: template_slug }));
   const filter = {
     ...(status && { status }),
     ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(versions && { template_id: { $in: versions } }),
+    ...(search && { goal: containing(search) }),
   };
   const [page, total] = await Promise.all([
     store.list(tenant_id, filter, { skip: offset, limit }),

@@ -3,6 +3,7 @@ import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Where } from "../../../storage/query.ts";
 import { RecentRuns } from "./recent-runs.ts";
 import {
   charactersOf,
@@ -78,7 +79,7 @@ export class RunStore {
   /** Returns a page of runs, newest first: fewer than requested if they exceed one message between nodes. */
   async list(
     tenant_id: string,
-    filter: Partial<Pick<RunDoc, "status" | "project_id">>,
+    filter: Where<RunDoc>,
     { skip, limit }: { skip: number; limit: number },
   ): Promise<Run[]> {
     const options = { sort: { created_at: -1, _id: -1 }, projection: { outbox: 0 } } as const;

@@ -1,7 +1,7 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, Offset, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
-import { COMPLETION_MODES, StepKey, stepFields } from "../templates/templates.contract.ts";
+import { COMPLETION_MODES, Slug, StepKey, stepFields } from "../templates/templates.contract.ts";
 import {
   AmbiguityNote,
   Attempt,
@@ -94,6 +94,12 @@ export const listRuns = operation({
     project_id: Type.Optional(
       Type.String({ maxLength: 200, description: "Key of a project; empty: only runs without one." }),
     ),
+    template_slug: Type.Optional({
+      ...Slug,
+      "x-identifier": "template_slug",
+      description: "Only runs of this process template, in any of its versions.",
+    }),
+    search: partOf("the goal"),
     offset: Offset,
     limit: Type.Optional(
       Type.Integer({

@@ -159,6 +159,7 @@ const runs = tenantSchema({
 runs.index({ tenant_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, project_id: 1, created_at: -1, _id: -1 });
+runs.index({ tenant_id: 1, template_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, exemplar_ids: 1 });
 runs.index({ tenant_id: 1, pointer_ids: 1 });
 // For the loops, across tenants. Includes the version, which guards transitions, because the embedded store then need

@@ -151,7 +151,7 @@ export const shownStepFields = {
 const TemplateStep = Type.Object(shownStepFields, { title: "TemplateStep" });
 export type TemplateStep = Static<typeof TemplateStep>;
 
-const Slug = Type.String({
+export const Slug = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[a-z0-9]+(-[a-z0-9]+)*$",

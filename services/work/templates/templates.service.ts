@@ -54,6 +54,14 @@ export const templatesService: ServiceFactory = ({ store }) => {
         return doc?.steps ?? null;
       }),
 
+      /** Returns the ids of all versions of a template. */
+      version_ids: idempotent<{ tenant_id: string; slug: string }>(
+        async ({ params: { tenant_id, slug } }) => {
+          const docs = await templates.find(tenant_id, { slug }, { projection: { _id: 1 } });
+          return docs.map(({ _id }) => _id);
+        },
+      ),
+
       /** Returns the slugs of templates with a step whose reference pointer names this id. */
       pointing_at: idempotent<{ tenant_id: string; native_id: string }>(async ({ params }) => {
         const filter = { pointer_ids: params.native_id };
