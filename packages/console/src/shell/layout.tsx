@@ -1,4 +1,4 @@
-import { LogOut, Menu, Monitor, Moon, Sun, X } from "lucide-react";
+import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "lucide-react";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { NavLink, Outlet, ScrollRestoration, useLocation } from "react-router";
 import { capitalised } from "../data/text.ts";
@@ -10,12 +10,18 @@ import { ErrorBoundary } from "./error-boundary.tsx";
 import { Lost } from "./lost.tsx";
 import { Mark } from "./mark.tsx";
 import { NEEDS, PLACES, type Place } from "./nav.ts";
+import { Palette } from "./palette/palette.tsx";
 import { useSession } from "./session.tsx";
+import { MODIFIER, ShortcutsDialog, useShortcuts } from "./shortcuts.tsx";
 import { setTheme, type Theme, useTheme } from "./theme.ts";
 
 /** The frame of every page: navigation, the signed-in person and the page. */
 export function Layout() {
   const [open, setOpen] = useState(false);
+  const [dialog, setDialog] = useState<"palette" | "shortcuts" | null>(null);
+  const openPalette = () => setDialog("palette");
+  const showHelp = () => setDialog("shortcuts");
+  useShortcuts({ openPalette, showHelp });
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const toggle = useRef<HTMLButtonElement>(null);
@@ -50,8 +56,9 @@ export function Layout() {
         />
         <Mark size={22} />
         <strong>Sensorium</strong>
+        <IconButton icon={Search} label="Go to" onClick={openPalette} />
       </header>
-      <Sidebar />
+      <Sidebar openPalette={openPalette} showHelp={showHelp} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button in the top bar does the same */}
       {open && <div className="nav-scrim" onClick={() => setOpen(false)} />}
       {/* Keeps the focused element from being hidden behind the navigation. */}
@@ -65,11 +72,13 @@ export function Layout() {
       </main>
       <ScrollRestoration />
       <Toasts />
+      {dialog === "palette" && <Palette onClose={() => setDialog(null)} />}
+      {dialog === "shortcuts" && <ShortcutsDialog onClose={() => setDialog(null)} />}
     </div>
   );
 }
 
-function Sidebar() {
+function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): void }) {
   const { user, tenant, may, signOut } = useSession();
   const isShown = ({ to, unless }: Place) =>
     may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless));
@@ -83,6 +92,11 @@ function Sidebar() {
           <span className="faint small truncate">{tenant.name}</span>
         </div>
       </div>
+      <button type="button" className="nav-search" aria-keyshortcuts="Control+K Meta+K" onClick={openPalette}>
+        <Search aria-hidden size={15} />
+        <span>Go to…</span>
+        <kbd aria-hidden>{MODIFIER} K</kbd>
+      </button>
       <nav className="nav" aria-label="Console">
         {PLACES.map(({ title, places }) => (
           <div key={title} className="nav-group">
@@ -97,7 +111,11 @@ function Sidebar() {
         ))}
       </nav>
       <div className="sidebar-foot">
-        <ThemeSwitch />
+        <div className="row nowrap">
+          <ThemeSwitch />
+          <span className="grow" />
+          <IconButton icon={Keyboard} label="Shortcuts" onClick={showHelp} />
+        </div>
         <div className="row nowrap">
           <span className="avatar" aria-hidden>
             {user.display_name.slice(0, 1).toUpperCase()}

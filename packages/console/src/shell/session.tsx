@@ -17,6 +17,7 @@ import { forgetKept } from "../data/kept.ts";
 import { forgetLive } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
+import { forgetRecent, recentFor } from "../data/recent.ts";
 import { RETRY_MS } from "../data/retry.ts";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -52,6 +53,7 @@ function useSessionState() {
 
   const begin = useCallback((session: AuthSessionResult) => {
     setSession(session);
+    recentFor(session.user.id);
     nameIs(session.user.id, session.user.display_name);
     setState((old) => {
       const before = old && "session" in old ? old : { isOver: false, returns: 0 };
@@ -133,6 +135,7 @@ function clearPersonData(): void {
   forgetNames();
   forgetKept();
   forgetLive();
+  forgetRecent();
 }
 
 /** Shown in front of everything open, including dialogs. */

@@ -2,6 +2,7 @@ import type { LucideIcon } from "lucide-react";
 import { ChevronRight, Lock } from "lucide-react";
 import { Fragment, type ReactNode, useEffect } from "react";
 import { Link } from "react-router";
+import { useVisit } from "../data/use-visit.ts";
 
 interface PageProps {
   title: string;
@@ -20,6 +21,7 @@ export function Page({ title, above = [], state, lead, actions, children }: Page
   useEffect(() => {
     document.title = `${title} · Sensorium`;
   }, [title]);
+  useVisit(title);
   return (
     <div className="page">
       <header className="page-head">

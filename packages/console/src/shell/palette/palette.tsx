@@ -1,0 +1,190 @@
+import { ArrowRight, Clock, Search } from "lucide-react";
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { useLocation, useNavigate } from "react-router";
+import { recentPlaces } from "../../data/recent.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { messageOf } from "../../ui/failure.tsx";
+import { useSession } from "../session.tsx";
+import { isNamed, pagesFor, type Target } from "./pages.ts";
+import { contains, Finder } from "./sources.ts";
+import "./palette.css";
+
+/** Wait for a pause in typing before asking the server. */
+const PAUSE_MS = 160;
+/** Shorter texts match almost everything. */
+const MIN_SEARCHED = 2;
+
+/** Goes to a page or a thing by its name: an ARIA combobox in a modal dialog. */
+export function Palette({ onClose }: { onClose(): void }) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const { targets, error, loading } = useTargets(text.trim());
+  const isQuiet = targets.length > 0 && error === undefined;
+  const state = stateOf(text.trim(), targets.length, loading, error);
+  const navigate = useNavigate();
+  const id = useId();
+  const dialog = useModal();
+  const chosen = targets[Math.min(at, targets.length - 1)];
+  const go = (target: Target | undefined) => {
+    if (!target) return;
+    onClose();
+    navigate(target.to);
+  };
+  const press = (event: KeyboardEvent) => {
+    const { key } = event;
+    const last = targets.length - 1;
+    if (key === "ArrowDown") setAt(at >= last ? 0 : at + 1);
+    else if (key === "ArrowUp") setAt(at <= 0 ? last : at - 1);
+    else if (key === "Enter") go(chosen);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog palette"
+      aria-label="Go to"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => event.target === dialog.current && onClose()}
+    >
+      <div className="palette-line">
+        <Search aria-hidden size={18} className="search-icon" />
+        <input
+          role="combobox"
+          aria-label="Search pages, agents, events, memories and runs"
+          aria-expanded={targets.length > 0}
+          aria-controls={`${id}-list`}
+          aria-autocomplete="list"
+          aria-activedescendant={chosen && `${id}-${targets.indexOf(chosen)}`}
+          className="search-input"
+          placeholder="Go to a page, agent, event, memory or run"
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={press}
+        />
+        <kbd>Esc</kbd>
+      </div>
+      <Targets id={id} targets={targets} chosen={chosen} go={go} />
+      <p className={isQuiet ? "palette-state visually-hidden" : "palette-state"} role="status">
+        {state}
+      </p>
+    </dialog>
+  );
+}
+
+/** Opens the dialog that it returns the ref of; the browser keeps the focus in it, and returns it after closing. */
+function useModal() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    element?.querySelector("input")?.focus();
+    return () => element?.close();
+  }, []);
+  return dialog;
+}
+
+/** The targets for a text: pages at once, others when the server has answered. */
+function useTargets(text: string): { targets: Target[]; loading: boolean; error: unknown } {
+  const { may } = useSession();
+  const { pathname } = useLocation();
+  const [finder] = useState(() => new Finder(may));
+  const isSearched = text.length >= MIN_SEARCHED;
+  const found = useLoad(
+    async (signal) => {
+      if (!isSearched) return { targets: [], error: undefined };
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+      signal.throwIfAborted();
+      return finder.find(text, signal);
+    },
+    [text],
+  );
+  // While the next answer loads, what still matches stays.
+  const before = useRef<Target[]>([]);
+  if (found.data) before.current = found.data.targets;
+  const others = found.data ? before.current : before.current.filter((each) => contains(each, text));
+  const pages = pagesFor(may);
+  if (!text) {
+    const recent = recentPlaces().filter(({ to }) => to !== pathname);
+    const visited = recent.map(({ to, title }) => ({ to, label: title, icon: Clock, group: "Recent" }));
+    return { targets: [...visited, ...pages], loading: false, error: undefined };
+  }
+  const targets = [
+    ...byId(text),
+    ...pages.filter((page) => isNamed(page, text)),
+    ...(isSearched ? others : []),
+  ];
+  return { targets, loading: found.loading, error: found.error ?? found.data?.error };
+}
+
+function stateOf(text: string, count: number, loading: boolean, error: unknown): string {
+  if (!text) return "";
+  if (error !== undefined) return messageOf(error);
+  if (text.length < MIN_SEARCHED && count === 0) return "Keep typing.";
+  if (loading) return "Searching…";
+  return count === 0 ? "No matches." : `${count} found`;
+}
+
+/** The page of an id that its kind can be seen of. */
+function byId(text: string): Target[] {
+  const [, kind] = /^(evt|ag)_\w+$/.exec(text) ?? [];
+  if (!kind) return [];
+  const [page, label] = kind === "evt" ? ["events", "Event"] : ["agents", "Agent"];
+  return [{ to: `/${page}/${text}`, label: `${label} ${text}`, icon: ArrowRight, group: "By ID" }];
+}
+
+interface TargetsProps {
+  id: string;
+  targets: Target[];
+  chosen: Target | undefined;
+  go(target: Target): void;
+}
+
+function Targets({ id, targets, chosen, go }: TargetsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen one must be in sight
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const groups = [...Map.groupBy(targets, ({ group }) => group)];
+  return (
+    <div ref={list} id={`${id}-list`} className="palette-list" role="listbox" aria-label="Places">
+      {groups.map(([group, members]) => (
+        // biome-ignore lint/a11y/useSemanticElements: a listbox has groups, not fieldsets
+        <div key={group} role="group" aria-label={group}>
+          <p className="palette-group" aria-hidden>
+            {group}
+          </p>
+          {members.map((target) => {
+            const { to, label, detail, icon: Icon } = target;
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the field's
+              <div
+                key={to}
+                id={`${id}-${targets.indexOf(target)}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={target === chosen}
+                className="palette-target"
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => go(target)}
+              >
+                <Icon aria-hidden size={16} />
+                <span className="truncate">{label}</span>
+                {detail && <span className="truncate faint small">{detail}</span>}
+              </div>
+            );
+          })}
+        </div>
+      ))}
+    </div>
+  );
+}

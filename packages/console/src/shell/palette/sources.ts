@@ -1,0 +1,157 @@
+import { Bot, Brain, FileText, Hash, type LucideIcon, Radio, Shapes, Workflow } from "lucide-react";
+import { api } from "../../data/api.ts";
+import type { Action } from "../../data/may.ts";
+import { capitalised } from "../../data/text.ts";
+import type { Target } from "./pages.ts";
+
+interface Found extends Omit<Target, "icon" | "group"> {
+  /** Further text that the operation looks into. */
+  words?: string;
+}
+type May = (action: Action) => boolean;
+
+interface Source {
+  group: string;
+  icon: LucideIcon;
+  needs: Action;
+  /** A longer text can match more. */
+  isExact?: boolean;
+  /** Returns at most `MOST_FOUND` whose name contains the text. */
+  find(text: string, signal: AbortSignal): Promise<Found[]>;
+}
+
+/** More than are shown: if all matches are known, a longer text needs no further request. */
+const MOST_FOUND = 20;
+const MOST_SHOWN = 5;
+/** The longest text that operations accept. */
+const MAX_TEXT = 200;
+const limit = MOST_FOUND;
+
+const SOURCES: Source[] = [
+  {
+    ...{ group: "Agents", icon: Bot, needs: "agents.list" },
+    async find(search, signal) {
+      const { agents } = await api.agents.list({ search, limit }, { signal });
+      return agents.map(({ id, name, description }) => ({
+        ...at("agents", id, name),
+        detail: description ?? "",
+      }));
+    },
+  },
+  {
+    ...{ group: "Runs", icon: Workflow, needs: "runs.list" },
+    async find(search, signal) {
+      const runs = await api.runs.list({ search, limit }, { signal });
+      return runs.map(({ id, goal, status }) => ({ ...at("runs", id, goal), detail: capitalised(status) }));
+    },
+  },
+  {
+    ...{ group: "Memories", icon: Brain, needs: "memories.list" },
+    async find(search, signal) {
+      const { memories } = await api.memories.list({ search, limit }, { signal });
+      return memories.map(({ id, title, content, type }) => ({
+        ...at("memories", id, title),
+        detail: capitalised(type),
+        words: content,
+      }));
+    },
+  },
+  {
+    ...{ group: "Channels", icon: Hash, needs: "channels.list" },
+    async find(search, signal) {
+      const { channels } = await api.channels.list({ search, limit }, { signal });
+      return channels.map(({ id, name, description }) => ({
+        ...at("channels", id, name),
+        detail: description ?? "",
+      }));
+    },
+  },
+  {
+    ...{ group: "Events", icon: Radio, needs: "events.list", isExact: true },
+    async find(text, signal) {
+      // There are too many events to look into them: found are a type by its beginning, and a whole subject.
+      const isType = /^[\w-]+\.[\w.-]*$/.test(text);
+      const by = isType ? { type: `${text}*` } : { subject: text };
+      const { events } = await api.events.list({ ...by, limit: MOST_SHOWN }, { signal });
+      return events.map(({ event_id, payload }) => ({
+        ...at("events", event_id, payload.type),
+        detail: payload.subject ?? payload.source,
+      }));
+    },
+  },
+];
+
+/** Lists that are read once and filtered here. */
+const LISTS: Source[] = [
+  {
+    ...{ group: "Templates", icon: Shapes, needs: "templates.list" },
+    async find(_, signal) {
+      const templates = await api.templates.list({}, { signal });
+      return templates.map(({ slug, name }) => ({ ...at("templates", slug, name), detail: slug }));
+    },
+  },
+  {
+    // The latest ones: older documents are found on their page.
+    ...{ group: "Documents", icon: FileText, needs: "documents.list" },
+    async find(_, signal) {
+      const { documents } = await api.documents.list({ limit: 100 }, { signal });
+      return documents.map(({ document_id, filename }) => at("documents", document_id, filename));
+    },
+  },
+  {
+    ...{ group: "Agents", icon: Bot, needs: "agents.listOwn" },
+    async find(_, signal) {
+      const { agents } = await api.agents.listOwn({ limit: 200 }, { signal });
+      return agents.map(({ id, name, description }) => ({
+        ...at("agents", id, name),
+        detail: description ?? "",
+      }));
+    },
+  },
+];
+
+function at(page: string, id: string, label: string): Found {
+  return { to: `/${page}/${encodeURIComponent(id)}`, label };
+}
+
+/** Searches all sources, with few requests: the rate limit applies. */
+export class Finder {
+  readonly #may: May;
+  /** The last answer of each source. */
+  readonly #last = new Map<Source, { text: string; found: Found[] }>();
+
+  constructor(may: May) {
+    this.#may = may;
+  }
+
+  /** Returns what is found and, if a source failed, its error. */
+  async find(given: string, signal: AbortSignal): Promise<{ targets: Target[]; error: unknown }> {
+    const text = given.slice(0, MAX_TEXT);
+    const seesAll = this.#may("agents.list");
+    const lists = LISTS.filter(({ needs }) => !(seesAll && needs === "agents.listOwn"));
+    const sources = [...SOURCES, ...lists].filter(({ needs }) => this.#may(needs));
+    const answers = await Promise.allSettled(sources.map((source) => this.#ask(source, text, signal)));
+    const failed = answers.find(({ status }) => status === "rejected");
+    return {
+      targets: answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])),
+      error: failed && "reason" in failed ? failed.reason : undefined,
+    };
+  }
+
+  async #ask(source: Source, text: string, signal: AbortSignal): Promise<Target[]> {
+    const { group, icon, isExact } = source;
+    const isList = LISTS.includes(source);
+    const last = this.#last.get(source);
+    const isComplete = last && !isExact && text.startsWith(last.text) && last.found.length < MOST_FOUND;
+    const isKnown = last && (isList || isComplete);
+    const found = isKnown ? last.found : await source.find(text, signal);
+    if (!isKnown) this.#last.set(source, { text, found });
+    const wanted = isKnown || isList ? found.filter((each) => contains(each, text)) : found;
+    return wanted.slice(0, MOST_SHOWN).map((each) => ({ ...each, icon, group }));
+  }
+}
+
+/** Matches as the operations do: the whole text, in any case. */
+export function contains({ label, detail = "", words = "" }: Found, text: string): boolean {
+  return `${label}\n${detail}\n${words}`.toLowerCase().includes(text.toLowerCase());
+}
