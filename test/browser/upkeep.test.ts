@@ -219,14 +219,14 @@ test("keeps a note on a step when somebody else is faster", async () => {
   const { id } = ok(await admin.post("/runs", { goal: "Another hole", steps: [dig, fill] }));
   await site.go(`/runs/${id}`);
   await site.button("Complete").click();
-  await page.getByLabel("It is wide").check();
+  await page.getByRole("dialog").getByLabel("It is wide").check();
   await page.getByLabel("What was done").fill("I measured it.");
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "wide" }));
-  await page.getByLabel("It is wide").waitFor({ state: "detached" });
+  await page.getByRole("dialog").getByLabel("It is wide").waitFor({ state: "detached" });
   // The remaining criterion was not ticked.
   expect(await site.inDialog("Attest selected").isDisabled()).toBe(true);
   ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "deep" }));
-  await page.getByLabel("It is deep").waitFor({ state: "detached" });
+  await page.getByRole("dialog").getByLabel("It is deep").waitFor({ state: "detached" });
   expect(await page.getByLabel("What was done").inputValue()).toBe("I measured it.");
   await site.inDialog("Complete step").click();
   await page.getByRole("alert").getByText("is already completed").waitFor();

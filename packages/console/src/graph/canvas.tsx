@@ -40,6 +40,10 @@ interface Props {
   size: { width: number; height: number };
   selected?: string | null;
   onSelect?: (id: string) => void;
+  /** Called when the person drags an edge from one node to another. Without it edges cannot be drawn. */
+  onConnect?: ((from: string, to: string) => void) | undefined;
+  /** Called when the person clicks an edge. */
+  onRemove?: ((from: string, to: string) => void) | undefined;
   /** Height of the picture in pixels. Default: as needed. */
   height?: number;
 }
@@ -47,6 +51,7 @@ interface Props {
 interface Data extends Record<string, unknown> {
   content: ReactNode;
   down: boolean;
+  connectable: boolean;
 }
 
 type Size = Props["size"];
@@ -78,6 +83,8 @@ const NODE_TYPES = { box: BoxNode };
 /** Below this width the layers go downwards. */
 const NARROW_WIDTH = 620;
 const MAX_ZOOM = 1.1;
+/** A line may be dropped anywhere on the left half of a node. */
+const CONNECTION_RADIUS = 110;
 const LEAST_HEIGHT = 180;
 const MAX_HEIGHT = 560;
 /** For the controls below and a margin above. */
@@ -98,6 +105,8 @@ function Flow({
   size,
   selected,
   onSelect,
+  onConnect,
+  onRemove,
   down,
   placed,
 }: Props & { down: boolean; placed: Placed }) {
@@ -110,7 +119,7 @@ function Flow({
       id,
       type: "box",
       position: placed.get(id) ?? { x: 0, y: 0 },
-      data: { content, down },
+      data: { content, down, connectable: onConnect !== undefined },
       selected: id === selected,
       ariaLabel: label,
       // Set before it is measured, so that the first picture is final.
@@ -121,10 +130,16 @@ function Flow({
   return (
     <ReactFlow
       nodes={shown}
-      edges={edges.map(edgeOf)}
+      edges={edges.map((edge) => edgeOf(edge, onRemove !== undefined))}
       nodeTypes={NODE_TYPES}
       nodesDraggable={false}
-      nodesConnectable={false}
+      nodesConnectable={onConnect !== undefined}
+      connectOnClick={false}
+      // The whole graph is in view.
+      autoPanOnConnect={false}
+      connectionRadius={CONNECTION_RADIUS}
+      onConnect={({ source, target }) => onConnect?.(source, target)}
+      onEdgeClick={(_, { source, target }) => onRemove?.(source, target)}
       nodesFocusable={onSelect !== undefined}
       edgesFocusable={false}
       elementsSelectable={onSelect !== undefined}
@@ -149,20 +164,30 @@ function Flow({
 function BoxNode({ data }: NodeProps<Node<Data>>) {
   return (
     <>
-      <Handle type="target" position={data.down ? Position.Top : Position.Left} isConnectable={false} />
+      <Handle
+        type="target"
+        position={data.down ? Position.Top : Position.Left}
+        isConnectable={data.connectable}
+        isConnectableStart={false}
+      />
       {data.content}
-      <Handle type="source" position={data.down ? Position.Bottom : Position.Right} isConnectable={false} />
+      <Handle
+        type="source"
+        position={data.down ? Position.Bottom : Position.Right}
+        isConnectable={data.connectable}
+        title={data.connectable ? "Drag to the step that depends on this one" : undefined}
+      />
     </>
   );
 }
 
-function edgeOf({ id, from, to, label, tone }: GraphEdge): Edge {
+function edgeOf({ id, from, to, label, tone }: GraphEdge, removable: boolean): Edge {
   return {
     id,
     source: from,
     target: to,
     ...(label === undefined ? {} : { label }),
-    className: tone ?? "waiting",
+    className: `${tone ?? "waiting"}${removable ? " removable" : ""}`,
     markerEnd: { type: MarkerType.ArrowClosed, color: "var(--graph-line)", width: 16, height: 16 },
     labelBgPadding: [5, 3],
     labelBgBorderRadius: 4,

@@ -18,6 +18,10 @@ interface Props {
   steps: PicturedStep[];
   selected?: string | null;
   onSelect?: (stepKey: string) => void;
+  /** Called when the person draws a dependency: `to` is to depend on `from`. */
+  onConnect?: (from: string, to: string) => void;
+  /** Called when the person clicks a dependency. */
+  onRemove?: (from: string, to: string) => void;
   height?: number;
 }
 
@@ -33,7 +37,7 @@ const SIZE = { width: 216, height: 62 };
 const isDone = (step: PicturedStep | undefined) => step?.status === "completed" || step?.status === "skipped";
 
 /** The steps of a process and their dependencies. */
-export function StepGraph({ steps, selected, onSelect, height }: Props) {
+export function StepGraph({ steps, selected, onSelect, onConnect, onRemove, height }: Props) {
   const nodes = useMemo(
     () => steps.map((step) => ({ id: step.step_key, label: spoken(step), content: <StepBox step={step} /> })),
     [steps],
@@ -45,7 +49,7 @@ export function StepGraph({ steps, selected, onSelect, height }: Props) {
       nodes={nodes}
       edges={edges}
       size={SIZE}
-      {...{ selected, onSelect, height }}
+      {...{ selected, onSelect, onConnect, onRemove, height }}
     />
   );
 }

@@ -120,12 +120,15 @@ export function CheckField({
   checked,
   onChange,
   disabled,
+  fixed,
 }: {
   label: string;
   hint?: ReactNode;
   checked: boolean;
   onChange(checked: boolean): void;
   disabled?: boolean;
+  /** It cannot be changed now, but keeps the focus. */
+  fixed?: boolean;
 }) {
   return (
     <label className="check">
@@ -133,7 +136,8 @@ export function CheckField({
         type="checkbox"
         checked={checked}
         disabled={disabled}
-        onChange={(event) => onChange(event.target.checked)}
+        aria-disabled={fixed || undefined}
+        onChange={(event) => fixed || onChange(event.target.checked)}
       />
       <span>
         {label}

@@ -11,12 +11,14 @@ interface FormProps {
   /** Other buttons. */
   others?: ReactNode;
   disabled?: boolean;
+  /** The buttons stay in view while a long form is scrolled. */
+  sticky?: boolean;
   className?: string;
   children: ReactNode;
 }
 
 /** A form on a page. Errors appear above its button. */
-export function Form({ task, submit, note, others, disabled, className = "", children }: FormProps) {
+export function Form({ task, submit, note, others, disabled, sticky, className = "", children }: FormProps) {
   return (
     <form
       className={`stack ${className}`}
@@ -26,13 +28,15 @@ export function Form({ task, submit, note, others, disabled, className = "", chi
       }}
     >
       {children}
-      {task.error !== undefined && <Failure error={task.error} />}
-      <div className="row">
-        <Button kind="primary" type="submit" busy={task.busy} disabled={disabled}>
-          {submit}
-        </Button>
-        {others}
-        {note && <span className="muted small">{note}</span>}
+      <div className={sticky ? "stack tight sticky-foot" : "stack"}>
+        {task.error !== undefined && <Failure error={task.error} />}
+        <div className="row">
+          <Button kind="primary" type="submit" busy={task.busy} disabled={disabled}>
+            {submit}
+          </Button>
+          {others}
+          {note && <span className="muted small">{note}</span>}
+        </div>
       </div>
     </form>
   );

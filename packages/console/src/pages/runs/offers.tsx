@@ -62,6 +62,7 @@ export function Offers({ run, step, reload }: Props) {
 
 function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
   const { user } = useSession();
+  const isOwn = offer.offered_by.actor_id === user.id;
   const next = run.steps.filter(({ depends_on }) => depends_on.includes(step.step_key));
   // The accepter continues with a next step, which must be theirs or unassigned.
   const isOthers =
@@ -75,16 +76,18 @@ function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
   });
   const decline = useTask(async () => {
     await api.runs.declineOffer(which);
-    toast({ title: "Declined." });
+    toast({ title: isOwn ? "Withdrawn." : "Declined." });
     await reload();
   });
   return (
     <span className="row">
       <Button small busy={decline.busy} onClick={() => decline.run()}>
-        Decline
+        {isOwn ? "Withdraw" : "Decline"}
       </Button>
-      {isOthers ? (
-        <span className="muted small">Waiting for the next assignee</span>
+      {isOwn || isOthers ? (
+        <span className="muted small">
+          {isOthers ? "Waiting for the next assignee" : "Someone else must accept your offer"}
+        </span>
       ) : (
         <Button small kind="primary" busy={accept.busy} onClick={() => accept.run()}>
           Accept

@@ -1,22 +1,20 @@
 import { Plus, Workflow } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Link } from "react-router";
+import { Link, useNavigate } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
-import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { BeginDialog } from "./begin.tsx";
+import { Filters, filtersOf, paramsOf, type RunFilters } from "./filters.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
 
 const PAGE = 100;
-const STATUSES = ["all", "active", "completed", "closed"] as const;
 
 const COLUMNS: Column<Run>[] = [
   {
@@ -36,19 +34,19 @@ const COLUMNS: Column<Run>[] = [
 
 /** Work towards goals, step by step. */
 export function Runs() {
-  const [search, change] = useAddress();
+  const [address] = useAddress();
   const [beginning, setBeginning] = useState(false);
-  const status = STATUSES.find((each) => each === search.get("status")) ?? "all";
+  const filters = filtersOf(address);
   const pages = usePages(
     async (cursor, signal) => {
       const offset = Number(cursor ?? 0);
-      const asked = { offset, limit: PAGE, ...(status !== "all" && { status }) };
+      const asked = { offset, limit: PAGE, ...paramsOf(filters) };
       const items: Run[] = [];
       // The service returns fewer long runs per page.
       for await (const run of api.runs.list.all(asked, { signal })) if (items.push(run) === PAGE) break;
       return { items, next: items.length === PAGE ? String(offset + PAGE) : null };
     },
-    [status],
+    [JSON.stringify(filters)],
     "runs",
     "run",
   );
@@ -59,28 +57,24 @@ export function Runs() {
   );
   return (
     <Page title="Runs" lead="Goals that agents and people work on together, step by step." actions={begin}>
-      <div className="list-bar">
-        <Segments
-          label="Status"
-          value={status}
-          onChange={(value) => change({ status: value === "all" ? null : value })}
-          options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
-        />
-      </div>
+      <Filters {...filters} />
       <List
         pages={pages}
         label="Runs"
         columns={COLUMNS}
         linkOf={(run) => `/runs/${run.id}`}
-        empty={<NoRuns status={status} begin={begin} />}
+        empty={<NoRuns filters={filters} begin={begin} />}
       />
       {beginning && <BeginDialog onClose={() => setBeginning(false)} />}
     </Page>
   );
 }
 
-function NoRuns({ status, begin }: { status: (typeof STATUSES)[number]; begin: ReactNode }) {
-  if (status !== "all") return <Empty icon={Workflow} title={`No ${status} runs`} />;
+function NoRuns({ filters, begin }: { filters: RunFilters; begin: ReactNode }) {
+  const navigate = useNavigate();
+  const clear = <Button onClick={() => navigate("/runs")}>Clear filters</Button>;
+  if (Object.keys(paramsOf(filters)).length > 0)
+    return <Empty icon={Workflow} title="No matching runs" action={clear} />;
   return (
     <Empty icon={Workflow} title="No runs yet" action={begin}>
       A run is a goal with dependent steps. Create one from a <Link to="/templates">template</Link> or with

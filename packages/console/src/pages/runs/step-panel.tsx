@@ -5,6 +5,7 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
+import { Criteria } from "./criteria.tsx";
 import { Offers } from "./offers.tsx";
 import type { Step } from "./step.ts";
 import { StepActions } from "./step-actions.tsx";
@@ -58,33 +59,15 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
           ) : (
             <p className="muted">No instructions.</p>
           )}
-          {step.completion_criteria.length > 0 && <Criteria step={step} />}
+          {step.completion_criteria.length > 0 && (
+            <Criteria run={run} step={step} reload={reload} keep={() => choose(step.step_key)} />
+          )}
           <Offers run={run} step={step} reload={reload} />
           {step.attempts.length > 0 && <Attempts step={step} />}
         </div>
         <About step={step} />
       </div>
     </Card>
-  );
-}
-
-function Criteria({ step }: { step: Step }) {
-  return (
-    <section>
-      <h3>Completion criteria</h3>
-      <ul className="criteria">
-        {step.completion_criteria.map(({ key, description }) => {
-          const met = step.attested_criteria.includes(key);
-          return (
-            <li key={key} className={met ? "met" : ""}>
-              <span className="criterion-mark" aria-hidden="true" />
-              {description || key}
-              <span className="visually-hidden">{met ? " (attested)" : " (open)"}</span>
-            </li>
-          );
-        })}
-      </ul>
-    </section>
   );
 }
 

@@ -18,11 +18,13 @@ import { toast } from "../../ui/toast.tsx";
 import {
   type Draft,
   type DraftStep,
+  dependent,
   draftOf,
   emptyDraft,
   newStep,
   slugOf,
   templateOf,
+  whyNot,
   without,
 } from "./draft.ts";
 import { StepForm } from "./step-form.tsx";
@@ -87,6 +89,7 @@ function Author({ of }: { of?: ProcessTemplate }) {
       task={save}
       submit={before ? "Save version" : "Create template"}
       others={<Button onClick={() => navigate(-1)}>Cancel</Button>}
+      sticky
     >
       <Card>
         <div className="grid-2">
@@ -146,6 +149,17 @@ function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftS
     onChange([...steps, added]);
     setChosen(added.id);
   };
+  const [refusal, setRefusal] = useState<string>();
+  const connect = (from: string, to: string) => {
+    const reason = whyNot(steps, from, to);
+    setRefusal(reason);
+    if (!reason) onChange(dependent(steps, from, to, true));
+  };
+  const disconnect = (from: string, to: string) => {
+    setRefusal(undefined);
+    onChange(dependent(steps, from, to, false));
+    toast({ title: `Removed: ${to} no longer depends on ${from}.` });
+  };
   const remove = (gone: DraftStep) => {
     const left = without(steps, gone.id);
     onChange(left);
@@ -164,8 +178,15 @@ function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftS
           steps={steps}
           selected={step?.step_key ?? null}
           onSelect={(key) => setChosen(steps.find(({ step_key }) => step_key === key)?.id)}
+          onConnect={connect}
+          onRemove={disconnect}
           height={460}
         />
+        <div role="alert">{refusal && <p className="field-error">{refusal}</p>}</div>
+        <p className="field-hint">
+          Drag from the dot after a step to the step that depends on it; click a line to remove it. By
+          keyboard, use “Depends on” in the form of the step.
+        </p>
       </div>
       {step && <StepForm key={step.id} step={step} steps={steps} onChange={onChange} onRemove={remove} />}
     </div>

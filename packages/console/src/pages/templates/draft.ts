@@ -169,3 +169,23 @@ export function waitsFor(steps: readonly DraftStep[], from: string, to: string):
   }
   return false;
 }
+
+/** Makes step `to` depend on `from`, or no longer. */
+export function dependent(steps: DraftStep[], from: string, to: string, on: boolean): DraftStep[] {
+  return steps.map((step) => {
+    if (step.step_key !== to) return step;
+    const others = step.depends_on.filter((key) => key !== from);
+    return { ...step, depends_on: on ? [...others, from] : others };
+  });
+}
+
+/** Returns why step `to` cannot depend on `from`; undefined if it can. */
+export function whyNot(steps: readonly DraftStep[], from: string, to: string): string | undefined {
+  const named = (key: string) => {
+    const step = steps.find(({ step_key }) => step_key === key);
+    return `“${step?.title || key}”`;
+  };
+  if (from === to) return "A step cannot depend on itself.";
+  if (!waitsFor(steps, from, to)) return undefined;
+  return `${named(to)} cannot depend on ${named(from)}: that already depends on ${named(to)}, so neither could start.`;
+}

@@ -4,7 +4,7 @@ import type { FieldOf } from "../../data/use-draft.ts";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { Card } from "../../ui/page.tsx";
-import { type DraftStep, freeKey, renamed, slugOf, waitsFor } from "./draft.ts";
+import { type DraftStep, dependent, freeKey, renamed, slugOf, waitsFor } from "./draft.ts";
 import "../../styles/choice.css";
 
 interface Props {
@@ -61,7 +61,7 @@ export function StepForm({ step, steps, onChange, onRemove }: Props) {
           <TextField label="Role" {...field("role")} placeholder="writer" />
         </div>
         <TextArea label="Instructions" {...field("instructions")} rows={4} hint="Markdown." />
-        {others.length > 0 && <WaitsFor step={step} steps={steps} others={others} onChange={change} />}
+        {others.length > 0 && <WaitsFor step={step} steps={steps} others={others} onChange={onChange} />}
         <SelectField label="Completed when" {...field("completion_mode")} options={MODES} />
         <TextArea
           label="Completion criteria"
@@ -80,12 +80,10 @@ interface WaitsForProps {
   step: DraftStep;
   steps: DraftStep[];
   others: DraftStep[];
-  onChange(to: Pick<DraftStep, "depends_on">): void;
+  onChange(steps: DraftStep[]): void;
 }
 
 function WaitsFor({ step: { step_key, depends_on }, steps, others, onChange }: WaitsForProps) {
-  const depend = (key: string, on: boolean) =>
-    onChange({ depends_on: on ? [...depends_on, key] : depends_on.filter((each) => each !== key) });
   return (
     <fieldset className="criteria-choice">
       <legend>Depends on</legend>
@@ -98,7 +96,7 @@ function WaitsFor({ step: { step_key, depends_on }, steps, others, onChange }: W
             hint={circle ? "Depends on this step" : undefined}
             checked={depends_on.includes(other.step_key)}
             disabled={circle}
-            onChange={(on) => depend(other.step_key, on)}
+            onChange={(on) => onChange(dependent(steps, other.step_key, step_key, on))}
           />
         );
       })}
