@@ -17,7 +17,7 @@ describe("memories", () => {
       "ACME's terms",
       "Invoices to ACME are due 30 days after the end of the month.",
     );
-    const other = await remember("The kitchen", "The coffee machine is cleaned on Fridays.");
+    await remember("The kitchen", "The coffee machine is cleaned on Fridays.");
     await site.go("/memories");
     await page.getByLabel("Search memories").fill("When are ACME's invoices due?");
     await site.button("Search").click();
@@ -33,8 +33,8 @@ describe("memories", () => {
       expect.stringMatching(/^Above threshold[\s\S]*1/),
       expect.stringMatching(/^Returned[\s\S]*1$/),
     ]);
-    await page.getByLabel("Memory ID").fill(other);
-    await site.button("Explain").click();
+    await page.getByRole("combobox", { name: "Expected memory" }).fill("kitch");
+    await page.getByRole("option", { name: /The kitchen/ }).click();
     await page.getByText(/Dropped at/).waitFor();
 
     await results.getByRole("link", { name: "ACME's terms" }).click();

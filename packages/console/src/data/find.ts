@@ -1,4 +1,5 @@
 import type { Choice } from "../ui/combo.tsx";
+import { plain } from "../ui/plain.ts";
 import { api } from "./api.ts";
 
 const limit = 20;
@@ -29,4 +30,10 @@ export async function findProjects(text: string, signal: AbortSignal): Promise<C
     if (`${key} ${name}`.toLowerCase().includes(text.trim().toLowerCase()))
       found.push({ id: key, label: key, detail: name === key ? undefined : name });
   return found.slice(0, limit);
+}
+
+/** Finds memories by a part of their title or content. */
+export async function findMemories(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const { memories } = await api.memories.list({ ...part(text), limit }, { signal });
+  return memories.map(({ id, title, content }) => ({ id, label: title, detail: plain(content) }));
 }

@@ -2,10 +2,10 @@ import { SearchX, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { findMemories } from "../../data/find.ts";
 import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { Button } from "../../ui/button.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Hits } from "../../ui/search.tsx";
@@ -104,7 +104,7 @@ interface ExplainedProps {
 }
 
 function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
-  const titles = new Map(answer.results.map(({ memory }) => [memory.id, memory.title]));
+  const given = new Set(answer.results.map(({ memory }) => memory.id));
   return (
     <div className="stack explanation">
       <Card title="Search stages">
@@ -112,7 +112,7 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
       </Card>
       {plan.results.length > 0 && (
         <Card title="Scores">
-          <Scores plan={plan} titles={titles} />
+          <Scores plan={plan} given={given} />
         </Card>
       )}
       <Card title="Missing memory">
@@ -122,33 +122,28 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
   );
 }
 
+/** Why a memory, chosen by its title, was not found. */
 function Missing({ plan, expect, onExpect }: Omit<ExplainedProps, "answer">) {
-  const [id, setId] = useState(expect);
+  const [memory, setMemory] = useState<Choice | null>(null);
+  const choose = (choice: Choice | null) => {
+    setMemory(choice);
+    onExpect(choice?.id ?? "");
+  };
   return (
-    <form
-      className="stack tight"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onExpect(id.trim());
-      }}
-    >
-      <TextField
-        label="Memory ID"
-        value={id}
-        onChange={setId}
-        placeholder="ID of the memory that you expected"
+    <div className="stack tight">
+      <Combo
+        label="Expected memory"
+        value={memory}
+        onChange={choose}
+        find={findMemories}
+        none="Search by title or content"
       />
-      <div className="row">
-        <Button type="submit" small>
-          Explain
-        </Button>
-        {plan.expect && (
-          <p role="status">
-            <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
-            {plan.expect.reason}
-          </p>
-        )}
-      </div>
-    </form>
+      {expect && plan.expect && (
+        <p role="status">
+          <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
+          {plan.expect.reason}
+        </p>
+      )}
+    </div>
   );
 }

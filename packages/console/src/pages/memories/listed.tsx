@@ -10,7 +10,7 @@ import { Plain } from "../../ui/plain.ts";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import type { MemoryFilters } from "./filters.tsx";
-import { percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
 
 const COLUMNS: Column<Memory>[] = [
   {
@@ -37,7 +37,12 @@ const COLUMNS: Column<Memory>[] = [
     ),
   },
   { name: "Tags", cell: (memory) => <Tags tags={memory.tags} />, wideOnly: true },
-  { name: "Confidence", cell: (memory) => percent(memory.confidence), end: true, wideOnly: true },
+  {
+    name: "Confidence",
+    cell: (memory) => (isStated(memory) ? percent(memory.confidence) : "–"),
+    end: true,
+    wideOnly: true,
+  },
   { name: "Created", cell: (memory) => <Time at={memory.created_at} />, end: true },
 ];
 

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findTeams } from "../../data/find.ts";
+import { findMemories, findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -11,7 +11,6 @@ import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import { plain } from "../../ui/plain.ts";
 import { toast } from "../../ui/toast.tsx";
 import { madeHere } from "./made-here.ts";
 
@@ -152,12 +151,5 @@ export function SupersedeDialog({ memory, onClose, onDone }: Props) {
 }
 
 /** Finds memories other than the current one. */
-const others =
-  (memory: MemoryWithUsage) =>
-  async (text: string, signal: AbortSignal): Promise<Choice[]> => {
-    const search = text.trim();
-    const { memories } = await api.memories.list({ ...(search && { search }), limit: 20 }, { signal });
-    return memories
-      .filter(({ id }) => id !== memory.id)
-      .map(({ id, title, content }) => ({ id, label: title, detail: plain(content) }));
-  };
+const others = (memory: MemoryWithUsage) => async (text: string, signal: AbortSignal) =>
+  (await findMemories(text, signal)).filter(({ id }) => id !== memory.id);

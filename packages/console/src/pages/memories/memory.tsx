@@ -18,7 +18,7 @@ import { Id, Json, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { Actions } from "./memory-actions.tsx";
 import { MemoryGraph } from "./memory-graph.tsx";
-import { percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
 import "./memories.css";
 
 const ABOVE = [{ to: "/memories", label: "Memories" }];
@@ -67,7 +67,7 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
           of={{
             Scope: <ScopeBadge scope={memory.scope} />,
             Type: capitalised(memory.type),
-            Confidence: percent(memory.confidence),
+            Confidence: isStated(memory) && percent(memory.confidence),
             Importance: percent(memory.importance),
             Trust: percent(usage.trust),
             "Cited in 30 days": number(usage.cite_count_30d),

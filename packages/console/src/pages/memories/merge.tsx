@@ -15,8 +15,9 @@ import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { MERGE_TONE, Proposer, readable } from "./merges.tsx";
-import { percent, ScopeBadge, Tags } from "./words.tsx";
+import { readable, similarityInWords } from "./bulk.ts";
+import { MERGE_TONE, Proposer } from "./merges.tsx";
+import { Confidence, ScopeBadge, Tags } from "./words.tsx";
 import "../../styles/search.css";
 import "./memories.css";
 
@@ -65,7 +66,7 @@ function Compare({ proposal, a, b }: Pair) {
     <div className="stack">
       <p className="muted">
         Proposed <Time at={proposal.proposed_at} /> by <Proposer proposal={proposal} />
-        {proposal.similarity !== null && `: ${percent(proposal.similarity)} similar`}.
+        {proposal.similarity !== null && `: ${similarityInWords(proposal.similarity)} similar`}.
         {proposal.resolution_note && ` “${proposal.resolution_note}”`}
       </p>
       <div className="sides">
@@ -130,7 +131,7 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
           {stays && <Badge tone="good">Kept</Badge>}
           <ScopeBadge scope={memory.scope} />
           <span>{capitalised(memory.type)}</span>
-          <span>Confidence {percent(memory.confidence)}</span>
+          <Confidence of={memory} />
           <Time at={memory.created_at} />
           <Tags tags={memory.tags} />
         </div>

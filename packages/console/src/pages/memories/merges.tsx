@@ -1,38 +1,44 @@
-import { GitMerge } from "lucide-react";
+import { Check, GitMerge, X } from "lucide-react";
+import { useState } from "react";
 import { Link } from "react-router";
-import { isApiError, type Memory, type MergeProposal } from "../../../../client/index.ts";
+import type { MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Segments } from "../../ui/field.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CheckField, Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
-import { percent } from "./words.tsx";
+import { type Decision, findExact, type Pair, similarityInWords, withMemories } from "./bulk.ts";
+import { BulkDialog } from "./bulk-dialog.tsx";
 import "./memories.css";
 
-type Row = MergeProposal & { a: Memory | null; b: Memory | null };
 /** Each proposal needs two memories to be read, and the rate limit applies. */
 const PAGE = 15;
 const STATUSES = ["open", "resolved", "rejected"] as const;
 export const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as const;
 
-const COLUMNS: Column<Row>[] = [
-  {
-    name: "Memories",
-    cell: ({ id, a, b }) => (
-      <Link to={`/memories/merges/${id}`} className="merge-pair">
-        <span className="truncate">{a?.title ?? "Not readable"}</span>
-        <span className="truncate muted">{b?.title ?? "Not readable"}</span>
-      </Link>
-    ),
-  },
+const titleOf = ({ a, b }: Pair) => a?.title ?? b?.title ?? "Not readable";
+
+const PAIR: Column<Pair> = {
+  name: "Memories",
+  cell: ({ id, a, b }) => (
+    <Link to={`/memories/merges/${id}`} className="merge-pair">
+      <span className="truncate">{a?.title ?? "Not readable"}</span>
+      <span className="truncate muted">{b?.title ?? "Not readable"}</span>
+    </Link>
+  ),
+};
+
+const COLUMNS: Column<Pair>[] = [
   {
     name: "Similarity",
-    cell: ({ similarity }) => (similarity === null ? "–" : percent(similarity)),
+    cell: ({ similarity }) => (similarity === null ? "–" : similarityInWords(similarity)),
     end: true,
   },
   {
@@ -57,7 +63,9 @@ export function Proposer({ proposal }: { proposal: MergeProposal }) {
 /** Pairs of memories that may have the same content. */
 export function Merges() {
   const [search, change] = useAddress();
+  const { may } = useSession();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const pages = usePages(
     async (cursor, signal) => {
       const offset = Number(cursor ?? 0);
@@ -70,6 +78,10 @@ export function Merges() {
     "merges",
     ["merge", "memory"],
   );
+  const decides = status === "open" && may("merges.resolve");
+  const choose = (ids: string[], on: boolean) =>
+    setChosen((before) => new Set(on ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id))));
+  const shown = pages.items ?? [];
   return (
     <Page
       title="Merge proposals"
@@ -84,10 +96,21 @@ export function Merges() {
           options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
         />
       </div>
+      {decides && shown.length > 0 && (
+        <Decisions
+          shown={shown}
+          chosen={shown.filter(({ id }) => chosen.has(id))}
+          choose={choose}
+          reload={async () => {
+            setChosen(new Set());
+            await pages.reload();
+          }}
+        />
+      )}
       <List
         pages={pages}
         label="Merge proposals"
-        columns={COLUMNS}
+        columns={[decides ? selectable(chosen, choose) : PAIR, ...COLUMNS]}
         linkOf={({ id }) => `/memories/merges/${id}`}
         empty={
           <Empty icon={GitMerge} title={`No ${status} proposals`}>
@@ -99,22 +122,66 @@ export function Merges() {
   );
 }
 
-/** Reads each memory once: similar memories occur in many proposals. */
-async function withMemories(proposals: MergeProposal[], signal: AbortSignal): Promise<Row[]> {
-  const ids = new Set(proposals.flatMap(({ memory_a_id, memory_b_id }) => [memory_a_id, memory_b_id]));
-  const read = [...ids].map(async (id) => [id, await readable(id, signal)] as const);
-  const memories = new Map(await Promise.all(read));
-  return proposals.map((proposal) => ({
-    ...proposal,
-    a: memories.get(proposal.memory_a_id) ?? null,
-    b: memories.get(proposal.memory_b_id) ?? null,
-  }));
+type Choose = (ids: string[], on: boolean) => void;
+
+/** The pair, with a box to select it. */
+function selectable(chosen: ReadonlySet<string>, choose: Choose): Column<Pair> {
+  const cell = (pair: Pair) => (
+    <div className="merge-choose">
+      <input
+        type="checkbox"
+        aria-label={`Select ${titleOf(pair)}`}
+        checked={chosen.has(pair.id)}
+        onChange={(event) => choose([pair.id], event.target.checked)}
+      />
+      {PAIR.cell(pair)}
+    </div>
+  );
+  return { ...PAIR, cell };
 }
 
-/** A purged or unreadable memory should not hide the others. */
-export function readable(id: string, signal: AbortSignal): Promise<Memory | null> {
-  return api.memories.get({ id }, { signal }).catch((error) => {
-    if (isApiError(error) && [403, 404].includes(error.status)) return null;
-    throw error;
-  });
+interface DecisionsProps {
+  shown: Pair[];
+  chosen: Pair[];
+  choose: Choose;
+  reload(): Promise<void>;
+}
+
+/** Decides the selected proposals, or all exact duplicates. */
+function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
+  const [open, setOpen] = useState<{ decision: Decision; exact?: boolean } | null>(null);
+  const none = chosen.length === 0;
+  return (
+    <div className="list-bar merge-bar">
+      <CheckField
+        label={none ? "Select all shown" : `${chosen.length} selected`}
+        checked={chosen.length === shown.length}
+        onChange={(on) =>
+          choose(
+            shown.map(({ id }) => id),
+            on,
+          )
+        }
+      />
+      <Button small icon={Check} disabled={none} onClick={() => setOpen({ decision: "merge" })}>
+        Merge selected
+      </Button>
+      <Button small icon={X} disabled={none} onClick={() => setOpen({ decision: "reject" })}>
+        Reject selected
+      </Button>
+      <Button small icon={GitMerge} onClick={() => setOpen({ decision: "merge", exact: true })}>
+        Merge exact duplicates
+      </Button>
+      {open && (
+        <BulkDialog
+          decision={open.decision}
+          find={open.exact ? findExact : async () => chosen}
+          onClose={() => {
+            setOpen(null);
+            void reload();
+          }}
+        />
+      )}
+    </div>
+  );
 }

@@ -6,6 +6,7 @@ import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { Duplicates } from "./duplicates.tsx";
 import { TYPES } from "./words.tsx";
 
 /** Creates a memory for the whole tenant: agents create their own. */
@@ -34,6 +35,7 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
         rows={6}
         hint="Markdown. All agents of the organisation can find and read it."
       />
+      <Duplicates title={title} content={content} />
       <SelectField
         label="Type"
         {...field("type")}

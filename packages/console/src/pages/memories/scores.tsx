@@ -7,8 +7,8 @@ type Plan = NonNullable<MemoriesSearchResult["plan"]>;
 
 interface Props {
   plan: Plan;
-  /** Titles of the results; other candidates were only scored. */
-  titles: Map<string, string>;
+  /** The results: other candidates were only scored. */
+  given: ReadonlySet<string>;
 }
 
 const PARTS = [
@@ -24,9 +24,9 @@ const PARTS = [
 const SHOWN_FIRST = 8;
 
 /** The parts of each candidate's score, results first. */
-export function Scores({ plan, titles }: Props) {
+export function Scores({ plan, given }: Props) {
   const [all, setAll] = useState(false);
-  const shown = all ? plan.results : plan.results.slice(0, Math.max(SHOWN_FIRST, titles.size));
+  const shown = all ? plan.results : plan.results.slice(0, Math.max(SHOWN_FIRST, given.size));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="table-scroll" aria-label="Candidate scores" tabIndex={0}>
@@ -43,13 +43,12 @@ export function Scores({ plan, titles }: Props) {
         </thead>
         <tbody>
           {shown.map((result) => {
-            const title = titles.get(result.memory_id);
+            const isGiven = given.has(result.memory_id);
             return (
-              <tr key={result.memory_id} className={title === undefined ? "not-given" : ""}>
+              <tr key={result.memory_id} className={isGiven ? "" : "not-given"}>
                 <th scope="row" className="score-name">
-                  <Link to={`/memories/${result.memory_id}`}>
-                    {title ?? `Not returned · ${result.memory_id.slice(-8)}`}
-                  </Link>
+                  <Link to={`/memories/${result.memory_id}`}>{result.title ?? "Deleted memory"}</Link>
+                  {!isGiven && <span className="faint"> · not returned</span>}
                 </th>
                 {PARTS.map(([part]) => (
                   <td key={part} className={`score-cell ${part}`}>

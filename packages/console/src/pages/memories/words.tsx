@@ -43,3 +43,13 @@ export const anyOf = (all: string, values: readonly string[]) => [
   { value: "", label: all },
   ...values.map((value) => ({ value, label: capitalised(value) })),
 ];
+
+/** What the service assumes if nobody states it (`POST /memories`). */
+const DEFAULT_CONFIDENCE = 0.5;
+
+/** Whether the confidence says more than that nobody stated one. */
+export const isStated = ({ confidence }: Pick<Memory, "confidence">) => confidence !== DEFAULT_CONFIDENCE;
+
+export function Confidence({ of }: { of: Pick<Memory, "confidence"> }) {
+  return isStated(of) ? <span>Confidence {percent(of.confidence)}</span> : null;
+}
