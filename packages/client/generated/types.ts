@@ -46,6 +46,12 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     list: PagedCall<AuditListParams, AuditListResult, AuditListResult["entries"][number]>;
+    /** Export audited actions, newest first.
+     *
+     * Returns all entries that match the filter of `GET /audit`, of any number, with the names of agents and people. `ndjson`: one `AuditEntry` per line. `csv`: text that a spreadsheet would run as a formula begins with an apostrophe. The export itself is recorded.
+     *
+     * Needs the scope `admin`. */
+    export: Call<AuditExportParams, AuditExportResult>;
   };
   auth: {
     /** Exchange an API key for an access token.
@@ -106,6 +112,14 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     brief: Call<BundlesBriefParams, BundlesBriefResult>;
+    /** List an agent's bundles for people, newest first.
+     *
+     * For admins and the agent's owner; recorded in the audit log. */
+    listOfAgent: PagedCall<BundlesListOfAgentParams, BundlesListOfAgentResult, BundlesListOfAgentResult["bundles"][number]>;
+    /** Read an agent's bundle as a person.
+     *
+     * For admins and the agent's owner; recorded in the audit log. Items that the caller cannot read have an empty title, and the brief, which quotes them, is then null. */
+    getOfAgent: Call<BundlesGetOfAgentParams, BundlesGetOfAgentResult>;
   };
   channels: {
     /** Create a channel.
@@ -330,6 +344,18 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     delete: Call<DocumentsDeleteParams, DocumentsDeleteResult>;
+    /** Download the original of a document.
+     *
+     * Returns the file as it was uploaded, to everyone who can read the document. Recorded in the audit log. Originals are kept until the document is deleted or erased.
+     *
+     * Needs the scope `memory:read`. */
+    content: Call<DocumentsContentParams, DocumentsContentResult>;
+    /** Process a failed document again.
+     *
+     * Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it has not failed, if the same file was uploaded again, or if its original is no longer kept: then upload it again.
+     *
+     * Needs the scope `memory:write`. */
+    retry: Call<DocumentsRetryParams, DocumentsRetryResult>;
     /** Search document chunks by words and by meaning.
      *
      * Returns the passages that best match the query, with their documents and scores. Searches only stored documents that the caller can read, not superseded ones.
@@ -394,6 +420,12 @@ export interface Api {
      *
      * Returns the stored text as a file. */
     download: Call<ExemplarsDownloadParams, ExemplarsDownloadResult>;
+    /** List the runs and templates that refer to an exemplar.
+     *
+     * At most 20 of each kind. An exemplar without any can be deleted.
+     *
+     * Needs the scope `memory:read`. */
+    referrers: Call<ExemplarsReferrersParams, ExemplarsReferrersResult>;
   };
   findings: {
     /** Read new institutional memories.
@@ -402,6 +434,10 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     list: Call<FindingsListParams, FindingsListResult>;
+    /** List findings for people, newest first.
+     *
+     * For people: the memories that became institutional, with their positions. Moves no agent's cursor. Findings of forgotten, superseded or expired memories are omitted, so that a page may have fewer than `limit`. */
+    browse: PagedCall<FindingsBrowseParams, FindingsBrowseResult, FindingsBrowseResult["findings"][number]>;
   };
   gateway: {
     /** Check that the process runs. */
@@ -464,6 +500,14 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     unpin: Call<HandoffsUnpinParams, HandoffsUnpinResult>;
+    /** List an agent's handoffs for people, last saved first.
+     *
+     * For admins and the agent's owner; recorded in the audit log. Agents list their own with `GET /handoffs`. */
+    listOfAgent: PagedCall<HandoffsListOfAgentParams, HandoffsListOfAgentResult, HandoffsListOfAgentResult["handoffs"][number]>;
+    /** Read an agent's handoff as a person.
+     *
+     * For admins and the agent's owner; recorded in the audit log. Does not resume it. Titles of cited memories that the caller cannot read are empty. */
+    getOfAgent: Call<HandoffsGetOfAgentParams, HandoffsGetOfAgentResult>;
   };
   ingest: {
     /** Create a webhook.
@@ -868,7 +912,7 @@ export interface Api {
     listOffers: Call<RunsListOffersParams, RunsListOffersResult>;
     /** Accept an offer.
      *
-     * Call this to take over the work. Completes the offering step and starts an attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. `forbidden` if all are assigned to others; `attempt` is null while the successor waits for other steps.
+     * Call this to take over the work. Completes the offering step and starts an attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. `forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt` is null while the successor waits for other steps.
      *
      * Needs the scope `memory:write`. */
     acceptOffer: Call<RunsAcceptOfferParams, RunsAcceptOfferResult>;
@@ -1248,6 +1292,27 @@ export interface AuditListResult {
   next_cursor: string | null;
 }
 
+export interface AuditExportParams {
+  /** File format. */
+  format?: "csv" | "ndjson";
+  /** Only this action: an operation's id. */
+  action?: string;
+  /** Only actions of this agent or user. */
+  actor_id?: string;
+  /** Only this kind of resource. */
+  resource_type?: string;
+  /** Only this resource. */
+  resource_id?: string;
+  /** Only this outcome. */
+  outcome?: "begun" | "done" | "refused" | "failed";
+  /** Only entries at this time or later. */
+  since?: string;
+  /** Only entries before this time. */
+  until?: string;
+}
+
+export type AuditExportResult = string | Blob;
+
 export interface AuthTokenParams {
   /** The agent's API key. */
   api_key: string;
@@ -1424,6 +1489,29 @@ export interface BundlesBriefParams {
 }
 
 export type BundlesBriefResult = string;
+
+export interface BundlesListOfAgentParams {
+  /** Id of the agent. */
+  agent_id: string;
+  /** Maximum number of results. */
+  limit?: number;
+  /** `next_cursor` of the previous page. */
+  cursor?: string;
+}
+
+export interface BundlesListOfAgentResult {
+  bundles: Array<ListedBundle>;
+  next_cursor: string | null;
+}
+
+export interface BundlesGetOfAgentParams {
+  /** Id of the agent. */
+  agent_id: string;
+  /** Id of the bundle. */
+  id: string;
+}
+
+export type BundlesGetOfAgentResult = BundleForPeople;
 
 export interface ChannelsCreateParams {
   /** Display name. */
@@ -2013,6 +2101,20 @@ export interface DocumentsDeleteResult {
   error_code?: string;
 }
 
+export interface DocumentsContentParams {
+  /** Id of the document. */
+  document_id: string;
+}
+
+export type DocumentsContentResult = string | Blob;
+
+export interface DocumentsRetryParams {
+  /** Id of the document. */
+  document_id: string;
+}
+
+export type DocumentsRetryResult = Document;
+
 export interface DocumentsSearchParams {
   /** Question or keywords. */
   query: string;
@@ -2170,6 +2272,15 @@ export interface ExemplarsDownloadParams {
 
 export type ExemplarsDownloadResult = string;
 
+export interface ExemplarsReferrersParams {
+  /** Id of the exemplar. */
+  exemplar_id: string;
+}
+
+export interface ExemplarsReferrersResult {
+  referrers: Array<ExemplarReferrer>;
+}
+
 export interface FindingsListParams {
   /** Maximum number of results. */
   limit?: number;
@@ -2195,6 +2306,22 @@ export interface FindingsListResult {
   /** The agent had no cursor. */
   cold_start: boolean;
   more_available: boolean;
+}
+
+export interface FindingsBrowseParams {
+  /** Only findings of this agent. */
+  agent_id?: string;
+  /** Only the finding of this memory. */
+  memory_id?: string;
+  /** Maximum number of results. */
+  limit?: number;
+  /** `next_cursor` of the previous page. */
+  cursor?: string;
+}
+
+export interface FindingsBrowseResult {
+  findings: Array<Finding>;
+  next_cursor: string | null;
 }
 
 export type GatewayHealthzParams = Record<never, never>;
@@ -2307,6 +2434,29 @@ export interface HandoffsUnpinParams {
 }
 
 export type HandoffsUnpinResult = Handoff;
+
+export interface HandoffsListOfAgentParams {
+  /** Id of the agent. */
+  agent_id: string;
+  /** Maximum number of results. */
+  limit?: number;
+  /** `next_cursor` of the previous page. */
+  cursor?: string;
+}
+
+export interface HandoffsListOfAgentResult {
+  handoffs: Array<ListedHandoff>;
+  next_cursor: string | null;
+}
+
+export interface HandoffsGetOfAgentParams {
+  /** Id of the agent. */
+  agent_id: string;
+  /** Id of the handoff. */
+  id: string;
+}
+
+export type HandoffsGetOfAgentResult = HandoffForPeople;
 
 export interface IngestCreateWebhookParams {
   /** Display name. */
@@ -2874,6 +3024,7 @@ export interface MemoriesSearchResult {
     results: Array<{
       /** Id of the memory. */
       memory_id: string;
+      title: string | null;
       vector: number | null;
       bm25: number | null;
       /** The score of the content alone. */
@@ -3381,6 +3532,10 @@ export interface RunsListParams {
   status?: "active" | "completed" | "closed";
   /** Key of a project; empty: only runs without one. */
   project_id?: string;
+  /** Only runs of this process template, in any of its versions. */
+  template_slug?: string;
+  /** Part of the goal; case is ignored. */
+  search?: string;
   /** Results to skip. */
   offset?: number;
   /** Maximum number of results. Default: all. */
@@ -3985,6 +4140,33 @@ export interface Bundle {
   created_at: string;
 }
 
+export interface BundleForPeople {
+  /** Id of the bundle. */
+  id: string;
+  query: string | null;
+  /** By rank. */
+  items: Array<{
+    kind: "memory" | "output" | "handoff";
+    item_id: string;
+    title: string;
+    score: number;
+    /** How it was found. */
+    source: string;
+    why: string;
+    /** 1 is the best of all kinds. */
+    rank: number;
+  }>;
+  rendered_brief: string | null;
+  /** A source was unavailable. */
+  degraded: boolean;
+  degraded_reasons: Array<string>;
+  /** The version of the ranking weights. */
+  weights_version: string;
+  created_at: string;
+  /** Id of the agent. */
+  agent_id: string;
+}
+
 export interface Channel {
   /** Id of the channel. */
   id: string;
@@ -4296,6 +4478,12 @@ export interface Exemplar {
   updated_at: string;
 }
 
+export interface ExemplarReferrer {
+  resource_type: "run" | "process_template";
+  /** Id of the run, or slug of the template. */
+  resource_id: string;
+}
+
 export interface Feed {
   /** Id of the feed. */
   id: string;
@@ -4446,6 +4634,48 @@ export interface HandoffDecision {
   [name: string]: unknown;
 }
 
+export interface HandoffForPeople {
+  /** Id of the handoff. */
+  id: string;
+  /** Id of the agent. */
+  agent_id: string;
+  /** Name of the handoff, unique per agent. */
+  name: string;
+  summary: string;
+  /** State of the work. Other fields are kept and appear in the brief. */
+  payload: {
+    completed?: string | Array<string> | null;
+    remaining?: string | Array<string> | null;
+    blockers?: string | Array<string> | null;
+    decisions?: Array<HandoffDecision> | null;
+    rejected_options?: Array<string | HandoffDecision> | null;
+    next_action?: string | Array<string> | null;
+    context_notes?: string | Array<string> | null;
+    [name: string]: unknown;
+  };
+  citations: Array<{
+    /** Id of the memory. */
+    memory_id: string;
+    /** The memory's title at the time of saving; empty if it could not be read. */
+    title: string;
+  }>;
+  artifacts: Array<string>;
+  origin_client: string | null;
+  scope: "agent";
+  /** Increases with every save. */
+  version_num: number;
+  pinned_at: string | null;
+  last_resumed_at: string | null;
+  /** Time at which it expires, unless it is pinned. */
+  expires_at: string;
+  created_at: string;
+  /** When it was last saved. */
+  updated_at: string;
+  bundle_id: string | null;
+  /** Markdown: what a successor gets when it resumes the handoff. */
+  brief: string;
+}
+
 export interface HandoffOffer {
   /** Id of the handoff offer. */
   id: string;
@@ -4512,6 +4742,34 @@ export interface Limits {
     forgotten_memories: number;
     audit: number;
   };
+}
+
+export interface ListedBundle {
+  /** Id of the bundle. */
+  id: string;
+  query: string | null;
+  item_count: number;
+  degraded: boolean;
+  created_at: string;
+}
+
+export interface ListedHandoff {
+  /** Id of the handoff. */
+  id: string;
+  /** Name of the handoff, unique per agent. */
+  name: string;
+  /** The beginning of the summary. */
+  summary: string;
+  /** Increases with every save. */
+  version_num: number;
+  origin_client: string | null;
+  pinned_at: string | null;
+  last_resumed_at: string | null;
+  /** Time at which it expires, unless it is pinned. */
+  expires_at: string;
+  /** When it was last saved. */
+  updated_at: string;
+  bundle_id: string | null;
 }
 
 /** Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits, `_` and `-` within a part is replaced by `_`. */
