@@ -107,6 +107,34 @@ export const SETTINGS = {
     SECRET,
   ),
 
+  PASSWORD_SIGN_IN: flag(
+    true,
+    "Whether people can sign in with a password; `false` needs `OIDC_ISSUER`, and applies to all tenants.",
+  ),
+  OIDC_ISSUER: url(
+    WEB,
+    "Identity provider (OpenID Connect) that people of `OIDC_TENANT` sign in by; `https://`, or `http://` on loopback. Default: none.",
+  ),
+  OIDC_CLIENT_ID: text(
+    null,
+    "Id that the provider has given this service. Register the redirect URI `PUBLIC_URL/sign-in/callback` there.",
+  ),
+  OIDC_CLIENT_SECRET: text(null, "The client's secret. Default: none; PKCE alone protects the exchange.", SECRET),
+  OIDC_SCOPES: list(
+    ["openid", "email", "profile"],
+    "Scopes to request, comma-separated, `openid` among them.",
+  ),
+  OIDC_TENANT: text("default", "Slug of the tenant that the provider's people belong to.") as Setting<string>,
+  OIDC_ROLE_CLAIM: text(
+    "groups",
+    "Claim whose values give the role: its name, or a path such as `realm_access.roles`.",
+  ) as Setting<string>,
+  OIDC_ROLES: list(
+    [],
+    "Roles by value of `OIDC_ROLE_CLAIM`, comma-separated: `ops=admin,staff=member`. `*` stands for everybody whom the provider signs in. Others are refused.",
+  ),
+  OIDC_NAME: text("SSO", "Name of the provider on the sign-in page.") as Setting<string>,
+
   TRUST_PROXY: {
     kind: "proxies",
     default: [],
@@ -297,7 +325,7 @@ export class ConfigError extends Error {}
 
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -322,12 +350,42 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (config.SEARCH === "atlas" && !config.MONGO_URL) {
     throw new ConfigError("SEARCH is atlas, but MONGO_URL is not set: give an Atlas deployment's address.");
   }
+  checkSignIn(config);
   if (config.EMBEDDER === "url" && !config.EMBEDDER_URL) {
     throw new ConfigError(
       "EMBEDDER is url, but EMBEDDER_URL is not set: expected the address of an embedding service.",
     );
   }
   return config;
+}
+
+const ROLE_ENTRY = /^.+=(admin|member)$/;
+const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** @throws ConfigError if nobody, or anybody, could sign in */
+function checkSignIn(config: Config): void {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_SCOPES, OIDC_ROLES, PASSWORD_SIGN_IN } = config;
+  if (!OIDC_ISSUER) {
+    if (PASSWORD_SIGN_IN) return;
+    throw new ConfigError("PASSWORD_SIGN_IN is false, but OIDC_ISSUER is not set: nobody could sign in.");
+  }
+  const { protocol, hostname } = new URL(OIDC_ISSUER);
+  if (protocol === "http:" && !LOOPBACK_HOST.test(hostname))
+    throw new ConfigError(
+      `OIDC_ISSUER is ${JSON.stringify(OIDC_ISSUER)}: expected https://, or http:// on loopback.`,
+    );
+  if (!OIDC_CLIENT_ID)
+    throw new ConfigError("OIDC_ISSUER is set, but OIDC_CLIENT_ID is not: register a client there.");
+  if (!OIDC_SCOPES.includes("openid")) throw new ConfigError("OIDC_SCOPES lacks openid: add it.");
+  const wrong = OIDC_ROLES.find((entry) => !ROLE_ENTRY.test(entry));
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `OIDC_ROLES contains ${JSON.stringify(wrong)}: expected VALUE=admin or VALUE=member.`,
+    );
+  if (OIDC_ROLES.length === 0)
+    throw new ConfigError(
+      "OIDC_ISSUER is set, but OIDC_ROLES is not: nobody would be let in. Example: staff=member.",
+    );
 }
 
 /** Whether Kubernetes set a variable for a service, such as `nats`: `NATS_SERVICE_HOST`, `NATS_PORT_4222_TCP` … */

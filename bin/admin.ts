@@ -13,9 +13,9 @@ async function main(args: string[]): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new AdminError(`"${name}" is not a command. Run npm run admin for a list.`);
   refuseMore(name, command, typed);
-  const { tenant, url, email } = typed.options;
+  const { tenant, url, email, code } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
-  const target = await openTarget(readConfig(), { tenant, url, email, password });
+  const target = await openTarget(readConfig(), { tenant, url, email, password, code });
   try {
     const result = await command.run(target, typed);
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);

@@ -29,6 +29,10 @@ export function openOnline(
       const login = loginOf(identity, credentials);
       admin ??= connect({ authorize: byLogin(login) });
       return send(admin, op, params).catch((err) => {
+        if (isApiError(err, "totp_required"))
+          throw new AdminError(
+            `${login.email} has a second factor. Add --code with a code from the authenticator.`,
+          );
         if (!isApiError(err, "authentication_failed")) throw toAdminError(err);
         const who = adminOf(login.tenant_slug);
         throw new AdminError(`${login.email} could not sign in. Name ${who}, or stop the server.`);
@@ -61,7 +65,8 @@ function loginOf(identity: Identity, credentials: Credentials | null) {
   const { email = credentials?.admin.email, password = credentials?.admin.password } = identity;
   const { tenant: tenant_slug = credentials?.tenant_slug ?? "default" } = identity;
   if (!email || !password) throw new AdminError(`Name ${adminOf(tenant_slug)}.`);
-  return { email, password, tenant_slug };
+  const { code } = identity;
+  return { email, password, tenant_slug, ...(code !== undefined && { code: () => code }) };
 }
 
 type Call = (params: object) => Promise<Record<string, unknown> | undefined>;

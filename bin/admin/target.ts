@@ -15,6 +15,8 @@ export interface Identity {
   tenant?: string | undefined;
   email?: string | undefined;
   password?: string | undefined;
+  /** Of the second factor. */
+  code?: string | undefined;
 }
 
 /** A one-line message for the operator. */

@@ -2,7 +2,7 @@ import type { Operation } from "../../lib/contract/contract.ts";
 import { AdminError, type Target } from "./target.ts";
 
 /** Options of every command. */
-export const COMMON = ["tenant", "url", "email", "password-file"];
+export const COMMON = ["tenant", "url", "email", "password-file", "code"];
 /** The arguments after the command: options by name, and the other words in order. */
 export interface Typed {
   options: Record<string, string | undefined>;

@@ -76,6 +76,8 @@ export interface Meta {
   idempotency_seed?: string;
   /** The caller's address, for limits and the audit log. */
   ip?: string;
+  /** The value of the cookie that the operation reads (`cookie` of the contract). */
+  cookie?: string;
   /** The browser of a sign-in, if an account has signed in from it before. */
   device?: KnownDevice;
   /** Answer with this status instead of the operation's first one. */

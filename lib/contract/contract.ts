@@ -62,6 +62,8 @@ interface AccessSpec {
   overQuota?: boolean;
   /** Overrides `isAudited`. */
   audit?: boolean;
+  /** The action gets the value of this cookie of the request in `meta.cookie`. */
+  cookie?: string;
 }
 
 /** How the gateway reads the body. */

@@ -26,6 +26,12 @@ export const FAULTS = {
     retryable: false,
     means: "The credential is missing, malformed, expired or revoked. Get a new token.",
   },
+  totp_required: {
+    status: 401,
+    retryable: false,
+    means:
+      "The account has a second factor. Sign in again with `code`: from the authenticator, or a recovery code.",
+  },
   insufficient_scope: {
     status: 403,
     retryable: false,
@@ -116,6 +122,7 @@ export const RULES = {
   interest_limit:
     "The agent or the organisation has reached its limit of interests and feeds. Delete some first.",
   no_event_to_replay: "The dead letter contains no event to publish. Discard it.",
+  no_password: "The person signs in by the identity provider alone. Set up a second factor there.",
   own_account: "Nobody can disable or demote themselves. Ask another admin.",
   recipient_refused: "The mail server refuses the recipient. Check the address.",
   run_limit:

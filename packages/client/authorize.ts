@@ -18,7 +18,7 @@ export type Exchange = (operation: Operation, params: object) => Promise<{ body:
 
 /** Authenticates with an agent's API key, exchanged for a token that is renewed before it expires. */
 export function byKey(apiKey: string): Authorization {
-  return renewing({ method: "POST", path: "/auth/token", open: true }, { api_key: apiKey });
+  return renewing({ method: "POST", path: "/auth/token", open: true }, () => ({ api_key: apiKey }));
 }
 
 /** A person's sign-in. */
@@ -27,11 +27,14 @@ export interface Login {
   password: string;
   /** Required if several tenants have an account with this e-mail. */
   tenant_slug?: string;
+  /** Returns a code of the second factor, if the account has one: called for each sign-in, as a code counts once. */
+  code?: () => string | Promise<string>;
 }
 
 /** Authenticates with a person's e-mail and password, like the console; the token is renewed before it expires. */
-export function byLogin(login: Login): Authorization {
-  return renewing({ method: "POST", path: "/auth/login", open: true }, login);
+export function byLogin({ code, ...login }: Login): Authorization {
+  const withCode = async () => (code ? { ...login, code: await code() } : login);
+  return renewing({ method: "POST", path: "/auth/login", open: true }, withCode);
 }
 
 /** Authenticates with a token that the caller obtains and renews: an access token, or the operator's. */
@@ -71,11 +74,11 @@ interface Granted {
 const RENEW_AFTER = 0.9;
 
 /** Shares one exchange at a time among all waiting requests; after a failure the next request retries. */
-function renewing(operation: Operation, credential: object): Authorization {
+function renewing(operation: Operation, credential: () => object | Promise<object>): Authorization {
   let token: Promise<{ value: string; renewAt: number }> | undefined;
   const renew = async (exchange: Exchange) => {
     const started = performance.now();
-    const { body, now } = await exchange(operation, credential);
+    const { body, now } = await exchange(operation, await credential());
     const { access_token, expires_at } = body as Granted;
     // By the server's clock: the caller's may be wrong.
     const life = Math.max(0, Date.parse(expires_at) - now);

@@ -65,7 +65,7 @@ describe("the session of a browser", () => {
       "x-csrf-token": renewed.body.csrf_token,
     });
     expect([left.status, left.headers.get("set-cookie")]).toEqual([
-      204,
+      200,
       expect.stringMatching(/^sensorium_session=; Path=\/; Expires=Thu, 01 Jan 1970/),
     ]);
     await settle(async () => (await outside.get("/auth/session", { cookie: next })).status === 401);

@@ -5,6 +5,9 @@ import { Id, Name, SECRET, Timestamp, Whole } from "../../../lib/contract/schema
 import { Type } from "../../../lib/contract/type.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
+import { Code, Password } from "./fields.ts";
+import { OIDC_COOKIE } from "./oidc/cookie.ts";
+import { secondFactorOperations } from "./second-factor.contract.ts";
 
 const AccessToken = {
   access_token: Type.String({
@@ -14,14 +17,6 @@ const AccessToken = {
   token_type: Type.Literal("Bearer"),
   expires_at: Timestamp,
 };
-
-const Password = Type.String({
-  ...SECRET,
-  minLength: 1,
-  maxLength: 256,
-  description: "The current password.",
-  examples: ["correct horse battery staple"],
-});
 
 const SignedIn = Type.Object({
   ...AccessToken,
@@ -79,8 +74,8 @@ export const login = operation({
   route: "POST /auth/login",
   summary: "Sign in as a person",
   description:
-    "Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants. Failures are limited " +
-    "per address.",
+    "Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants, and `code` if the account " +
+    "has a second factor (`totp_required`). Failures are limited per address.",
   access: { by: "public", guarded: true },
   body: {
     email: Type.String({
@@ -97,9 +92,10 @@ export const login = operation({
         examples: ["acme"],
       }),
     ),
+    code: Type.Optional(Code),
   },
   results: { 200: SignedIn },
-  errors: ["authentication_failed", "rate_limited"],
+  errors: ["authentication_failed", "totp_required", "forbidden", "rate_limited"],
 });
 
 export const whoAmI = operation({
@@ -193,8 +189,69 @@ export const startSession = operation({
     "`X-CSRF-Token`. Rate limits are those of `POST /auth/login`.",
   access: { by: "public", guarded: true },
   body: credentials,
+  cookie: OIDC_COOKIE,
   results: { 200: BrowserSession },
-  errors: ["authentication_failed", "rate_limited"],
+  errors: ["authentication_failed", "totp_required", "forbidden", "rate_limited"],
+});
+
+export const readMethods = operation({
+  action: "auth.methods",
+  route: "GET /auth/methods",
+  summary: "Read how people can sign in",
+  access: { by: "public" },
+  results: {
+    200: Type.Object({
+      password: Type.Boolean({ description: "By an e-mail address and a password." }),
+      oidc: nullable(
+        Type.Object(
+          { name: Type.String({ description: "The provider's name.", examples: ["SSO"] }) },
+          { description: "By an identity provider." },
+        ),
+      ),
+    }),
+  },
+});
+
+export const beginOidc = operation({
+  action: "auth.begin_oidc",
+  route: "POST /auth/oidc",
+  summary: "Begin a sign-in by the identity provider",
+  description:
+    "Returns where to send the browser, and sets a cookie that its answer must fit. The provider sends the browser back " +
+    "to `/sign-in/callback` of the console.",
+  access: { by: "public", guarded: true },
+  results: {
+    200: Type.Object({
+      url: Type.String({
+        description: "The provider's page.",
+        examples: ["https://id.example.com/authorize?client_id=sensorium&…"],
+      }),
+    }),
+  },
+  errors: ["not_found", "service_unavailable"],
+});
+
+export const finishOidc = operation({
+  action: "auth.finish_oidc",
+  route: "POST /auth/oidc/session",
+  summary: "Sign in a browser that the identity provider has sent back",
+  description:
+    "The cookie of `POST /auth/oidc` is required. The session is that of `POST /auth/session`. The role follows the " +
+    "provider's claims at each sign-in. `forbidden` says in `details.reason` who cannot sign in: `no_role`, `disabled`, " +
+    "`no_email`, `email_unverified` or `email_taken`.",
+  access: { by: "public", guarded: true },
+  body: {
+    query: Type.String({
+      ...SECRET,
+      minLength: 1,
+      maxLength: 8192,
+      description: "The query of the address that the provider sent the browser to.",
+      examples: ["code=SplxlOBeZQQYbYS6WxSbIA&state=af0ifjsldkj"],
+    }),
+  },
+  cookie: OIDC_COOKIE,
+  results: { 200: BrowserSession },
+  errors: ["authentication_failed", "forbidden", "not_found", "rate_limited", "service_unavailable"],
 });
 
 export const readSession = operation({
@@ -221,10 +278,22 @@ export const endSession = operation({
   action: "auth.end_session",
   route: "DELETE /auth/session",
   summary: "Sign a browser out",
-  description: "Removes the cookie. All tokens of the session are refused within 5 seconds.",
+  description:
+    "Removes the cookie. All tokens of the session are refused within 5 seconds. If the identity provider began the " +
+    "session, `sign_out_url` is where to send the browser to sign out there too.",
   access: { by: "user" },
   audit: false,
-  results: { 204: null },
+  cookie: OIDC_COOKIE,
+  results: {
+    200: Type.Object({
+      sign_out_url: nullable(
+        Type.String({
+          description: "The provider's page.",
+          examples: ["https://id.example.com/logout?client_id=sensorium&…"],
+        }),
+      ),
+    }),
+  },
 });
 
 export const authOperations = [
@@ -237,5 +306,9 @@ export const authOperations = [
   readSession,
   renewSession,
   endSession,
+  readMethods,
+  beginOidc,
+  finishOidc,
+  ...secondFactorOperations,
   jwks,
 ] as const;

@@ -5,7 +5,10 @@ import { action, idempotent, internal, type ServiceFactory } from "../../runtime
 import * as contract from "./auth.contract.ts";
 import { Auth, requireToken } from "./auth.ts";
 import { BrowserSessions } from "./browser-sessions.ts";
-import { whoAmI } from "./who-am-i.ts";
+import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
+import * as factorContract from "./second-factor.contract.ts";
+import { SecondFactor } from "./second-factor.ts";
+import { readWays, whoAmI } from "./who-am-i.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
@@ -13,7 +16,9 @@ const FLUSH_FAILED = "auth: the last use of some keys was not recorded";
 
 export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
-  const sessions = new BrowserSessions(runtime, auth);
+  const oidc = new OidcSignIn(runtime);
+  const sessions = new BrowserSessions(runtime, auth, oidc);
+  const factor = new SecondFactor(auth.credentials);
   const flush = new ServiceLoop((broker) => auth.flushUses(broker), FLUSH_MS, FLUSH_FAILED);
   const sweep = new SharedLoop(
     "ended tokens",
@@ -38,6 +43,16 @@ export const authService: ServiceFactory = (runtime) => {
       session: action(contract.readSession, (ctx) => sessions.read(ctx)),
       renew_session: action(contract.renewSession, (ctx) => sessions.renew(ctx)),
       end_session: action(contract.endSession, (ctx) => sessions.end(ctx)),
+      methods: action(contract.readMethods, () => ({
+        password: runtime.config.PASSWORD_SIGN_IN,
+        oidc: oidc.name === null ? null : { name: oidc.name },
+      })),
+      begin_oidc: action(contract.beginOidc, (ctx) => oidc.begin(ctx)),
+      finish_oidc: action(contract.finishOidc, (ctx) => sessions.startByOidc(ctx)),
+      sign_in_ways: action(factorContract.readSignIn, readWays),
+      begin_totp: action(factorContract.beginTotp, (ctx) => factor.begin(ctx)),
+      confirm_totp: action(factorContract.confirmTotp, (ctx) => factor.confirm(ctx)),
+      remove_totp: action(factorContract.removeTotp, (ctx) => factor.remove(ctx)),
       jwks: action(contract.jwks, (ctx) => {
         ctx.meta.$responseHeaders = { "Cache-Control": "public, max-age=300" };
         return { keys: [auth.tokens.jwk] };

@@ -5,8 +5,9 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { UserState } from "../users/users.contract.ts";
-import type { startSession } from "./auth.contract.ts";
+import type { finishOidc, startSession } from "./auth.contract.ts";
 import type { Auth } from "./auth.ts";
+import type { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import { LONGEST_SESSION_SECONDS } from "./tokens.ts";
 import { callingUser, showTenant } from "./who-am-i.ts";
 
@@ -14,10 +15,12 @@ import { callingUser, showTenant } from "./who-am-i.ts";
 export class BrowserSessions {
   readonly #runtime: Pick<Runtime, "config" | "secrets">;
   readonly #auth: Auth;
+  readonly #oidc: OidcSignIn;
 
-  constructor(runtime: Pick<Runtime, "config" | "secrets">, auth: Auth) {
+  constructor(runtime: Pick<Runtime, "config" | "secrets">, auth: Auth, oidc: OidcSignIn) {
     this.#runtime = runtime;
     this.#auth = auth;
+    this.#oidc = oidc;
   }
 
   async start(ctx: CallOf<typeof startSession>) {
@@ -25,7 +28,13 @@ export class BrowserSessions {
     const user = await this.#auth.credentials.checkPassword(ctx, "browser");
     // Exempts this browser from lockouts by failures of others at the same address.
     const device = { email: user.email, network: networkOf(ctx.meta.ip ?? "") };
-    return this.#give(ctx, user, undefined, [deviceCookie(secrets, device, config.PUBLIC_URL)]);
+    const mark = deviceCookie(secrets, device, config.PUBLIC_URL);
+    return this.#give(ctx, user, undefined, [mark, ...this.#oidc.forget(ctx)]);
+  }
+
+  async startByOidc(ctx: CallOf<typeof finishOidc>) {
+    const { user, cookie } = await this.#oidc.finish(ctx);
+    return this.#give(ctx, user, undefined, [cookie]);
   }
 
   async read(ctx: Call) {
@@ -43,9 +52,10 @@ export class BrowserSessions {
     return this.#give(ctx, await callingUser(ctx), { auth_time, session_id });
   }
 
-  async end(ctx: Call): Promise<void> {
+  async end(ctx: Call): Promise<{ sign_out_url: string | null }> {
     await this.#auth.signOut(ctx);
-    this.#setCookies(ctx, null);
+    this.#setCookies(ctx, null, this.#oidc.forget(ctx));
+    return { sign_out_url: await this.#oidc.signOutUrl(ctx) };
   }
 
   async #give(

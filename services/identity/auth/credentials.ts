@@ -1,6 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { accountTag } from "../../../lib/access/device-cookie.ts";
-import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, isFault } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
@@ -10,12 +10,19 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { changePassword } from "./auth.contract.ts";
 import { Guarded } from "./guarded.ts";
+import { requireCode } from "./second-factor.ts";
 import { type Login, noteFailedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
 
 const WRONG_KEY =
   "The API key is unknown, revoked or expired, or its agent is inactive. Ask an admin for a new key.";
 const WRONG_LOGIN =
   "The e-mail or password is wrong, or the e-mail belongs to several tenants: then send tenant_slug too.";
+
+/** A person of a tenant. */
+interface Person {
+  tenant_id: string;
+  user_id: string;
+}
 
 interface KeyHolder {
   key: KeyState;
@@ -26,9 +33,11 @@ interface KeyHolder {
 export class Credentials {
   readonly #runtime: Pick<Runtime, "secrets" | "store">;
   readonly #guarded: Guarded;
+  readonly #acceptsPasswords: boolean;
 
   constructor({ secrets, store, config, windows }: Runtime) {
     this.#runtime = { secrets, store };
+    this.#acceptsPasswords = config.PASSWORD_SIGN_IN;
     this.#guarded = new Guarded(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
   }
 
@@ -38,10 +47,15 @@ export class Credentials {
     return this.#attempt(attemptKeys(ctx), wrong, () => keyHolder(ctx, hash));
   }
 
-  /** Returns the person who signs in. @throws Fault authentication_failed, rate_limited */
+  /** Returns the person who signs in. @throws Fault authentication_failed, totp_required, forbidden, rate_limited */
   async checkPassword(ctx: Call<Login>, by: SignInKind): Promise<UserState> {
+    if (!this.#acceptsPasswords)
+      throw new Fault(
+        "forbidden",
+        "Passwords are switched off here. Sign in by the identity provider, in the console.",
+      );
     const { secrets, store } = this.#runtime;
-    const { email, password, tenant_slug } = ctx.params;
+    const { email, password, tenant_slug, code } = ctx.params;
     const { device } = ctx.meta;
     const isKnown = device !== undefined && device.account === accountTag(secrets, email);
     const keys = isKnown ? [`device ${device.id}`] : attemptKeys(ctx);
@@ -50,6 +64,7 @@ export class Credentials {
       const signedIn = await signIn(ctx, { email, password, tenant_slug });
       // Not awaited: the response time would reveal whether the e-mail exists.
       if (!signedIn) void noteFailedSignIn(ctx, { email, tenant_slug }, store.now());
+      else if (signedIn.has_totp) await requireCode(ctx, signedIn, code);
       return signedIn;
     });
     await noteSignIn(ctx, user, by);
@@ -58,22 +73,28 @@ export class Credentials {
 
   /** Returns the calling person's new state. @throws Fault validation_error, rate_limited */
   async changePassword(ctx: CallOf<typeof changePassword>): Promise<UserState> {
-    const { tenant_id } = ctx.meta.caller;
-    const user_id = callerId(ctx.meta.caller);
     const { current_password: current, new_password: next } = ctx.params;
     const wrong = invalidValue(
       "current_password",
       "current_password: it is wrong. Send the password that you sign in with.",
     );
-    return this.#attempt([`user ${user_id}`], wrong, () =>
-      ctx.call<UserState | null, unknown>("users.change_password", { tenant_id, user_id, current, next }),
+    return this.tryOwn(ctx, wrong, (person) =>
+      ctx.call<UserState | null, unknown>("users.change_password", { ...person, current, next }),
     );
   }
 
-  /** Tries a credential; null means it was wrong, which counts against the keys. */
+  /** Tries a password, code or proof of the calling person; null or false means it was wrong. */
+  tryOwn<T>(ctx: Call, wrong: Fault, trial: (person: Person) => Promise<T | null>): Promise<T> {
+    const person = { tenant_id: ctx.meta.caller.tenant_id, user_id: callerId(ctx.meta.caller) };
+    return this.#attempt([`user ${person.user_id}`], wrong, () => trial(person));
+  }
+
+  /** Tries a credential; null means it was wrong, which counts against the keys, as does a refusal of a code. */
   async #attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
     // An attempt that could not be checked is not a guess.
-    const result = await this.#guarded.run(keys, trial, (outcome) => outcome === null);
+    const isWrong = (outcome: T | null | undefined, error: unknown) =>
+      outcome === null || (isFault(error) && error.type === "authentication_failed");
+    const result = await this.#guarded.run(keys, trial, isWrong);
     if (result === null) throw wrong;
     return result;
   }

@@ -1,4 +1,5 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
+import type { FaultCode } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import type { AuditRecord } from "../audit/audit.service.ts";
 import type { UserState } from "../users/users.contract.ts";
@@ -10,16 +11,37 @@ export interface Login {
   email: string;
   password: string;
   tenant_slug?: string | undefined;
+  /** The second factor, if the account has one. */
+  code?: string | undefined;
 }
 
-/** Kind of sign-in: a token in the answer, or a cookie. */
-export type SignInKind = "token" | "browser";
+/** Kind of sign-in: a token in the answer, or a cookie, by a password or the identity provider. */
+export type SignInKind = "token" | "browser" | "oidc";
 
 type User = Pick<UserState, "id" | "tenant_id">;
 
 /** Records a sign-in in the audit log. */
-export function noteSignIn(ctx: Call, { id, tenant_id }: User, by: SignInKind): Promise<void> {
-  return note(ctx, { ...entryOf("auth.login", { id, tenant_id }), actor_id: id, details: { by } });
+export function noteSignIn(
+  ctx: Call,
+  { id, tenant_id }: User,
+  by: SignInKind,
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  return note(ctx, { ...entryOf("auth.login", { id, tenant_id }), actor_id: id, details: { by, ...more } });
+}
+
+/**
+ * Records a refused sign-in of somebody who has shown the first part of their credentials. @param id the account, if
+ * there is one
+ */
+export function noteRefusedSignIn(
+  ctx: Call,
+  { id, tenant_id }: { id: string | null; tenant_id: string },
+  error: FaultCode,
+  details: Record<string, unknown>,
+): Promise<void> {
+  const entry = { ...entryOf("auth.login", { id, tenant_id }), actor_id: null };
+  return note(ctx, { ...entry, outcome: "refused", error, details });
 }
 
 /** Records a sign-out in the audit log. */
@@ -55,7 +77,7 @@ export async function noteFailedSignIn(
   }
 }
 
-function entryOf(action: string, { id, tenant_id }: User) {
+function entryOf(action: string, { id, tenant_id }: { id: string | null; tenant_id: string }) {
   return { tenant_id, action, actor_kind: "user" as const, resource_type: "user", resource_id: id };
 }
 

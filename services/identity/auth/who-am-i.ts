@@ -31,6 +31,12 @@ export async function whoAmI(ctx: Call) {
   return { kind, ...(await selfOf(ctx)), tenant, scopes, expires_at };
 }
 
+/** Describes how the calling person signs in. */
+export function readWays(ctx: Call) {
+  const { tenant_id, user_id } = ctx.meta.caller as UserCaller;
+  return ctx.call("users.ways", { tenant_id, user_id });
+}
+
 async function selfOf(ctx: Call): Promise<object> {
   const { caller } = ctx.meta;
   if (caller.kind === "agent") return { agent: await ctx.call("agents.get", { agent_id: caller.agent_id }) };

@@ -8,6 +8,9 @@ export type Role = (typeof ROLES)[number];
 const USER_STATUSES = ["active", "disabled"] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
+const SIGN_IN_WAYS = ["password", "totp", "oidc"] as const;
+export type SignInWay = (typeof SIGN_IN_WAYS)[number];
+
 /** A user as other services see it. */
 export interface UserState {
   id: string;
@@ -17,6 +20,10 @@ export interface UserState {
   role: Role;
   status: UserStatus;
   token_version: number;
+  /** Whether a password signs the person in. */
+  has_password: boolean;
+  /** Whether a password needs a code too. */
+  has_totp: boolean;
 }
 
 // Agents cannot create or change people: setting a password would let them sign in as a person.
@@ -52,6 +59,10 @@ export const User = Type.Object(
     display_name: Name,
     role: Role,
     status: oneOf(USER_STATUSES),
+    sign_in: Type.Array(oneOf(SIGN_IN_WAYS), {
+      description: "`totp`: the password needs a code too. `oidc`: linked to an identity of the provider.",
+      examples: [["password", "totp"]],
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -92,7 +103,7 @@ export const listUsers = operation({
 export const updateUser = operation({
   action: "users.update",
   route: "PATCH /users/{user_id}",
-  summary: "Rename or disable a person, or change the role or password",
+  summary: "Change a person: name, role, status, or how they sign in",
   description:
     "Omitted fields do not change. Disabling a person or resetting the password revokes their tokens within 5 " +
     "seconds. Nobody can disable or demote themselves, so an organisation keeps an admin.",
@@ -110,6 +121,15 @@ export const updateUser = operation({
     ),
     reset_password: Type.Optional(
       Type.Boolean({ description: "`true` generates a new password, returned once.", examples: [true] }),
+    ),
+    reset_totp: Type.Optional(
+      Type.Boolean({ description: "`true` removes the second factor.", examples: [true] }),
+    ),
+    unlink_identity: Type.Optional(
+      Type.Boolean({
+        description: "`true` unlinks the identity of the provider; the next sign-in links one again.",
+        examples: [true],
+      }),
     ),
   },
   results: { 200: UserWithPassword },

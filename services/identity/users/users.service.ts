@@ -1,5 +1,7 @@
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
+import { type Identified, Identities } from "./identities.ts";
+import { type Proof, SecondFactors } from "./totp.ts";
 import { createUser, listUsers, updateUser } from "./users.contract.ts";
 import { type UserDoc, UserModel } from "./users.model.ts";
 import { toState, Users } from "./users.ts";
@@ -12,6 +14,8 @@ interface UserKey {
 export const usersService: ServiceFactory = ({ store, secrets }) => {
   const rows = store.collection(UserModel);
   const users = new Users({ store, secrets }, rows);
+  const factors = new SecondFactors({ store, secrets }, rows);
+  const identities = new Identities(store, users, rows);
 
   return {
     name: "users",
@@ -59,6 +63,18 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       change_password: internal<UserKey & { current: string; next: string }>((ctx) =>
         users.changePassword(ctx),
       ),
+
+      /** Returns how a person signs in. */
+      ways: idempotent<UserKey>(({ params }) => users.ways(params)),
+
+      /** Returns the account of a person whom the identity provider has identified. */
+      admit: internal<Identified>((ctx) => identities.admit(ctx)),
+
+      begin_totp: internal<UserKey & { password: string; seed?: string }>((ctx) => factors.begin(ctx.params)),
+      confirm_totp: internal<UserKey & { code: string; seed?: string }>((ctx) => factors.confirm(ctx.params)),
+      /** Uses a code up. */
+      check_code: internal<UserKey & { code: string }>((ctx) => factors.check(ctx.params)),
+      remove_totp: internal<UserKey & Proof>((ctx) => factors.remove(ctx.params)),
 
       /** Returns which of these users are not disabled. */
       of_tokens: idempotent<{ user_ids: string[] }>(async ({ params: { user_ids } }) => {

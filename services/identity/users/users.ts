@@ -16,11 +16,12 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "../auth/auth-change.ts";
-import type { createUser, listUsers, UserState, updateUser } from "./users.contract.ts";
+import { isInForce } from "./totp.ts";
+import type { createUser, listUsers, SignInWay, UserState, updateUser } from "./users.contract.ts";
 import type { UserDoc } from "./users.model.ts";
 
 type NewUser = Pick<UserDoc, "_id" | "tenant_id" | "email"> &
-  Partial<Pick<UserDoc, "display_name" | "role">> & { password: string };
+  Partial<Pick<UserDoc, "display_name" | "role" | "identity">> & { password: string | null };
 
 /** The operations on people, and their passwords. */
 export class Users {
@@ -46,13 +47,14 @@ export class Users {
     return { ...present(user), ...(params.password === undefined && { password }) };
   }
 
-  async insert({ _id, tenant_id, email: given, display_name, role = "member", password: plain }: NewUser) {
-    const email = given.toLowerCase();
-    const [name] = email.split("@") as [string];
-    const person = { _id, tenant_id, email, display_name: display_name ?? name, role };
-    const account = { status: "active" as const, password: await hashPassword(plain, this.#secrets, given) };
+  async insert({ password: plain, ...given }: NewUser) {
+    const email = given.email.toLowerCase();
+    const [display_name] = email.split("@") as [string];
+    const person = { display_name, role: "member" as const, ...given, email };
+    const password = plain === null ? null : await hashPassword(plain, this.#secrets, email);
+    const account = { status: "active" as const, password, token_version: 1 };
     const at = this.#now();
-    return this.#rows.insertOnce({ ...person, ...account, token_version: 1, created_at: at, updated_at: at });
+    return this.#rows.insertOnce({ ...person, ...account, created_at: at, updated_at: at });
   }
 
   async list({ params, meta }: CallOf<typeof listUsers>) {
@@ -65,12 +67,14 @@ export class Users {
 
   async update(ctx: CallOf<typeof updateUser>) {
     const { caller, idempotency_seed: seed } = ctx.meta;
-    const { user_id, display_name, role, status, reset_password } = ctx.params;
+    const { user_id, display_name, role, status, reset_password, reset_totp, unlink_identity } = ctx.params;
     const { tenant_id } = caller;
     if (caller.kind === "user" && caller.user_id === user_id) refuseOwnDemotion(role, status);
     const password = reset_password ? newPassword(this.#secrets, seed) : null;
     const hash = password ? await this.#hashAnew(tenant_id, user_id, password) : undefined;
-    const $set = { ...defined({ display_name, role, status, password: hash }), updated_at: this.#now() };
+    const given = defined({ display_name, role, status, password: hash });
+    const removed = { ...(reset_totp && { totp: null }), ...(unlink_identity && { identity: null }) };
+    const $set = { ...given, ...removed, updated_at: this.#now() };
     const $inc = { token_version: hash || status === "disabled" ? 1 : 0 };
     const written = await this.#rows.update(tenant_id, { _id: user_id }, { $set, $inc });
     const user = requireFound(written, "user", user_id);
@@ -79,7 +83,8 @@ export class Users {
   }
 
   /** Returns the enabled ones of these users whose password fits. Takes equally long for any number. */
-  async withPassword(users: UserDoc[], password: string): Promise<UserState[]> {
+  async withPassword(all: UserDoc[], password: string): Promise<UserState[]> {
+    const users = all.filter(hasPassword);
     const hashes = users.map((user) => user.password);
     const fits = await fitsPassword(password, hashes);
     const fitting = users.filter(({ status }, i) => fits[i] && status === "active");
@@ -103,6 +108,19 @@ export class Users {
     return toState(changed);
   }
 
+  /** Returns how a person signs in, for themselves. */
+  async ways({ tenant_id, user_id }: { tenant_id: string; user_id: string }) {
+    const user = requireFound(await this.#rows.findOne(tenant_id, { _id: user_id }), "user", user_id);
+    const { identity, totp } = user;
+    return {
+      password: hasPassword(user),
+      totp: isInForce(totp)
+        ? { since: totp?.confirmed_at?.toISOString(), recovery_codes_left: totp?.recovery.length }
+        : null,
+      identity: identity ? { issuer: identity.issuer, linked_at: identity.linked_at.toISOString() } : null,
+    };
+  }
+
   #now(): Date {
     return new Date(this.#store.now());
   }
@@ -113,23 +131,30 @@ export class Users {
   }
 
   /** Upgrades an older hash to the salt that all accounts of its e-mail share. */
-  async #shareSalt({ tenant_id, _id, token_version, email, password: old }: UserDoc, plain: string) {
+  async #shareSalt({ tenant_id, _id, token_version, email, password: old }: WithPassword, plain: string) {
     if (hasSharedSalt(old, this.#secrets, email)) return;
     const password = await hashPassword(plain, this.#secrets, email);
     await this.#rows.update(tenant_id, { _id, token_version }, { $set: { password } });
   }
 }
 
+type WithPassword = UserDoc & { password: NonNullable<UserDoc["password"]> };
+
+const hasPassword = (user: UserDoc): user is WithPassword => user.password !== null;
+
 /** Returns a person's state for other domains. */
 export function toState(user: UserDoc): UserState {
   const { _id, tenant_id, email, display_name, role, status, token_version } = user;
-  return { id: _id, tenant_id, email, display_name, role, status, token_version };
+  const factors = { has_password: hasPassword(user), has_totp: isInForce(user.totp) };
+  return { id: _id, tenant_id, email, display_name, role, status, token_version, ...factors };
 }
 
 function present(user: UserDoc) {
-  const { token_version, ...shown } = toState(user);
-  const { created_at, updated_at } = user;
-  return { ...shown, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
+  const { token_version, has_password, has_totp, ...shown } = toState(user);
+  const { created_at, updated_at, identity } = user;
+  const ways = { password: has_password, totp: has_totp, oidc: Boolean(identity) };
+  const sign_in = (Object.keys(ways) as SignInWay[]).filter((way) => ways[way]);
+  return { ...shown, sign_in, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
 }
 
 function refuseOwnDemotion(role?: string, status?: string): void {

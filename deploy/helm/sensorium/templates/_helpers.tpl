@@ -83,7 +83,7 @@ securityContext:
 {{- end }}
 {{- end }}
 {{- include "sensorium.secret" (list $ "SECRET_KEY" false) }}
-{{- range $name := list "EMBEDDER_API_KEY" "METRICS_TOKEN" "OPERATOR_TOKEN" "SMTP_URL" }}
+{{- range $name := list "EMBEDDER_API_KEY" "METRICS_TOKEN" "OIDC_CLIENT_SECRET" "OPERATOR_TOKEN" "SMTP_URL" }}
 {{- include "sensorium.secret" (list $ $name true) }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Caller, Meta } from "../../../../lib/access/caller.ts";
+import { cookieName, cookieValue } from "../../../../lib/access/session-cookie.ts";
 import { isRefusedInBand, requireAccess } from "../access/access.ts";
 import { idempotencyKey, once } from "../answer/idempotency.ts";
 import { errorAnswer, JSON_TYPE } from "../answer/respond.ts";
@@ -57,6 +58,7 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
   const { ctx, op } = exchange;
   const space = requireQuota(exchange, runtime.usage);
   if (space) await space;
+  passCookie(edge, exchange);
   const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
   if (exchange.chunks) return afterCall(exchange, await callInChunks(exchange, exchange.chunks));
   const call = () => ctx.call(op.action, params);
@@ -64,6 +66,12 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
     exchange,
     op.waits ? await whileWanted(broker, exchange, edge.linkOf(exchange), call) : await call(),
   );
+}
+
+function passCookie({ runtime }: Edge, { op, req, ctx }: Exchange): void {
+  if (!op.cookie) return;
+  const value = cookieValue(req.headers.cookie, cookieName(op.cookie, runtime.config.PUBLIC_URL));
+  if (value !== null) ctx.meta.cookie = value;
 }
 
 /** Answers a caller without the scope as the operation defines, with 200. */

@@ -44,6 +44,9 @@ export class PublicFailures {
 
 function isFailure(error: unknown): boolean {
   if (error === undefined) return false;
-  const { status } = FAULTS[toFault(error).type as keyof typeof FAULTS];
+  const { type } = toFault(error);
+  // The password was right: it is half of a sign-in.
+  if (type === "totp_required") return false;
+  const { status } = FAULTS[type as keyof typeof FAULTS];
   return status < 500 && !NO_FAILURES.has(status);
 }

@@ -1,0 +1,66 @@
+import type { Role } from "../../users/users.contract.ts";
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What a provider says about a person, as far as it matters here. */
+export interface Profile {
+  subject: string;
+  email: string | null;
+  is_email_verified: boolean;
+  name: string | null;
+}
+
+const LONGEST_EMAIL = 254;
+const LONGEST_NAME = 200;
+const ANYBODY = "*";
+
+/** Combines the claims of the ID token with those of the user info, which do not replace them. */
+export function combine(idToken: Claims, userInfo: Claims): Claims {
+  // Whether an address is verified is told by the source of the address.
+  const { email_verified, ...rest } = userInfo;
+  return "email" in idToken ? { ...rest, ...idToken } : { ...userInfo, ...withoutEmail(idToken) };
+}
+
+function withoutEmail({ email_verified, ...rest }: Claims): Claims {
+  return rest;
+}
+
+export function profileOf(claims: Claims): Profile {
+  const email = textOf(claims.email);
+  const name = textOf(claims.name) ?? textOf(claims.preferred_username);
+  const isAddress = email !== null && email.length <= LONGEST_EMAIL && /^[^\s@]+@[^\s@]+$/.test(email);
+  return {
+    subject: claims.sub as string,
+    email: isAddress ? email : null,
+    // Some providers send text.
+    is_email_verified: claims.email_verified === true || claims.email_verified === "true",
+    name: name?.slice(0, LONGEST_NAME).toWellFormed() ?? null,
+  };
+}
+
+/**
+ * Returns the role that a mapping (`OIDC_ROLES`) gives to the values of a claim, the higher one of several; null for
+ * none. The claim is a name, or a path such as `realm_access.roles`.
+ */
+export function roleOf(claims: Claims, claim: string, mapping: readonly string[]): Role | null {
+  const found = valueAt(claims, claim);
+  const values = new Set([ANYBODY, ...[found].flat().filter((value) => typeof value === "string")]);
+  const roles = mapping.map((entry) => {
+    const at = entry.lastIndexOf("=");
+    return values.has(entry.slice(0, at)) ? (entry.slice(at + 1) as Role) : null;
+  });
+  return roles.includes("admin") ? "admin" : roles.includes("member") ? "member" : null;
+}
+
+/** Names of claims may contain dots (`https://example.com/roles`): a name wins over a path. */
+function valueAt(claims: Claims, claim: string): unknown {
+  if (Object.hasOwn(claims, claim)) return claims[claim];
+  return claim.split(".").reduce<unknown>((value, key) => {
+    const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, key);
+    return isObject ? (value as Claims)[key] : undefined;
+  }, claims);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
+}

@@ -1,0 +1,101 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { Code, Password } from "./fields.ts";
+
+export const readSignIn = operation({
+  action: "auth.sign_in_ways",
+  route: "GET /auth/ways",
+  summary: "Read how the signed-in person signs in",
+  access: { by: "user" },
+  results: {
+    200: Type.Object({
+      password: Type.Boolean({ description: "Whether the account has a password." }),
+      totp: nullable(
+        Type.Object({
+          since: Timestamp,
+          recovery_codes_left: Whole({ description: "Recovery codes that were not used.", examples: [10] }),
+        }),
+      ),
+      identity: nullable(
+        Type.Object(
+          {
+            issuer: Type.String({
+              description: "The identity provider.",
+              examples: ["https://id.example.com"],
+            }),
+            linked_at: Timestamp,
+          },
+          { description: "The identity that signs this person in." },
+        ),
+      ),
+    }),
+  },
+});
+
+export const beginTotp = operation({
+  action: "auth.begin_totp",
+  route: "POST /auth/totp",
+  summary: "Begin to set up a second factor",
+  description:
+    "Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in force once " +
+    "`POST /auth/totp/confirm` has got a code.",
+  access: { by: "user" },
+  overQuota: true,
+  body: { password: Password },
+  results: {
+    201: Type.Object({
+      secret: Type.String({
+        description: "The secret in base32.",
+        examples: ["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"],
+      }),
+      uri: Type.String({
+        description: "The same as an address, for a QR code.",
+        examples: ["otpauth://totp/Sensorium:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Sensorium"],
+      }),
+    }),
+  },
+  errors: ["validation_error", "conflict", "business_rule_violation"],
+  secret: true,
+});
+
+export const confirmTotp = operation({
+  action: "auth.confirm_totp",
+  route: "POST /auth/totp/confirm",
+  summary: "Put the second factor in force",
+  description: "Returns ten recovery codes, only here. Each replaces a code once.",
+  access: { by: "user" },
+  overQuota: true,
+  body: { code: Code },
+  results: {
+    200: Type.Object({
+      recovery_codes: Type.Array(Type.String({ examples: ["abcd-efgh-ijkl-mnop"] })),
+    }),
+  },
+  errors: ["validation_error", "conflict"],
+  secret: true,
+});
+
+export const removeTotp = operation({
+  action: "auth.remove_totp",
+  route: "POST /auth/totp/remove",
+  summary: "Remove the second factor",
+  description: "Needs the password or a recovery code.",
+  access: { by: "user" },
+  overQuota: true,
+  body: {
+    password: Type.Optional(Password),
+    recovery_code: Type.Optional(
+      Type.String({
+        ...SECRET,
+        maxLength: 40,
+        description: "A recovery code.",
+        examples: ["abcd-efgh-ijkl-mnop"],
+      }),
+    ),
+  },
+  results: { 204: null },
+  errors: ["validation_error"],
+});
+
+export const secondFactorOperations = [readSignIn, beginTotp, confirmTotp, removeTotp] as const;

@@ -1,0 +1,115 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { newId } from "../../../lib/ids.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { announceAuthChange } from "../auth/auth-change.ts";
+import type { Role, UserState } from "./users.contract.ts";
+import type { UserDoc } from "./users.model.ts";
+import { toState, type Users } from "./users.ts";
+
+/** Who a person is at an identity provider (OpenID Connect Core, `iss` and `sub`). */
+export interface LinkedIdentity {
+  issuer: string;
+  subject: string;
+  linked_at: Date;
+}
+
+/** A person whom the provider has identified, and the role that their claims give them here. */
+export interface Identified {
+  tenant_id: string;
+  issuer: string;
+  subject: string;
+  email: string | null;
+  is_email_verified: boolean;
+  name: string | null;
+  role: Role;
+}
+
+export type RefusedIdentity = "disabled" | "no_email" | "email_unverified" | "email_taken";
+
+/** The person's account, or why there is none for them; `user_id` is then the account that stands in the way. */
+export type Admission =
+  | { user: UserState; by: "identity" | "linking" | "creation"; role_before: Role | null }
+  | { refused: RefusedIdentity; user_id: string | null };
+
+const RACED = "The account is being changed concurrently. Sign in again.";
+
+/** Finds, links and creates the accounts of people whom the identity provider has identified. */
+export class Identities {
+  readonly #store: Store;
+  readonly #users: Users;
+  readonly #rows: TenantCollection<UserDoc>;
+
+  constructor(store: Store, users: Users, rows: TenantCollection<UserDoc>) {
+    this.#store = store;
+    this.#users = users;
+    this.#rows = rows;
+  }
+
+  admit(ctx: Call<Identified>): Promise<Admission> {
+    return guardedWrite(() => this.#tryToAdmit(ctx), RACED);
+  }
+
+  /** @returns null if another sign-in came first */
+  async #tryToAdmit(ctx: Call<Identified>): Promise<Admission | null> {
+    const { tenant_id, issuer, subject, email, is_email_verified } = ctx.params;
+    const own = { "identity.issuer": issuer, "identity.subject": subject };
+    const known = await this.#rows.findOne(tenant_id, own);
+    if (known) return this.#enter(ctx, known);
+    if (!email) return { refused: "no_email", user_id: null };
+    const holder = await this.#rows.findOne(tenant_id, { email: email.toLowerCase() });
+    if (!holder) return this.#create(ctx.params, email);
+    const refuse = (refused: RefusedIdentity) => ({ refused, user_id: holder._id });
+    if (holder.identity) return refuse("email_taken");
+    // Who may name any address at the provider must not get the account of its owner.
+    if (!is_email_verified) return refuse("email_unverified");
+    if (holder.status === "disabled") return refuse("disabled");
+    return this.#change(ctx, holder, { identity: this.#identityOf(ctx.params) });
+  }
+
+  async #enter(ctx: Call<Identified>, user: UserDoc): Promise<Admission | null> {
+    if (user.status === "disabled") return { refused: "disabled", user_id: user._id };
+    if (user.role !== ctx.params.role) return this.#change(ctx, user, {});
+    return { user: toState(user), by: "identity", role_before: null };
+  }
+
+  /** Gives an account the role of the claims, and the identity if it is new. */
+  async #change(
+    ctx: Call<Identified>,
+    user: UserDoc,
+    linked: Pick<UserDoc, "identity">,
+  ): Promise<Admission | null> {
+    const { tenant_id, role } = ctx.params;
+    const { _id, updated_at } = user;
+    const $set = { ...linked, role, updated_at: new Date(this.#store.now()) };
+    const changed = await this.#rows.update(tenant_id, { _id, status: "active", updated_at }, { $set });
+    if (!changed) return null;
+    const role_before = user.role === role ? null : user.role;
+    if (role_before) await announceAuthChange(ctx, this.#store, { tenant_id, user_id: _id });
+    return { user: toState(changed), by: linked.identity ? "linking" : "identity", role_before };
+  }
+
+  async #create(person: Identified, email: string): Promise<Admission | null> {
+    const { tenant_id, role, name } = person;
+    const row = {
+      _id: newId("usr"),
+      tenant_id,
+      email,
+      role,
+      password: null,
+      identity: this.#identityOf(person),
+    };
+    try {
+      const user = await this.#users.insert(name ? { ...row, display_name: name } : row);
+      return { user: toState(user), by: "creation", role_before: null };
+    } catch (err) {
+      if (isDuplicateKey(err)) return null;
+      throw err;
+    }
+  }
+
+  #identityOf({ issuer, subject }: Identified): LinkedIdentity {
+    return { issuer, subject, linked_at: new Date(this.#store.now()) };
+  }
+}

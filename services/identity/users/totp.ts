@@ -1,0 +1,166 @@
+import { Fault } from "../../../lib/contract/faults.ts";
+import { isPassword } from "../../../lib/crypto/password.ts";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import {
+  hashRecoveryCode,
+  newRecoveryCodes,
+  newTotpSecret,
+  plainCode,
+  stepOfCode,
+  totpUri,
+} from "../../../lib/crypto/totp.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { UserDoc } from "./users.model.ts";
+
+/** A person's second factor: codes by time (RFC 6238), and recovery codes. */
+export interface Totp {
+  /** Encrypted. */
+  sealed_secret: string;
+  /** Null until a first code has shown that the person has the secret: it is not asked for before. */
+  confirmed_at: Date | null;
+  /** The time step of the last code that was used: neither it nor an earlier one counts again. */
+  last_step: number;
+  /** Hashes of the recovery codes that are left. */
+  recovery: string[];
+  /** Wrong codes since the last right one, and when the last of them was tried. */
+  failures: number;
+  failed_at: Date | null;
+  /** Changes with every write: each of two concurrent attempts counts. */
+  version: string;
+}
+
+/** The outcome of a code: `later` if too many were wrong. */
+export type CodeCheck = { is: "right" } | { is: "wrong" } | { is: "later"; wait_ms: number };
+
+interface Person {
+  tenant_id: string;
+  user_id: string;
+}
+
+/** Wrong codes in a row before one has to wait. Only who has the password gets this far, so nobody else is locked out. */
+const FREE_FAILURES = 5;
+const FIRST_WAIT_MS = 30_000;
+const LONGEST_WAIT_MS = 15 * 60_000;
+const RACED = "The second factor is being changed concurrently. Retry.";
+
+/** The second factors of people, in their rows. */
+export class SecondFactors {
+  readonly #secrets: SecretBox;
+  readonly #store: Store;
+  readonly #rows: TenantCollection<UserDoc>;
+
+  constructor({ secrets, store }: Pick<Runtime, "secrets" | "store">, rows: TenantCollection<UserDoc>) {
+    this.#secrets = secrets;
+    this.#store = store;
+    this.#rows = rows;
+  }
+
+  /** Stores a new secret, not yet in force; null if the password is wrong. @throws Fault conflict if one is in force */
+  async begin({ tenant_id, user_id, password, seed }: Person & { password: string; seed?: string }) {
+    const user = await this.#rows.findOne(tenant_id, { _id: user_id });
+    if (!(await isPassword(password, user?.password ?? null)) || !user) return null;
+    if (isInForce(user.totp))
+      throw new Fault("conflict", "A second factor is already set up. Remove it first, then set up another.");
+    const secret = newTotpSecret(this.#secrets, seed);
+    const fresh = { confirmed_at: null, last_step: 0, recovery: [], failures: 0, failed_at: null };
+    const sealed_secret = this.#secrets.seal(secret, placeOf(user_id));
+    const written = await this.#put(user, { ...fresh, sealed_secret });
+    if (!written) throw new Fault("conflict", RACED);
+    return { secret, uri: totpUri(secret, user.email) };
+  }
+
+  /** Puts a secret in force by its first code; returns the recovery codes, or null if the code is wrong. */
+  confirm({ tenant_id, user_id, code, seed }: Person & { code: string; seed?: string }) {
+    return guardedWrite(async () => {
+      const user = await this.#rows.findOne(tenant_id, { _id: user_id });
+      const totp = user?.totp;
+      if (!user || !totp || isInForce(totp))
+        throw new Fault("conflict", "No second factor waits for a code. Begin to set one up first.");
+      const step = this.#stepOf(user_id, totp, code);
+      if (step === null) return { recovery_codes: null };
+      const recovery_codes = newRecoveryCodes(this.#secrets, seed);
+      const confirmed = { confirmed_at: this.#now(), last_step: step };
+      const recovery = recovery_codes.map(hashRecoveryCode);
+      return (await this.#put(user, { ...totp, ...confirmed, recovery })) && { recovery_codes };
+    }, RACED);
+  }
+
+  /** Uses a code up: one of the authenticator, or a recovery code. */
+  check({ tenant_id, user_id, code }: Person & { code: string }): Promise<CodeCheck> {
+    return guardedWrite<CodeCheck>(async () => {
+      const user = await this.#rows.findOne(tenant_id, { _id: user_id });
+      const totp = user?.totp;
+      if (!user || !totp || !isInForce(totp)) return { is: "right" };
+      const hash = hashRecoveryCode(code);
+      if (totp.recovery.includes(hash)) {
+        const recovery = totp.recovery.filter((each) => each !== hash);
+        return (await this.#put(user, { ...totp, recovery, failures: 0 })) && { is: "right" };
+      }
+      const wait_ms = waitOf(totp, this.#store.now());
+      if (wait_ms > 0) return { is: "later", wait_ms };
+      const step = this.#stepOf(user_id, totp, code);
+      if (step !== null && step > totp.last_step)
+        return (await this.#put(user, { ...totp, last_step: step, failures: 0 })) && { is: "right" };
+      const failed = { failures: totp.failures + 1, failed_at: this.#now() };
+      return (await this.#put(user, { ...totp, ...failed })) && { is: "wrong" };
+    }, RACED);
+  }
+
+  /** Removes the second factor, by the password or a recovery code; false if it is wrong. */
+  async remove({ tenant_id, user_id, password, recovery_code }: Person & Proof): Promise<boolean> {
+    const user = await this.#rows.findOne(tenant_id, { _id: user_id });
+    if (!user) return false;
+    const isProven =
+      password === undefined
+        ? (user.totp?.recovery.includes(hashRecoveryCode(recovery_code ?? "")) ?? false)
+        : await isPassword(password, user.password);
+    if (!isProven) return false;
+    const $set = { totp: null, updated_at: this.#now() };
+    await this.#rows.update(tenant_id, { _id: user_id }, { $set });
+    return true;
+  }
+
+  #stepOf(user_id: string, { sealed_secret }: Totp, code: string): number | null {
+    const secret = this.#secrets.open(sealed_secret, placeOf(user_id));
+    return stepOfCode(secret, plainCode(code), this.#store.now());
+  }
+
+  /** Writes the second factor unless another write came first. */
+  #put({ tenant_id, _id, totp: before }: UserDoc, next: Omit<Totp, "version">): Promise<UserDoc | null> {
+    const totp = { ...next, version: newUuid() };
+    return this.#rows.update(
+      tenant_id,
+      { _id, "totp.version": before?.version ?? null },
+      { $set: { totp, updated_at: this.#now() } },
+    );
+  }
+
+  #now(): Date {
+    return new Date(this.#store.now());
+  }
+}
+
+/** What proves that a person may remove their second factor. */
+export interface Proof {
+  password?: string | undefined;
+  recovery_code?: string | undefined;
+}
+
+/** Whether a code is asked for at sign-in. */
+export function isInForce(totp: Totp | null | undefined): boolean {
+  return (totp?.confirmed_at ?? null) !== null;
+}
+
+function waitOf({ failures, failed_at }: Totp, now: number): number {
+  if (failures < FREE_FAILURES || !failed_at) return 0;
+  const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - FREE_FAILURES), LONGEST_WAIT_MS);
+  return failed_at.getTime() + wait - now;
+}
+
+function placeOf(user_id: string): string {
+  return `users/${user_id}/totp`;
+}
