@@ -274,7 +274,7 @@ describe("an answer that is wrong", () => {
     await server?.stop();
     await provider?.stop();
   });
-  beforeEach(() => Object.assign(provider, { claims: {}, forged: false, refusal: undefined }));
+  beforeEach(() => void Object.assign(provider, { claims: {}, forged: false, refusal: undefined }));
 
   /** Signs in with an ID token that differs in these claims from the right one. */
   async function enter(claims: Record<string, unknown> = {}, query: Record<string, string> = {}) {
@@ -329,6 +329,20 @@ describe("an answer that is wrong", () => {
     for (const path of ["/auth/login", "/auth/session"])
       expect(await outside.post(path, server.credentials.admin)).toMatchObject(refusal(403, "forbidden"));
   });
+});
+
+test("the service starts while the provider is away, and says so at a sign-in", async () => {
+  const provider = await startFalseProvider();
+  await provider.stop();
+  const server = await startServer({ env: { ...NO_LIMITS, ...provider.env } });
+  try {
+    const answer = await api(server).post("/auth/oidc");
+    expect(answer).toMatchObject(refusal(503, "service_unavailable"));
+    expect(answer.body.error.message).toContain("False ID cannot be reached");
+    expect((await api(server).post("/auth/login", server.credentials.admin)).status).toBe(200);
+  } finally {
+    await server.stop();
+  }
 });
 
 describe("without a provider", () => {

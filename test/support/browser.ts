@@ -35,7 +35,7 @@ interface Site {
   close(): Promise<void>;
 }
 
-/** Starts both. Signed in is the organisation's admin, or who is made by `personOf`. */
+/** Starts both. Signed in is the organisation's admin, or who is made by `personOf`. @param env further settings */
 export async function openSite(
   personOf: (admin: Api, server: TestServer) => Promise<Person> = async (_, { credentials }) =>
     credentials.admin,

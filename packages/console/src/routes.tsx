@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { createBrowserRouter } from "react-router";
+import { createBrowserRouter, Navigate } from "react-router";
 import type { Action } from "./data/may.ts";
 import { Layout } from "./shell/layout.tsx";
 import { lazily } from "./shell/lazily.ts";
@@ -69,6 +69,8 @@ export const router = createBrowserRouter([
       page("/ingest", () => import("./pages/ingest/ingest.tsx"), "Ingest"),
       page("/ingest/webhooks/:id", () => import("./pages/ingest/webhook.tsx"), "WebhookPage"),
       page("/settings", () => import("./pages/settings/settings.tsx"), "Settings"),
+      // After a sign-in by the identity provider that ended here (shell/provider.ts).
+      { path: "/sign-in/*", element: <Navigate to="/" replace /> },
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -20,6 +20,7 @@ import { forgetNames, nameIs } from "../data/names.ts";
 import { forgetRecent, recentFor } from "../data/recent.ts";
 import { RETRY_MS } from "../data/retry.ts";
 import { Failure } from "../ui/failure.tsx";
+import { signInJourney } from "./provider.ts";
 import { SignIn } from "./sign-in.tsx";
 
 interface SessionValue extends AuthSessionResult {
@@ -43,7 +44,7 @@ export function useSession(): SessionValue {
 
 type State =
   | { session: AuthSessionResult; isOver: boolean; returns: number }
-  | { signedOut: "first" | "left" }
+  | { signedOut: "first" | "left"; failure?: unknown }
   | { error: unknown }
   | null;
 
@@ -61,6 +62,8 @@ function useSessionState() {
     });
   }, []);
   const load = useCallback(async () => {
+    const journey = signInJourney();
+    if (journey) return journey.catch((failure) => setState({ signedOut: "first", failure }));
     try {
       begin(await api.auth.session());
     } catch (error) {
@@ -96,10 +99,11 @@ export function Session({ children }: { children: ReactNode }) {
       returns: state.returns,
       expired: () => setState((old) => (old && "session" in old ? { ...old, isOver: true } : old)),
       async signOut() {
-        await api.auth.endSession();
+        const { sign_out_url } = await api.auth.endSession();
         setSession(undefined);
         clearPersonData();
         setState({ signedOut: "left" });
+        if (sign_out_url) location.assign(sign_out_url);
       },
     };
   }, [state, setState]);
@@ -113,7 +117,7 @@ export function Session({ children }: { children: ReactNode }) {
             <Failure error={state.error} retry={load} />
           </div>
         ) : (
-          <SignIn why={state.signedOut} onSignedIn={begin} />
+          <SignIn why={state.signedOut} failure={state.failure} onSignedIn={begin} />
         )}
       </main>
     );
@@ -141,13 +145,18 @@ function clearPersonData(): void {
 /** Shown in front of everything open, including dialogs. */
 function SignInAgain(props: { email: string; onSignedIn(session: AuthSessionResult): void }) {
   const element = useRef<HTMLDialogElement>(null);
+  const { onSignedIn } = props;
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // The e-mail is known.
-    dialog?.querySelector<HTMLElement>("[type=password]")?.focus();
     return () => dialog?.close();
   }, []);
+  // Back from another tab, the person may have signed in there.
+  useEffect(() => {
+    const look = () => void api.auth.session().then(onSignedIn, () => {});
+    window.addEventListener("focus", look);
+    return () => window.removeEventListener("focus", look);
+  }, [onSignedIn]);
   return (
     <dialog
       ref={element}

@@ -1,14 +1,16 @@
 import { type FormEvent, useEffect, useState } from "react";
-import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
+import { type AuthMethodsResult, type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
 import { useDraft } from "../data/use-draft.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Mark } from "./mark.tsx";
+import { startAddress } from "./provider.ts";
 
 const REFUSED =
   "The e-mail or password is incorrect. If your e-mail belongs to several organisations, enter one of them.";
+const WRONG_CODE = "The code is wrong, has expired or was used before. Enter the current one.";
 
 const WHY = {
   first: "Sign in to your organisation's console.",
@@ -19,41 +21,105 @@ const WHY = {
 interface Props {
   why: keyof typeof WHY;
   email?: string;
+  /** Why a sign-in by the identity provider failed. */
+  failure?: unknown;
   onSignedIn(session: AuthSessionResult): void;
 }
 
-export function SignIn({ why, email: known = "", onSignedIn }: Props) {
-  const [{ email, password, slug }, field] = useDraft({ email: known, password: "", slug: "" });
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+/** The ways to sign in: a password, the organisation's identity provider, or both. */
+export function SignIn({ why, email, failure, onSignedIn }: Props) {
+  const methods = useMethods();
   useTitle("Sign in · Sensorium");
-  async function send(event: FormEvent) {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      onSignedIn(await api.auth.startSession({ email, password, ...(slug && { tenant_slug: slug }) }));
-    } catch (thrown) {
-      setError(isApiError(thrown, "authentication_failed") ? new Error(REFUSED) : thrown);
-      setBusy(false);
-    }
-  }
-
   return (
-    <form className="sign-in-box stack" onSubmit={send}>
+    <div className="sign-in-box stack">
       <div className="sign-in-head">
         <Mark size={40} />
         <h1>Sensorium</h1>
         <p className="muted">{WHY[why]}</p>
       </div>
-      <TextField label="E-mail" type="email" autoComplete="username" required autoFocus {...field("email")} />
+      {failure !== undefined && <Failure error={failure} />}
+      {methods?.password && <PasswordForm known={email} onSignedIn={onSignedIn} />}
+      {methods?.password && methods.oidc && <p className="sign-in-or">or</p>}
+      {methods?.oidc && <ProviderLink name={methods.oidc.name} apart={why === "expired"} />}
+      {methods?.password && (
+        <p className="faint small sign-in-note">
+          The initial admin password is in <code>credentials.json</code> in the data directory.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** @param props.apart in another tab: this one has what the person was writing */
+function ProviderLink({ name, apart }: { name: string; apart: boolean }) {
+  const to = apart ? "/" : location.pathname + location.search;
+  return (
+    <a className="button" href={startAddress(to)} {...(apart && { target: "_blank" })}>
+      Sign in with {name}
+    </a>
+  );
+}
+
+interface PasswordFormProps {
+  known: string | undefined;
+  onSignedIn(session: AuthSessionResult): void;
+}
+
+function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
+  const [{ email, password, slug, code }, field] = useDraft({
+    email: known,
+    password: "",
+    slug: "",
+    code: "",
+  });
+  const [needsCode, setNeedsCode] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  async function send(event: FormEvent) {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      const more = { ...(slug && { tenant_slug: slug }), ...(needsCode && { code }) };
+      onSignedIn(await api.auth.startSession({ email, password, ...more }));
+    } catch (thrown) {
+      const asksForCode = isApiError(thrown, "totp_required");
+      if (asksForCode) setNeedsCode(true);
+      else setError(worded(thrown));
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form className="stack" onSubmit={send}>
+      <TextField
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        required
+        autoFocus={known === ""}
+        {...field("email")}
+      />
       <TextField
         label="Password"
         type="password"
         autoComplete="current-password"
         required
+        autoFocus={known !== ""}
         {...field("password")}
       />
+      {needsCode && (
+        <TextField
+          label="Code"
+          autoComplete="one-time-code"
+          className="code"
+          required
+          autoFocus
+          minLength={6}
+          {...field("code")}
+          hint="From your authenticator app, or a recovery code."
+        />
+      )}
       <details className="more-fields" open={slug !== ""}>
         <summary>Multiple organisations?</summary>
         <TextField
@@ -66,11 +132,25 @@ export function SignIn({ why, email: known = "", onSignedIn }: Props) {
       <Button kind="primary" type="submit" busy={busy}>
         Sign in
       </Button>
-      <p className="faint small sign-in-note">
-        The initial admin password is in <code>credentials.json</code> in the data directory.
-      </p>
     </form>
   );
+}
+
+function worded(error: unknown): unknown {
+  if (!isApiError(error, "authentication_failed")) return error;
+  return new Error(error.details.reason === "code" ? WRONG_CODE : REFUSED);
+}
+
+const PASSWORD_ONLY: AuthMethodsResult = { password: true, oidc: null };
+
+/** Undefined until they are known. */
+function useMethods(): AuthMethodsResult | undefined {
+  const [methods, setMethods] = useState<AuthMethodsResult>();
+  useEffect(() => {
+    // The form then shows what is wrong with the server.
+    api.auth.methods().then(setMethods, () => setMethods(PASSWORD_ONLY));
+  }, []);
+  return methods;
 }
 
 /** Sets the document's title while the component is shown. */

@@ -1,16 +1,21 @@
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
+import { useLoad } from "../../data/use-load.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
+import { Failure } from "../../ui/failure.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Card, Facts } from "../../ui/page.tsx";
-import { Id } from "../../ui/text.tsx";
+import { Card, Facts, Skeleton } from "../../ui/page.tsx";
+import { Id, Time } from "../../ui/text.tsx";
+import { SecondFactor } from "./second-factor.tsx";
 
-/** The person's account and password. */
+/** The person's account, and how they sign in. */
 export function Account() {
   const { user, tenant } = useSession();
+  const ways = useLoad((signal) => api.auth.signInWays({}, { signal }), [], "ways");
+  const { identity, password, totp } = ways.data ?? {};
   return (
     <div className="stack">
       <Card>
@@ -20,13 +25,22 @@ export function Account() {
             "E-mail": user.email,
             Role: capitalised(user.role),
             Organisation: tenant.name,
+            "Identity provider": identity && (
+              <span>
+                {identity.issuer}, linked <Time at={identity.linked_at} />
+              </span>
+            ),
             ID: <Id>{user.id}</Id>,
           }}
         />
       </Card>
-      <Card title="Password">
-        <PasswordForm />
-      </Card>
+      {!ways.data && (ways.error ? <Failure error={ways.error} retry={ways.reload} /> : <Skeleton />)}
+      {password && (
+        <Card title="Password">
+          <PasswordForm />
+        </Card>
+      )}
+      {password && <SecondFactor totp={totp ?? null} reload={ways.reload} />}
     </div>
   );
 }

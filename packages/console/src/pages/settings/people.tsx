@@ -1,6 +1,6 @@
 import { MoreHorizontal, UserPlus } from "lucide-react";
 import { useState } from "react";
-import type { User } from "../../../../client/index.ts";
+import type { User, UsersUpdateParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
@@ -26,6 +26,8 @@ const ROLES = [
   { value: "admin", label: "Admin: also agents, keys, people and decisions reserved for people" },
 ];
 
+const WAYS = { password: "password", totp: "second factor", oidc: "identity provider" };
+
 interface Password {
   email: string;
   password: string;
@@ -47,6 +49,13 @@ export function People() {
           <span className="muted small">{email}</span>
         </div>
       ),
+    },
+    {
+      name: "Signs in by",
+      cell: ({ sign_in }) => (
+        <span className="small">{capitalised(sign_in.map((way) => WAYS[way]).join(", "))}</span>
+      ),
+      wideOnly: true,
     },
     {
       name: "Role",
@@ -134,8 +143,8 @@ function Actions({
   onPassword(shown: Password): void;
 }) {
   const { user: self } = useSession();
-  const { id: user_id, display_name: name, role, status, email } = user;
-  const change = useTask(async (to: { role?: User["role"]; status?: User["status"] }, said: string) => {
+  const { id: user_id, display_name: name, role, status, email, sign_in } = user;
+  const change = useTask(async (to: Omit<UsersUpdateParams, "user_id">, said: string) => {
     await api.users.update({ user_id, ...to });
     toast({ title: said });
     await reload();
@@ -158,6 +167,22 @@ function Actions({
     const { password } = await api.users.update({ user_id, reset_password: true });
     if (password) onPassword({ email, password });
   });
+  const resetFactor = async () => {
+    const wanted = await confirm({
+      title: `Remove the second factor of ${name}?`,
+      text: "Their password alone then signs them in. Do this if they have lost their authenticator and recovery codes.",
+      action: "Remove",
+    });
+    if (wanted) await change.run({ reset_totp: true }, `${name} has no second factor now.`);
+  };
+  const unlink = async () => {
+    const wanted = await confirm({
+      title: `Unlink the identity of ${name}?`,
+      text: `The next identity with the verified e-mail ${email} that signs in is linked instead.`,
+      action: "Unlink",
+    });
+    if (wanted) await change.run({ unlink_identity: true }, `The identity of ${name} is unlinked.`);
+  };
   if (user_id === self.id) return <span className="muted small">You</span>;
   const other = role === "admin" ? "member" : "admin";
   const said = `${name} is ${other === "admin" ? "an admin" : "a member"} now.`;
@@ -170,6 +195,8 @@ function Actions({
           onSelect: () => change.run({ role: other }, said),
         },
         { label: "Reset password…", onSelect: () => reset.run() },
+        ...(sign_in.includes("totp") ? [{ label: "Remove second factor…", onSelect: resetFactor }] : []),
+        ...(sign_in.includes("oidc") ? [{ label: "Unlink identity…", onSelect: unlink }] : []),
         status === "active"
           ? { label: "Disable…", onSelect: disable, danger: true }
           : {
