@@ -1,24 +1,6 @@
-import { compile as compileProxies } from "proxy-addr";
+import { ConfigError, readSetting, type Setting } from "./lib/settings.ts";
 
-/** Every setting: its environment variable, default and meaning. docs/reference/settings.md is generated from this. */
-type Kind = "text" | "integer" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
-
-interface Setting<T> {
-  kind: Kind;
-  default: T;
-  means: string;
-  /** Inclusive bounds of an integer. */
-  min?: number;
-  max?: number;
-  /** Allowed beginnings of a `url`. */
-  schemes?: readonly string[];
-  /** The form of `servers`, one or several separated by commas, and its description. */
-  form?: { pattern: RegExp; description: string };
-  /** The only values allowed. */
-  oneOf?: readonly string[];
-  /** The value never appears in a log or an error. */
-  secret?: boolean;
-}
+export { ConfigError };
 
 const text = (fallback: string | null, means: string, more: Partial<Setting<string | null>> = {}) =>
   ({ kind: "text", default: fallback, means, ...more }) as Setting<string | null>;
@@ -39,6 +21,7 @@ const integer = (fallback: number, means: string, min: number, max: number) =>
 const DAY = 365 * 100;
 const SECRET = { secret: true };
 
+/** Every setting: its environment variable, default and meaning. docs/reference/settings.md is generated from this. */
 export const SETTINGS = {
   HOST: text(
     "127.0.0.1",
@@ -320,9 +303,6 @@ export type Config = Readonly<{
   [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
 }>;
 
-/** A setting that cannot be used: the service reports it in one line and does not start. */
-export class ConfigError extends Error {}
-
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
   /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
@@ -392,65 +372,4 @@ function checkSignIn(config: Config): void {
 function isServiceLink(name: string, env: NodeJS.ProcessEnv): boolean {
   const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_|$)/.exec(name) ?? [];
   return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
-}
-
-const KEY_BYTES = 32;
-
-function readSetting(name: string, setting: Setting<unknown>, given: string | undefined): unknown {
-  if (given === undefined || given === "") return setting.default;
-  const fail = (allowed: string) => {
-    throw new ConfigError(
-      `${name} is ${setting.secret ? "malformed" : JSON.stringify(given)}: expected ${allowed}.`,
-    );
-  };
-  switch (setting.kind) {
-    case "integer":
-      return readInteger(given, setting as Setting<number>, fail);
-    case "boolean":
-      return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
-    case "url":
-      // The parser alone would take the host of "example.com:443" for a scheme.
-      return setting.schemes?.some((scheme) => given.startsWith(scheme)) && URL.canParse(given)
-        ? given
-        : fail(`a URL that begins with ${setting.schemes?.join(" or ")}`);
-    case "servers":
-      return setting.form?.pattern.test(given) ? given : fail(setting.form?.description as string);
-    case "list":
-      return readList(given);
-    case "proxies":
-      return areProxies(readList(given))
-        ? readList(given)
-        : fail(
-            "IP addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, comma-separated",
-          );
-    case "key":
-      return Buffer.from(given, "base64").length === KEY_BYTES ? given : fail(`${KEY_BYTES} bytes in base64`);
-    case "text":
-      if (setting.oneOf && !setting.oneOf.includes(given)) fail(`one of ${setting.oneOf.join(", ")}`);
-      return given;
-  }
-}
-
-function readList(given: string): readonly string[] {
-  const items = given.split(",").map((item) => item.trim());
-  return Object.freeze(items.filter(Boolean));
-}
-
-function areProxies(items: readonly string[]): boolean {
-  try {
-    compileProxies([...items]);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function readInteger(
-  given: string,
-  { min = 0, max = 0 }: Setting<number>,
-  fail: (allowed: string) => void,
-): number {
-  const value = Number(given);
-  if (!/^-?\d+$/.test(given) || value < min || value > max) fail(`a whole number from ${min} to ${max}`);
-  return value;
 }

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 
 const INDEX = page("docs/guides/README.md");
 /** The guides in the order of the table of contents. */
-const GUIDES = [...INDEX.matchAll(/^\| \[.+?\]\((\w+\.md)\)/gm)].map(([, file]) => file as string);
+const GUIDES = [...INDEX.matchAll(/^\| \[.+?\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file as string);
 /** Has examples instead of commands: test/unit/filter-language.test.ts evaluates them. */
 const FILTERS = "filters.md";
 /** The programs that a guide's commands need beyond npm. */

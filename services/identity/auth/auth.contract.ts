@@ -5,9 +5,10 @@ import { Id, Name, SECRET, Timestamp, Whole } from "../../../lib/contract/schema
 import { Type } from "../../../lib/contract/type.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
-import { Code, Password } from "./fields.ts";
-import { OIDC_COOKIE } from "./oidc/cookie.ts";
-import { secondFactorOperations } from "./second-factor.contract.ts";
+import { Code, Password, secondFactorOperations } from "./second-factor.contract.ts";
+
+/** The cookie of a browser that signs in, or has signed in, by the identity provider. No node keeps any state. */
+export const OIDC_COOKIE = "sensorium_oidc";
 
 const AccessToken = {
   access_token: Type.String({

@@ -10,7 +10,7 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { changePassword } from "./auth.contract.ts";
 import { Guarded } from "./guarded.ts";
-import { requireCode } from "./second-factor.ts";
+import { requireCode } from "./require-code.ts";
 import { type Login, noteFailedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
 
 const WRONG_KEY =

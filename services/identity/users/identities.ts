@@ -5,15 +5,8 @@ import { isDuplicateKey, type TenantCollection } from "../../../storage/collecti
 import type { Store } from "../../../storage/connection.ts";
 import { announceAuthChange } from "../auth/auth-change.ts";
 import type { Role, UserState } from "./users.contract.ts";
-import type { UserDoc } from "./users.model.ts";
+import type { LinkedIdentity, UserDoc } from "./users.model.ts";
 import { toState, type Users } from "./users.ts";
-
-/** Who a person is at an identity provider (OpenID Connect Core, `iss` and `sub`). */
-export interface LinkedIdentity {
-  issuer: string;
-  subject: string;
-  linked_at: Date;
-}
 
 /** A person whom the provider has identified, and the role that their claims give them here. */
 export interface Identified {

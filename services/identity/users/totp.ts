@@ -14,24 +14,7 @@ import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { UserDoc } from "./users.model.ts";
-
-/** A person's second factor: codes by time (RFC 6238), and recovery codes. */
-export interface Totp {
-  /** Encrypted. */
-  sealed_secret: string;
-  /** Null until a first code has shown that the person has the secret: it is not asked for before. */
-  confirmed_at: Date | null;
-  /** The time step of the last code that was used: neither it nor an earlier one counts again. */
-  last_step: number;
-  /** Hashes of the recovery codes that are left. */
-  recovery: string[];
-  /** Wrong codes since the last right one, and when the last of them was tried. */
-  failures: number;
-  failed_at: Date | null;
-  /** Changes with every write: each of two concurrent attempts counts. */
-  version: string;
-}
+import type { Totp, UserDoc } from "./users.model.ts";
 
 /** The outcome of a code: `later` if too many were wrong. */
 export type CodeCheck = { is: "right" } | { is: "wrong" } | { is: "later"; wait_ms: number };

@@ -10,12 +10,34 @@ import {
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
-import type { LinkedIdentity } from "./identities.ts";
-import type { Totp } from "./totp.ts";
 import type { Role, UserStatus } from "./users.contract.ts";
 
 /** A person of a tenant's organisation. */
 export interface UserDoc extends InferSchemaType<typeof schema> {}
+
+/** A person's second factor: codes by time (RFC 6238), and recovery codes. */
+export interface Totp {
+  /** Encrypted. */
+  sealed_secret: string;
+  /** Null until a first code has shown that the person has the secret: it is not asked for before. */
+  confirmed_at: Date | null;
+  /** The time step of the last code that was used: neither it nor an earlier one counts again. */
+  last_step: number;
+  /** Hashes of the recovery codes that are left. */
+  recovery: string[];
+  /** Wrong codes since the last right one, and when the last of them was tried. */
+  failures: number;
+  failed_at: Date | null;
+  /** Changes with every write: each of two concurrent attempts counts. */
+  version: string;
+}
+
+/** Who a person is at an identity provider (OpenID Connect Core, `iss` and `sub`). */
+export interface LinkedIdentity {
+  issuer: string;
+  subject: string;
+  linked_at: Date;
+}
 
 const schema = tenantSchema({
   /** Lower case. */

@@ -1,8 +1,6 @@
 import { cookieAttributes, cookieName } from "../../../../lib/access/session-cookie.ts";
 import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
-
-/** The cookie of a browser that signs in, or has signed in, by the identity provider. No node keeps any state. */
-export const OIDC_COOKIE = "sensorium_oidc";
+import { OIDC_COOKIE } from "../auth.contract.ts";
 
 const SIGN_IN_MS = 10 * 60_000;
 const DAY_MS = 24 * 3600_000;

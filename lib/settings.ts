@@ -1,0 +1,86 @@
+import { compile as compileProxies } from "proxy-addr";
+
+type Kind = "text" | "integer" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
+
+/** A setting. */
+export interface Setting<T> {
+  kind: Kind;
+  default: T;
+  means: string;
+  /** Inclusive bounds of an integer. */
+  min?: number;
+  max?: number;
+  /** Allowed beginnings of a `url`. */
+  schemes?: readonly string[];
+  /** The form of `servers`, one or several separated by commas, and its description. */
+  form?: { pattern: RegExp; description: string };
+  /** The only values allowed. */
+  oneOf?: readonly string[];
+  /** The value never appears in a log or an error. */
+  secret?: boolean;
+}
+
+/** A setting that cannot be used: the service reports it in one line and does not start. */
+export class ConfigError extends Error {}
+
+const KEY_BYTES = 32;
+
+/** Returns the value of a setting. @throws ConfigError with the variable, the given value and what is allowed */
+export function readSetting(name: string, setting: Setting<unknown>, given: string | undefined): unknown {
+  if (given === undefined || given === "") return setting.default;
+  const fail = (allowed: string) => {
+    throw new ConfigError(
+      `${name} is ${setting.secret ? "malformed" : JSON.stringify(given)}: expected ${allowed}.`,
+    );
+  };
+  switch (setting.kind) {
+    case "integer":
+      return readInteger(given, setting as Setting<number>, fail);
+    case "boolean":
+      return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
+    case "url":
+      // The parser alone would take the host of "example.com:443" for a scheme.
+      return setting.schemes?.some((scheme) => given.startsWith(scheme)) && URL.canParse(given)
+        ? given
+        : fail(`a URL that begins with ${setting.schemes?.join(" or ")}`);
+    case "servers":
+      return setting.form?.pattern.test(given) ? given : fail(setting.form?.description as string);
+    case "list":
+      return readList(given);
+    case "proxies":
+      return areProxies(readList(given))
+        ? readList(given)
+        : fail(
+            "IP addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, comma-separated",
+          );
+    case "key":
+      return Buffer.from(given, "base64").length === KEY_BYTES ? given : fail(`${KEY_BYTES} bytes in base64`);
+    case "text":
+      if (setting.oneOf && !setting.oneOf.includes(given)) fail(`one of ${setting.oneOf.join(", ")}`);
+      return given;
+  }
+}
+
+function readList(given: string): readonly string[] {
+  const items = given.split(",").map((item) => item.trim());
+  return Object.freeze(items.filter(Boolean));
+}
+
+function areProxies(items: readonly string[]): boolean {
+  try {
+    compileProxies([...items]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readInteger(
+  given: string,
+  { min = 0, max = 0 }: Setting<number>,
+  fail: (allowed: string) => void,
+): number {
+  const value = Number(given);
+  if (!/^-?\d+$/.test(given) || value < min || value > max) fail(`a whole number from ${min} to ${max}`);
+  return value;
+}
