@@ -6,6 +6,7 @@ const SECRET_BYTES = 20;
 const PERIOD_SECONDS = 30;
 /** Steps before and after the current one whose codes count, because clocks differ. */
 const WINDOW = 1;
+const CODE = /^\d{6}$/;
 const RECOVERY_CODES = 10;
 const RECOVERY_BYTES = 10;
 
@@ -22,6 +23,8 @@ export function totpUri(secret: string, label: string): string {
 
 /** Returns the time step whose code this is; null if it is none of those that count at a time. */
 export function stepOfCode(secret: string, code: string, now: number): number | null {
+  // The library throws for characters of several bytes.
+  if (!CODE.test(code)) return null;
   const delta = totpOf(secret).validate({ token: code, timestamp: now, window: WINDOW });
   return delta === null ? null : Math.floor(now / 1000 / PERIOD_SECONDS) + delta;
 }

@@ -58,6 +58,7 @@ test("a person signs in by the provider, lands where they wanted to be, and sign
   await own.goto(`${site.server.root}/settings?tab=account`);
   await own.getByText(provider.issuer).waitFor();
   expect(await own.getByRole("button", { name: "Change password" }).count()).toBe(0);
+  expect(await checkPage(own, "account-of-provider")).toEqual([]);
   await own.getByRole("button", { name: "Sign out" }).click();
   await own.waitForURL(`${provider.issuer}/**`);
   await own.getByRole("button", { name: "Yes, sign me out" }).click();
@@ -121,6 +122,9 @@ test("the second factor is set up with an app, asked for at sign-in, and reset b
   const codes = (await own.locator(".recovery-codes").textContent()) as string;
   expect(codes.split("\n")).toHaveLength(10);
   expect(await checkPage(own, "second-factor-recovery-codes")).toEqual([]);
+  await own.keyboard.press("Escape");
+  await own.getByText("The recovery codes are not shown again.").waitFor();
+  await own.getByRole("button", { name: "Cancel" }).click();
   await own.getByRole("button", { name: "I have saved them" }).click();
   await own.getByText("10 recovery codes left.").waitFor();
   expect(await checkPage(own, "account")).toEqual([]);

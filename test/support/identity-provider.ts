@@ -7,6 +7,8 @@ import type { TestServer } from "./server.ts";
 export const CLIENT_ID = "sensorium";
 export const CLIENT_SECRET = "the secret of the tests' client: long enough";
 
+const HOUR = 3600;
+
 /** What the provider tells about a person who signs in under a name. */
 export interface Account {
   email?: string;
@@ -57,6 +59,8 @@ export async function startIdentityProvider(roles = "staff=member,ops=admin"): P
         ],
         claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
         cookies: { keys: ["of the tests"] },
+        // Given, or it says for each that it should be.
+        ttl: { AccessToken: HOUR, Grant: HOUR, IdToken: HOUR, Interaction: HOUR, Session: HOUR },
         jwks: { keys: [signingKey()] },
         findAccount: (_: unknown, id: string) => ({
           accountId: id,

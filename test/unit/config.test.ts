@@ -28,6 +28,38 @@ test.each([
   expect(readConfig(env as NodeJS.ProcessEnv)).toMatchObject({ ...env, ...expected });
 });
 
+describe("of sign-in", () => {
+  const OIDC = {
+    OIDC_ISSUER: "https://id.example.com",
+    OIDC_CLIENT_ID: "c",
+    OIDC_ROLES: "staff=member, a=b=admin",
+  };
+
+  test.each([
+    [OIDC],
+    [{ ...OIDC, PASSWORD_SIGN_IN: "false" }],
+    [{ ...OIDC, OIDC_ISSUER: "http://127.0.0.1:8080/realms/a" }],
+    [{ ...OIDC, OIDC_ISSUER: "http://[::1]:8080" }],
+    [{ ...OIDC, OIDC_ROLES: "*=member" }],
+  ])("accepts %j", (env) => {
+    expect(readConfig(env).OIDC_ISSUER).toBe(env.OIDC_ISSUER);
+  });
+
+  test.each([
+    [{ PASSWORD_SIGN_IN: "false" }, /nobody could sign in/],
+    [{ ...OIDC, OIDC_ISSUER: "http://id.example.com" }, /expected https:\/\/, or http:\/\/ on loopback/],
+    [{ ...OIDC, OIDC_ISSUER: "http://127.0.0.1.example.com" }, /expected https/],
+    [{ ...OIDC, OIDC_CLIENT_ID: "" }, /OIDC_CLIENT_ID is not/],
+    [{ ...OIDC, OIDC_SCOPES: "email" }, /OIDC_SCOPES lacks openid/],
+    [{ ...OIDC, OIDC_ROLES: "" }, /OIDC_ROLES is not/],
+    [{ ...OIDC, OIDC_ROLES: "staff" }, /OIDC_ROLES contains "staff"/],
+    [{ ...OIDC, OIDC_ROLES: "staff=owner" }, /OIDC_ROLES contains "staff=owner"/],
+    [{ OIDC_ISSUERS: "x" }, /OIDC_ISSUERS is not a setting/],
+  ])("refuses %j", (env, message) => {
+    expect(() => readConfig(env)).toThrow(message);
+  });
+});
+
 describe("refuses, with the name, what it was and what it may be", () => {
   test.each([
     [{ PORT: "many" }, 'PORT is "many": expected a whole number from 0 to 65535.'],

@@ -24,13 +24,11 @@ export async function requireCode(
     );
   const check = await ctx.call<CodeCheck, object>("users.check_code", { tenant_id, user_id, code });
   if (check.is === "right") return;
-  const error = check.is === "wrong" ? "authentication_failed" : "rate_limited";
-  await noteRefusedSignIn(ctx, { id: user_id, tenant_id }, error, { factor: "code" });
-  if (check.is === "wrong") throw new Fault("authentication_failed", WRONG_CODE, { reason: "code" });
-  throw rateLimited(
-    "Too many wrong codes for this account. Use a recovery code, or retry",
-    1,
-    Math.ceil(check.wait_ms / 1000),
-    check.wait_ms,
-  );
+  if (check.is === "later") {
+    const { wait_ms } = check;
+    const message = "Too many wrong codes for this account. Use a recovery code, or retry";
+    throw rateLimited(message, 1, Math.ceil(wait_ms / 1000), wait_ms);
+  }
+  await noteRefusedSignIn(ctx, { id: user_id, tenant_id }, "authentication_failed", { factor: "code" });
+  throw new Fault("authentication_failed", WRONG_CODE, { reason: "code" });
 }

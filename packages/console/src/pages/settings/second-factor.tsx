@@ -6,6 +6,7 @@ import { useFormTask } from "../../data/use-task.ts";
 import { lazily } from "../../shell/lazily.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -98,9 +99,9 @@ interface ConfirmProps extends AuthBeginTotpResult {
 
 function Confirm({ secret, uri, onClose, onConfirmed }: ConfirmProps) {
   const [code, setCode] = useState("");
-  const confirm = useFormTask(async () => onConfirmed((await api.auth.confirmTotp({ code })).recovery_codes));
+  const turnOn = useFormTask(async () => onConfirmed((await api.auth.confirmTotp({ code })).recovery_codes));
   return (
-    <FormDialog title="Set up a second factor" submit="Turn on" onClose={onClose} task={confirm}>
+    <FormDialog title="Set up a second factor" submit="Turn on" onClose={onClose} task={turnOn}>
       <p className="muted">Scan the code with your authenticator app, or enter the key there.</p>
       <QrCode text={uri} />
       <Secret label="Key" value={secret} note="Shown only once." />
@@ -119,16 +120,27 @@ function Confirm({ secret, uri, onClose, onConfirmed }: ConfirmProps) {
   );
 }
 
+const UNSAVED = {
+  title: "Close without saving?",
+  text: "The recovery codes are not shown again.",
+  action: "Close",
+};
+
 function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose(): void }) {
   const text = codes.join("\n");
-  const save = () => saveFile(`${text}\n`, "sensorium-recovery-codes.txt");
+  const leave = async () => {
+    if (await confirm(UNSAVED)) onClose();
+  };
+  const footer = (
+    <>
+      <Button onClick={() => saveFile(`${text}\n`, "sensorium-recovery-codes.txt")}>Download</Button>
+      <Button kind="primary" onClick={onClose}>
+        I have saved them
+      </Button>
+    </>
+  );
   return (
-    <Dialog
-      title="Save your recovery codes"
-      onClose={onClose}
-      done="I have saved them"
-      footer={<Button onClick={save}>Download</Button>}
-    >
+    <Dialog title="Save your recovery codes" onClose={leave} footer={footer}>
       <div className="stack">
         <p className="muted">
           Each signs you in once if you lose your authenticator. They are shown only once.

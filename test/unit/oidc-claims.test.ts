@@ -1,0 +1,78 @@
+import { describe, expect, test } from "@jest/globals";
+import { combine, profileOf, roleOf } from "../../services/identity/auth/oidc/claims.ts";
+
+describe("the role", () => {
+  const MAPPING = ["ops=admin", "staff=member", "a=b=admin"];
+  test.each([
+    ["of a value", { groups: ["staff"] }, "member"],
+    ["of the higher of two", { groups: ["staff", "ops"] }, "admin"],
+    ["of a text", { groups: "ops" }, "admin"],
+    ["of a value with an equals sign", { groups: ["a=b"] }, "admin"],
+    ["of no mapped value", { groups: ["guests"] }, null],
+    ["of a part of a value, which is none", { groups: ["staff-of-another-company"] }, null],
+    ["of another case, which is another value", { groups: ["OPS"] }, null],
+    ["without the claim", {}, null],
+    ["of other kinds of values", { groups: [{ name: "ops" }, null, 1, true] }, null],
+    ["of an object", { groups: { ops: true } }, null],
+    ["of the star, which a claim cannot name", { groups: ["*"] }, null],
+  ])("%s", (_, claims, role) => {
+    expect(roleOf(claims, "groups", MAPPING)).toBe(role);
+  });
+
+  test("of everybody is that of the star, unless a value gives a higher one", () => {
+    expect(roleOf({}, "groups", ["*=member", "ops=admin"])).toBe("member");
+    expect(roleOf({ groups: ["ops"] }, "groups", ["*=member", "ops=admin"])).toBe("admin");
+  });
+
+  test("is found by a path, or by a name with dots", () => {
+    expect(roleOf({ realm_access: { roles: ["ops"] } }, "realm_access.roles", MAPPING)).toBe("admin");
+    expect(roleOf({ "https://a.example/roles": ["ops"] }, "https://a.example/roles", MAPPING)).toBe("admin");
+    expect(roleOf({ realm_access: null }, "realm_access.roles", MAPPING)).toBeNull();
+    expect(roleOf({}, "constructor.name", ["Object=admin"])).toBeNull();
+  });
+});
+
+describe("the profile", () => {
+  test("has the e-mail and whether it is verified from one source", () => {
+    const verified = { email: "me@real.example", email_verified: true };
+    expect(combine({ sub: "1", email: "you@other.example" }, verified)).toEqual({
+      sub: "1",
+      email: "you@other.example",
+    });
+    expect(combine({ sub: "1", email_verified: true }, { email: "you@other.example" })).toEqual({
+      sub: "1",
+      email: "you@other.example",
+    });
+    expect(combine({ sub: "1" }, verified)).toEqual({ sub: "1", ...verified });
+  });
+
+  test.each([
+    [true, true],
+    ["true", true],
+    [false, false],
+    ["false", false],
+    [1, false],
+    [undefined, false],
+  ])("takes an e-mail for verified by %j: %j", (email_verified, expected) => {
+    expect(profileOf({ sub: "1", email: "a@b.example", email_verified }).is_email_verified).toBe(expected);
+  });
+
+  test.each([
+    "",
+    "nobody",
+    "a b@c.example",
+    "a@b@c.example",
+    `${"a".repeat(250)}@b.example`,
+    7,
+    null,
+    ["a@b.example"],
+  ])("does not take %j for an e-mail", (email) => {
+    expect(profileOf({ sub: "1", email }).email).toBeNull();
+  });
+
+  test("has a name, of at most 200 characters", () => {
+    expect(profileOf({ sub: "1", name: " Ada " }).name).toBe("Ada");
+    expect(profileOf({ sub: "1", preferred_username: "ada" }).name).toBe("ada");
+    expect(profileOf({ sub: "1", name: "x".repeat(500) }).name).toHaveLength(200);
+  });
+});
