@@ -25,6 +25,13 @@ export const OPERATIONS = {
     session: {"method":"GET","path":"/auth/session","by":"user"},
     renewSession: {"method":"POST","path":"/auth/session/renew","by":"user"},
     endSession: {"method":"DELETE","path":"/auth/session","by":"user"},
+    methods: {"method":"GET","path":"/auth/methods","open":true},
+    beginOidc: {"method":"POST","path":"/auth/oidc","open":true},
+    finishOidc: {"method":"POST","path":"/auth/oidc/session","open":true},
+    signInWays: {"method":"GET","path":"/auth/ways","by":"user"},
+    beginTotp: {"method":"POST","path":"/auth/totp","by":"user","audited":true},
+    confirmTotp: {"method":"POST","path":"/auth/totp/confirm","by":"user","audited":true},
+    removeTotp: {"method":"POST","path":"/auth/totp/remove","by":"user","audited":true},
     jwks: {"method":"GET","path":"/.well-known/jwks.json","root":true,"open":true},
   },
   bundles: {

@@ -62,7 +62,7 @@ export interface Api {
     token: Call<AuthTokenParams, AuthTokenResult>;
     /** Sign in as a person.
      *
-     * Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants. Failures are limited per address. */
+     * Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants, and `code` if the account has a second factor (`totp_required`). Failures are limited per address. */
     login: Call<AuthLoginParams, AuthLoginResult>;
     /** Read the current caller.
      *
@@ -88,8 +88,32 @@ export interface Api {
     renewSession: Call<AuthRenewSessionParams, AuthRenewSessionResult>;
     /** Sign a browser out.
      *
-     * Removes the cookie. All tokens of the session are refused within 5 seconds. */
+     * Removes the cookie. All tokens of the session are refused within 5 seconds. If the identity provider began the session, `sign_out_url` is where to send the browser to sign out there too. */
     endSession: Call<AuthEndSessionParams, AuthEndSessionResult>;
+    /** Read how people can sign in. */
+    methods: Call<AuthMethodsParams, AuthMethodsResult>;
+    /** Begin a sign-in by the identity provider.
+     *
+     * Returns where to send the browser, and sets a cookie that its answer must fit. The provider sends the browser back to `/sign-in/callback` of the console. */
+    beginOidc: Call<AuthBeginOidcParams, AuthBeginOidcResult>;
+    /** Sign in a browser that the identity provider has sent back.
+     *
+     * The cookie of `POST /auth/oidc` is required. The session is that of `POST /auth/session`. The role follows the provider's claims at each sign-in. `forbidden` says in `details.reason` who cannot sign in: `no_role`, `disabled`, `no_email`, `email_unverified` or `email_taken`. */
+    finishOidc: Call<AuthFinishOidcParams, AuthFinishOidcResult>;
+    /** Read how the signed-in person signs in. */
+    signInWays: Call<AuthSignInWaysParams, AuthSignInWaysResult>;
+    /** Begin to set up a second factor.
+     *
+     * Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in force once `POST /auth/totp/confirm` has got a code. */
+    beginTotp: Call<AuthBeginTotpParams, AuthBeginTotpResult>;
+    /** Put the second factor in force.
+     *
+     * Returns ten recovery codes, only here. Each replaces a code once. */
+    confirmTotp: Call<AuthConfirmTotpParams, AuthConfirmTotpResult>;
+    /** Remove the second factor.
+     *
+     * Needs the password or a recovery code. */
+    removeTotp: Call<AuthRemoveTotpParams, AuthRemoveTotpResult>;
     /** Read the public keys of access tokens and receipts (RFC 7517). */
     jwks: Call<AuthJwksParams, AuthJwksResult>;
   };
@@ -1110,7 +1134,7 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     list: PagedCall<UsersListParams, UsersListResult, UsersListResult["users"][number]>;
-    /** Rename or disable a person, or change the role or password.
+    /** Change a person: name, role, status, or how they sign in.
      *
      * Omitted fields do not change. Disabling a person or resetting the password revokes their tokens within 5 seconds. Nobody can disable or demote themselves, so an organisation keeps an admin.
      *
@@ -1125,6 +1149,7 @@ export type FaultCode =
 | "validation_error"
 | "invalid_event"
 | "authentication_failed"
+| "totp_required"
 | "insufficient_scope"
 | "forbidden"
 | "not_found"
@@ -1345,6 +1370,8 @@ export interface AuthLoginParams {
   password: string;
   /** Slug of the tenant, if the credentials fit several. */
   tenant_slug?: string;
+  /** The current code of the authenticator; to sign in, also a recovery code. */
+  code?: string;
 }
 
 export interface AuthLoginResult {
@@ -1424,6 +1451,8 @@ export interface AuthStartSessionParams {
   password: string;
   /** Slug of the tenant, if the credentials fit several. */
   tenant_slug?: string;
+  /** The current code of the authenticator; to sign in, also a recovery code. */
+  code?: string;
 }
 
 export type AuthStartSessionResult = BrowserSession;
@@ -1438,7 +1467,81 @@ export type AuthRenewSessionResult = BrowserSession;
 
 export type AuthEndSessionParams = Record<never, never>;
 
-export type AuthEndSessionResult = undefined;
+export interface AuthEndSessionResult {
+  sign_out_url: string | null;
+}
+
+export type AuthMethodsParams = Record<never, never>;
+
+export interface AuthMethodsResult {
+  /** By an e-mail address and a password. */
+  password: boolean;
+  oidc: {
+    /** The provider's name. */
+    name: string;
+  } | null;
+}
+
+export type AuthBeginOidcParams = Record<never, never>;
+
+export interface AuthBeginOidcResult {
+  /** The provider's page. */
+  url: string;
+}
+
+export interface AuthFinishOidcParams {
+  /** The query of the address that the provider sent the browser to. */
+  query: string;
+}
+
+export type AuthFinishOidcResult = BrowserSession;
+
+export type AuthSignInWaysParams = Record<never, never>;
+
+export interface AuthSignInWaysResult {
+  /** Whether the account has a password. */
+  password: boolean;
+  totp: {
+    since: string;
+    /** Recovery codes that were not used. */
+    recovery_codes_left: number;
+  } | null;
+  identity: {
+    /** The identity provider. */
+    issuer: string;
+    linked_at: string;
+  } | null;
+}
+
+export interface AuthBeginTotpParams {
+  /** The current password. */
+  password: string;
+}
+
+export interface AuthBeginTotpResult {
+  /** The secret in base32. */
+  secret: string;
+  /** The same as an address, for a QR code. */
+  uri: string;
+}
+
+export interface AuthConfirmTotpParams {
+  /** The current code of the authenticator; to sign in, also a recovery code. */
+  code: string;
+}
+
+export interface AuthConfirmTotpResult {
+  recovery_codes: Array<string>;
+}
+
+export interface AuthRemoveTotpParams {
+  /** The current password. */
+  password?: string;
+  /** A recovery code. */
+  recovery_code?: string;
+}
+
+export type AuthRemoveTotpResult = undefined;
 
 export type AuthJwksParams = Record<never, never>;
 
@@ -3949,6 +4052,8 @@ export interface UsersCreateResult {
   /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role: "admin" | "member";
   status: "active" | "disabled";
+  /** `totp`: the password needs a code too. `oidc`: linked to an identity of the provider. */
+  sign_in: Array<"password" | "totp" | "oidc">;
   created_at: string;
   updated_at: string;
   /** The generated password, shown only here. */
@@ -3980,6 +4085,10 @@ export interface UsersUpdateParams {
   status?: "active" | "disabled";
   /** `true` generates a new password, returned once. */
   reset_password?: boolean;
+  /** `true` removes the second factor. */
+  reset_totp?: boolean;
+  /** `true` unlinks the identity of the provider; the next sign-in links one again. */
+  unlink_identity?: boolean;
 }
 
 export interface UsersUpdateResult {
@@ -3994,6 +4103,8 @@ export interface UsersUpdateResult {
   /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role: "admin" | "member";
   status: "active" | "disabled";
+  /** `totp`: the password needs a code too. `oidc`: linked to an identity of the provider. */
+  sign_in: Array<"password" | "totp" | "oidc">;
   created_at: string;
   updated_at: string;
   /** The generated password, shown only here. */
@@ -5487,6 +5598,8 @@ export interface User {
   /** `admin` has every scope and the actions reserved for people; `member` has every scope except `admin`. */
   role: "admin" | "member";
   status: "active" | "disabled";
+  /** `totp`: the password needs a code too. `oidc`: linked to an identity of the provider. */
+  sign_in: Array<"password" | "totp" | "oidc">;
   created_at: string;
   updated_at: string;
 }
