@@ -18,6 +18,7 @@ const NOT_PLAIN_READS = [
   "audit.list",
   "deliveries.poll",
   "deliveries.stream",
+  "events.stream",
   "findings.list",
   "live.stats",
   "live.watch",

@@ -9,6 +9,7 @@ import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries
 import { ofEvent } from "../../services/sense/deliveries/delivery-id.ts";
 import { type CommitDeliveries, Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { Receivers } from "../../services/sense/deliveries/receive.ts";
+import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import { matchBeforeCommit } from "../../services/sense/events/commit-matching.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
@@ -98,8 +99,9 @@ beforeAll(async () => {
     },
   });
   await broker.start();
-  fanOut = new FanOut({ events, store, broker, recent, instance: "one" });
-  publisher = new Publisher({ events, store, broker, fanOut, recent, maxBytes: 1e6 });
+  const arrivals = new Arrivals(broker);
+  fanOut = new FanOut({ events, store, broker, recent, arrivals, instance: "one" });
+  publisher = new Publisher({ events, store, broker, fanOut, recent, arrivals, maxBytes: 1e6 });
   fanOut.start();
 });
 afterAll(async () => {

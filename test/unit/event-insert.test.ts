@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
+import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import type { EventDoc, Publication } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { EventInserter, type Inserted } from "../../services/sense/events/insert.ts";
@@ -13,7 +14,8 @@ function newInserter() {
   const store = { driver: "mongodb", commitsTogether: false, now: Date.now } as Store;
   const broker = new ServiceBroker({ logger: false });
   const recent = new RecentEvents(0);
-  const fanOut = new FanOut({ events, store, broker, recent, instance: "one" });
+  const arrivals = new Arrivals(broker);
+  const fanOut = new FanOut({ events, store, broker, recent, arrivals, instance: "one" });
   return { inserter: new EventInserter({ events, store, broker, fanOut, recent }), write: resolve };
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { Fault } from "../../lib/contract/faults.ts";
+import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { FanOutStamps } from "../../services/sense/events/fan-out-stamps.ts";
@@ -85,8 +86,9 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
     now: () => Date.now() + later,
   };
   const recent = new RecentEvents(1e6);
-  const fanOut = new FanOut({ events: node.events ?? events, store, broker, recent, instance });
-  const publisher = new Publisher({ events, store, broker, fanOut, recent, maxBytes: 1e6 });
+  const arrivals = new Arrivals(broker);
+  const fanOut = new FanOut({ events: node.events ?? events, store, broker, recent, arrivals, instance });
+  const publisher = new Publisher({ events, store, broker, fanOut, recent, arrivals, maxBytes: 1e6 });
   return { fanOut, publisher };
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
@@ -53,6 +54,8 @@ export class Edge {
   readonly failures: PublicFailures;
   readonly overload: Overload;
   readonly watchers = new LiveWatchers();
+  /** Emits the id of a tenant whose events are streamed here when it has new ones. */
+  readonly arrivals = new EventEmitter().setMaxListeners(0);
   /** Returns the client's address. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly #ending = new AbortController();

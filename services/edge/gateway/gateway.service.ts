@@ -8,6 +8,7 @@ import { accessVersions } from "../../../storage/access/access-versions.ts";
 import { operations } from "../../contracts.ts";
 import type { AuthChange } from "../../identity/auth/auth-change.ts";
 import { idempotent, published, type Runtime, type ServiceFactory } from "../../runtime.ts";
+import type { OfTenant } from "../../sense/events/arrivals.ts";
 import type { LiveChange } from "../live/live-change.ts";
 import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
@@ -29,6 +30,7 @@ import { unknownPath, VERSION_PREFIX } from "./paths.ts";
 import { Router } from "./router.ts";
 import { bindAliases, type RoutedAlias, type RouteHooks, routesOf } from "./routes.ts";
 import { HttpServer } from "./server.ts";
+import { streamEvents } from "./streams/events.ts";
 import { streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
 import { stream } from "./streams/stream.ts";
@@ -55,6 +57,7 @@ export const gatewayService: ServiceFactory = (runtime) => {
     bodyReaders: { cloudevents: cloudEventsReader(EVENT_MAX_BYTES) },
     streams: {
       "deliveries.stream": streamDeliveries(edge.broker),
+      "events.stream": streamEvents(edge),
       "gateway.mcp": toMcp(edge),
       "live.watch": streamLive(edge.watchers),
     },
@@ -110,6 +113,9 @@ export function gateway(
     events: {
       "auth.changed"(this: Gateway, { params }: Context<AuthChange>) {
         this.edge.deps.callers.forget(params);
+      },
+      "events.arrived"(this: Gateway, { params }: Context<OfTenant>) {
+        this.edge.arrivals.emit(params.tenant_id);
       },
       "live.changed"(this: Gateway, { params }: Context<LiveChange>) {
         this.edge.watchers.tell(params);

@@ -176,6 +176,30 @@ export const listEvents = operation({
   },
 });
 
+export const streamEvents = operation({
+  action: "events.stream",
+  route: "GET /events/stream",
+  summary: "Stream new events as server-sent events",
+  description:
+    "Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` " +
+    "newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with " +
+    "`since`: events of the ten seconds before it may be sent twice. Of " +
+    "more than 2,000 events at a time only the latest are sent.",
+  access: { by: "any" },
+  query: {
+    type: Type.Optional(
+      Type.String({ description: "Only types that match this glob.", examples: ["com.github.*"] }),
+    ),
+    since: Type.Optional(
+      Type.String({ format: "date-time", description: "Begin with events accepted at this time or later." }),
+    ),
+  },
+  results: { 200: Type.String() },
+  produces: ["text/event-stream"],
+  stream: true,
+  errors: ["insufficient_scope", "validation_error"],
+});
+
 const TimelineEntry = Type.Object(
   {
     at: Timestamp,
@@ -238,4 +262,4 @@ export const retryEvent = operation({
   errors: ["not_found", "conflict"],
 });
 
-export const eventsOperations = [publishEvent, listEvents, getEvent, retryEvent] as const;
+export const eventsOperations = [publishEvent, listEvents, streamEvents, getEvent, retryEvent] as const;

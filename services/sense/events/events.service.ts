@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { ServiceBroker, ServiceSchema } from "moleculer";
+import type { Context, ServiceBroker, ServiceSchema } from "moleculer";
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
 import { tallyOf } from "../../../storage/traffic/live-tally.ts";
 import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
+import { Arrivals, type OfTenant } from "./arrivals.ts";
 import type { Emission } from "./emission.ts";
 import * as contract from "./events.contract.ts";
 import { EventModel } from "./events.model.ts";
@@ -19,10 +20,6 @@ import { Retention } from "./retention.ts";
 const RECENT_LENGTH = 4 * 1_048_576;
 const RETENTION_MS = 60_000;
 
-interface OfTenant {
-  tenant_id: string;
-}
-
 interface IngestParams extends OfTenant {
   events: unknown[];
   publisher_id: string | null;
@@ -31,6 +28,7 @@ interface IngestParams extends OfTenant {
 /** Events from publish to fan-out, and their history. */
 export function eventsService({ store, config, health }: Runtime): ServiceSchema {
   const collection = store.collection(EventModel);
+  let arrivals: Arrivals;
   let events: Events;
   let fanOut: FanOut;
   let publisher: Publisher;
@@ -40,6 +38,10 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   return {
     name: "events",
     mixins: [working(() => [fanOut]), retentionLoop.mixin],
+    events: {
+      /** A gateway streams the tenant's events. */
+      "events.watched": ({ params }: Context<OfTenant>) => arrivals.watch(params),
+    },
     actions: {
       // No `params`: lib/cloudevents/cloudevents.ts validates events and reports `invalid_event`.
       publish: published<PublishParams>((ctx) => publisher.publishBody(ctx)),
@@ -78,7 +80,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
     },
 
     created() {
-      const deps = { events: collection, store, broker: this.broker as ServiceBroker };
+      arrivals = new Arrivals(this.broker as ServiceBroker);
+      const deps = { events: collection, store, broker: this.broker as ServiceBroker, arrivals };
       const recent = new RecentEvents(RECENT_LENGTH);
       fanOut = new FanOut({ ...deps, recent, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);

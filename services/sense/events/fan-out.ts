@@ -5,6 +5,7 @@ import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import { isSystemic, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
@@ -36,6 +37,7 @@ interface FanOutDeps {
   store: Store;
   broker: ServiceBroker;
   recent: RecentEvents;
+  arrivals: Arrivals;
   /** Identifies this process in its leases. */
   instance: string;
 }
@@ -237,7 +239,9 @@ export class FanOut {
     this.#stamps.add(entries.map((entry, i) => ({ entry, matched: counts[i] as number, at })));
     metrics.eventsFannedOut.inc(entries.length);
     const receivers = counts.reduce((sum, count) => sum + count, 0);
-    this.#queue.charge((entries[0] as Entry).tenant_id, receivers);
+    const { tenant_id } = entries[0] as Entry;
+    this.#queue.charge(tenant_id, receivers);
+    if (receivers) this.#deps.arrivals.tell(tenant_id);
     for (const entry of entries) {
       entry.event = null;
       metrics.fanOutLag.observe((at.getTime() - entry.accepted_at) / 1000);

@@ -8,6 +8,7 @@ import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
 import { type Emission, emitted } from "./emission.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -34,6 +35,7 @@ interface PublisherDeps {
   broker: ServiceBroker;
   fanOut: FanOut;
   recent: RecentEvents;
+  arrivals: Arrivals;
   maxBytes: number;
 }
 
@@ -141,6 +143,7 @@ export class Publisher {
     const { events, fanOut } = this.#deps;
     const inserted = await this.#inserter.insert(publications);
     const fresh = publications.filter((_, i) => inserted[i] === "inserted");
+    for (const { row } of fresh) this.#deps.arrivals.tell(row.tenant_id);
     metrics.eventsAccepted.inc(fresh.length);
     for (const { row } of fresh) countPublished(row);
     fanOut.offer(fresh);
