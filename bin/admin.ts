@@ -51,7 +51,7 @@ function help(): string {
   const lines = Object.entries(COMMANDS).map(
     ([name, { takes, does }]) => `  ${`${name} ${takes}`.padEnd(68)}  ${does}\n`,
   );
-  return `npm run admin -- COMMAND
+  return `sensorium admin COMMAND, or npm run admin -- COMMAND
 
 ${lines.join("")}
 Commands for users, agents, keys and connectors apply to the tenant --tenant SLUG (default: "default"). Set DATA_DIR (or

@@ -67,7 +67,7 @@ const inApp = (command: string, args: string[], env = {}) =>
     timeout: LONGEST_MS,
   }).toString();
 
-test("the package has what package.json names and no more, and depends on nothing", () => {
+test("the package has what package.json names and no more, and depends only on what --query needs", () => {
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   const { types, default: main } = manifest.exports["."];
   for (const file of [types, main, manifest.bin.sensorium, "README.md", "LICENSE"])
@@ -75,7 +75,7 @@ test("the package has what package.json names and no more, and depends on nothin
   expect(
     files.filter((file) => !/^(dist\/.+\.(js|d\.ts)|bin\.js|package\.json|README\.md|LICENSE)$/.test(file)),
   ).toEqual([]);
-  expect(manifest.dependencies).toBeUndefined();
+  expect(manifest.dependencies).toEqual({ jmespath: expect.stringMatching(/^\d/) });
   expect(manifest.version).toBe(JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version);
   expect(readFileSync(join(installed, "LICENSE"), "utf8")).toBe(readFileSync(join(ROOT, "LICENSE"), "utf8"));
 });

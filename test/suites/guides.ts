@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { NPX, page, prelude, readersFolder, runCommands } from "../support/guides.ts";
 import { onPath } from "../support/needs.ts";
@@ -40,9 +41,13 @@ export function guidesSuite(order: string, sort: (pages: string[]) => string[]):
     for (const name of sort(["README.md", ...GUIDES.filter((each) => each !== FILTERS)])) {
       const runIt = onPath(PROGRAMS[name] ?? "bash") ? test : test.skip;
       runIt(`the commands of ${name} print what it shows`, async () => {
-        if (name === "README.md") await runCommands(page(name), reader.folder, { prelude: NPX });
-        else
-          await runCommands(await toThisMachine(guide(name), rabbit), reader.folder, { prelude: prelude() });
+        // The reader's own profiles, not those of whoever runs the tests.
+        const env = { XDG_CONFIG_HOME: join(reader.folder, ".config") };
+        if (name === "README.md") await runCommands(page(name), reader.folder, { prelude: NPX, env });
+        else {
+          const text = await toThisMachine(guide(name), rabbit);
+          await runCommands(text, reader.folder, { prelude: prelude(), env });
+        }
       });
     }
 

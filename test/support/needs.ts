@@ -46,6 +46,11 @@ const NEEDS: Record<string, Need> = {
     debian: "python3",
     otherwise: "python3 on PATH",
   },
+  shells: {
+    here: () => onPath("zsh") && onPath("fish"),
+    debian: "zsh fish",
+    otherwise: "zsh and fish on PATH",
+  },
   jsonschema: {
     here: () => succeeds("python3", ["-c", "import jsonschema"]),
     debian: "python3-jsonschema",

@@ -96,7 +96,7 @@ test("only config.ts reads the environment", () => {
     .map(({ file }) => file);
   expect(readers).toEqual(["config.ts"]);
   const clients = client.filter(({ text }) => /process\.env\b|from "node:process"/.test(text));
-  expect(clients.map(({ file }) => file)).toEqual(["packages/client/cli/settings.ts"]);
+  expect(clients.map(({ file }) => file)).toEqual(["packages/client/cli/environment.ts"]);
 });
 
 test("what a browser loads of the client needs no Node", () => {
@@ -106,13 +106,15 @@ test("what a browser loads of the client needs no Node", () => {
   expect(shipped.length).toBeGreaterThan(10);
 });
 
-test("the client depends on nothing", () => {
+test("the client depends on nothing, but for its --query", () => {
   const foreign = client.flatMap(({ file, text }) =>
     [...text.matchAll(/from "([^."][^"]*)"/g)]
       .filter(([, name]) => !(name as string).startsWith("node:"))
       .map(([, name]) => `${file} → ${name}`),
   );
   expect(foreign).toEqual([]);
+  const loaded = client.filter(({ text }) => /\bimport\("[^."]/.test(text)).map(({ file }) => file);
+  expect(loaded).toEqual(["packages/client/cli/output.ts"]);
 });
 
 test("a file has 400 lines at most", () => {

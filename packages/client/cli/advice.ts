@@ -4,10 +4,10 @@ import type { Settings } from "./settings.ts";
 const DOCTOR = "Run sensorium doctor for details.";
 
 /** Explains a refusal to the user of the command, with the remedy. */
-export function adviceOn(error: ApiError, { profile, from }: Settings): string {
+export function adviceOn(error: ApiError, { profile, from, looked }: Settings): string {
   const { code, details, message, requestId, status } = error;
   if (status === 401 && !profile.api_key) {
-    return "No API key: run `sensorium connect`, or set SENSORIUM_API_KEY.";
+    return `No API key: run \`sensorium connect\`, or set SENSORIUM_API_KEY. Looked at:\n${looked.map((each) => `  ${each}`).join("\n")}`;
   }
   if (status === 401) return `The key from ${from.key} is refused: ${message}\n${DOCTOR}`;
   if (details.field === "api_key") {

@@ -1,20 +1,35 @@
 import type { Client } from "../client.ts";
+import type { Connection } from "../request.ts";
+import type { Output } from "./output.ts";
 import type { Settings } from "./settings.ts";
 import type { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
 
-/** A command of the command line. */
+/** Who makes the calls of a command: an agent with its key, or a person who signed in. */
+export type Identity = "agent" | "person";
+
+/** A command of the command line. Help, reference, completion and suggestions derive from it. */
 export interface Command {
-  /** The words after its name, with `|` between alternatives. */
+  /** The words after its name: `[…]` may be missing, `ID...` may be repeated. */
   takes: string;
   does: string;
   options?: Record<string, Option>;
+  /** Calls worth showing, without the program's name. */
+  examples?: string[];
+  /** Who may call it: the only one, or the preferred one first. Default: `["agent", "person"]`. */
+  as?: readonly Identity[];
+  /** Needs no identity. */
+  open?: true;
+  /** Gets every word as it was given, options too. */
+  raw?: true;
   run(context: Context): Promise<void>;
 }
 
 export interface Option {
   /** The option's value as the usage shows it; a flag has none. */
   value?: string;
+  /** May be given several times. */
+  repeated?: true;
   short?: string;
   means: string;
 }
@@ -22,13 +37,16 @@ export interface Option {
 export interface Context {
   words: string[];
   /** The given options. */
-  options: Record<string, string | boolean | undefined>;
+  options: Record<string, string | boolean | string[] | undefined>;
   settings: Settings;
   client: Client;
+  connection: Connection;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
   /** Prints the text for people, or with `--json` the value as JSON. */
-  print(value: unknown, text: (() => string) | string): void;
+  print: Output["print"];
+  /** Prints rows as a table for people, or with `--json` the value as JSON. */
+  table: Output["table"];
   /** For all output that is not a result. */
   telling: Telling;
 }
@@ -38,13 +56,30 @@ export function text(context: Context, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Returns the given texts of options as parameters. */
+export function given<const Name extends string>(
+  context: Context,
+  ...names: Name[]
+): { [K in Name]?: string } {
+  const found = names.map((name) => [name, text(context, name)] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as { [K in Name]?: string };
+}
+
+/** Returns a list given as `a,b`. */
+export function listOf(context: Context, name: string): string[] | undefined {
+  return text(context, name)
+    ?.split(",")
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
 /** Returns an option that is a whole number above 0. @throws UsageError */
 export function count(context: Context, name: string, fallback: number): number {
-  const given = text(context, name);
-  if (given === undefined) return fallback;
-  if (!/^[1-9]\d{0,8}$/.test(given))
-    throw new UsageError(`--${name} is ${given}: expected a whole number above 0.`);
-  return Number(given);
+  const typed = text(context, name);
+  if (typed === undefined) return fallback;
+  if (!/^[1-9]\d{0,8}$/.test(typed))
+    throw new UsageError(`--${name} is ${typed}: expected a whole number above 0.`);
+  return Number(typed);
 }
 
 /** Returns an option with a fixed set of values. @throws UsageError */
@@ -54,15 +89,24 @@ export function choice<const T extends readonly string[]>(
   allowed: T,
   fallback: T[number],
 ): T[number] {
-  const given = text(context, name) ?? fallback;
-  if (!allowed.includes(given))
-    throw new UsageError(`--${name} is ${given}: expected ${allowed.join(", ")}.`);
-  return given;
+  return optionalChoice(context, name, allowed) ?? fallback;
+}
+
+/** Returns an option with a fixed set of values, if it is given. @throws UsageError */
+export function optionalChoice<const T extends readonly string[]>(
+  context: Context,
+  name: string,
+  allowed: T,
+): T[number] | undefined {
+  const typed = text(context, name);
+  if (typed !== undefined && !allowed.includes(typed))
+    throw new UsageError(`--${name} is ${typed}: expected ${allowed.join(", ")}.`);
+  return typed;
 }
 
 /** Returns the word at a position. @throws UsageError if missing */
 export function word(context: Context, at: number, name: string): string {
-  const given = context.words[at];
-  if (given === undefined) throw new UsageError(`${name} is missing.`);
-  return given;
+  const typed = context.words[at];
+  if (typed === undefined) throw new UsageError(`${name} is missing.`);
+  return typed;
 }

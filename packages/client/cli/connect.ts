@@ -1,10 +1,11 @@
 import { hostname } from "node:os";
-import { createInterface } from "node:readline/promises";
 import type { Client } from "../client.ts";
 import { isApiError, isFinal } from "../errors.ts";
 import { pause } from "../support.ts";
+import { ask } from "./ask.ts";
 import { type Command, type Context, text } from "./command.ts";
-import { PROFILES_FILE, saveProfile } from "./settings.ts";
+import { PROFILES_FILE } from "./environment.ts";
+import { saveProfile } from "./profiles.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 const ASK_EVERY_MS = 2000;
@@ -16,13 +17,14 @@ const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{8}$/;
 
 export const connect: Command = {
   takes: "[CODE]",
+  open: true,
   does: "Connects this device to an agent with the code shown in the console, after a person approves it there.",
   options: {
     name: { value: "NAME", means: "the device's name as shown for approval; default: sensorium" },
   },
   async run(context) {
     const { settings, client, signal, telling } = context;
-    const user_code = codeOf(context.words[0] ?? (await ask(signal)));
+    const user_code = codeOf(context.words[0] ?? (await ask("CODE: ", signal)));
     const client_info = {
       name: text(context, "name") ?? "sensorium",
       version: process.version,
@@ -40,7 +42,7 @@ export const connect: Command = {
     );
     const made = await approved(client, claim_id, signal);
     const { session_id, agent_id, api_key } = made;
-    const name = text(context, "profile") ?? "default";
+    const { name } = settings;
     await saveProfile(name, { url: settings.profile.url, api_key, session_id });
     const told = `Connected to the agent ${agent_id}. The key is saved in ${PROFILES_FILE}, profile ${name}.`;
     context.print({ agent_id, session_id, profile: name }, told);
@@ -70,16 +72,6 @@ function codeOf(typed: string): string {
     throw new UsageError(`${typed} is not a code: expected one like BCDF-2345, without vowels, L, 0 and 1.`);
   }
   return `${characters.slice(0, 4)}-${characters.slice(4)}`;
-}
-
-async function ask(signal: AbortSignal): Promise<string> {
-  if (!process.stdin.isTTY) throw new UsageError("CODE is missing.");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await lines.question("Code: ", { signal });
-  } finally {
-    lines.close();
-  }
 }
 
 const HEARTBEAT_MS = 5 * 60_000;

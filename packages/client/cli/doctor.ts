@@ -15,6 +15,7 @@ const SIGNS: Record<Mark, string> = { ok: "✓", note: "!", wrong: "✗" };
 export const doctor: Command = {
   takes: "",
   does: "Checks the address, the clock, the key and its scopes.",
+  as: ["agent"],
   async run(context) {
     const findings: Finding[] = [];
     for await (const finding of examine(context)) {

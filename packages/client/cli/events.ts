@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isFinal } from "../errors.ts";
-import type { EventSummary, EventsListParams } from "../generated/types.ts";
+import type { EventSummary } from "../generated/types.ts";
 import type { Handler } from "../handler.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
@@ -16,6 +16,7 @@ export const publish: Command = {
     subject: { value: "TEXT", means: "the subject of the event" },
     id: { value: "ID", means: "the deduplication key; default: a new one" },
   },
+  examples: ["publish com.example.order.placed '{\"total\": 120}' --subject order-1"],
   async run(context) {
     const type = word(context, 0, "TYPE");
     const [, data] = context.words;
@@ -50,6 +51,8 @@ export const listen: Command = {
     },
     count: { value: "N", means: "stop after N events" },
   },
+  examples: ["listen --exec 'jq .subject' --concurrency 4"],
+  as: ["agent"],
   async run(context) {
     const command = text(context, "exec");
     const most = count(context, "count", Number.MAX_SAFE_INTEGER);
@@ -99,16 +102,15 @@ function execute(command: string, input: string, signal: AbortSignal): Promise<v
   });
 }
 
-/** Agents have no event stream but that of their deliveries, and `GET /live` is for people. */
-const POLL_INTERVAL_MS = 2000;
 /** An event may become visible after one accepted later, because of matching or another node's clock. */
 const OVERLAP_MS = 10_000;
-const PAGE = 200;
+const REOPEN_MS = 1000;
 
 export const tail: Command = {
   takes: "[TYPE]",
-  does: "Shows the events that the agent may read, without receiving them; polls every 2 s. TYPE is a glob.",
+  does: "Shows new events that the caller may read as they come, without receiving them. TYPE is a glob.",
   options: { count: { value: "N", means: "stop after N events" } },
+  examples: ["tail 'com.example.order.*'"],
   async run(context) {
     notePeople(context, "Waiting for events. Ctrl-C ends it.");
     const stopHeartbeat = startHeartbeat(context);
@@ -125,38 +127,41 @@ export const tail: Command = {
   },
 };
 
-/** Yields the tenant's events from now on, oldest first, as far as the caller may see them. */
+/** Yields the events from now on that the caller may see, oldest first, each once, over as many streams as it takes. */
 async function* newEvents(context: Context, type: string | undefined): AsyncGenerator<EventSummary, void> {
-  const { client, signal, telling } = context;
-  const wanted = { ...(type && { type }), limit: PAGE };
-  const { events } = await client.events.list(wanted, { signal });
-  const seen = new Map(events.map(({ event_id, accepted_at }) => [event_id, accepted_at]));
-  // By the service's clock: this machine's may be wrong.
-  let latest = events[0]?.accepted_at ?? "";
+  const { signal, telling } = context;
+  const seen = new Map<string, string>();
+  let start = "";
+  let latest: string | undefined;
   for (;;) {
-    await pause(POLL_INTERVAL_MS, signal);
-    const since = latest && new Date(Date.parse(latest) - OVERLAP_MS).toISOString();
-    const found = await listNewest(context, { ...wanted, ...(since && { since }) }, latest).catch((error) => {
-      if (signal.aborted || isFinal(error)) throw error;
-      telling.problem(error);
-      return [];
-    });
-    for (const event of found.toReversed()) if (!seen.has(event.event_id)) yield event;
-    for (const { event_id, accepted_at } of found) seen.set(event_id, accepted_at);
-    for (const [id, at] of seen) if (at < since) seen.delete(id);
-    latest = found[0]?.accepted_at ?? latest;
+    try {
+      for await (const { event, data } of openStream(context, type, latest && later(start, before(latest)))) {
+        if (event === "ready") start ||= latest ??= (data as { at: string }).at;
+        if (event !== "event") continue;
+        const summary = data as EventSummary;
+        if (seen.has(summary.event_id)) continue;
+        yield summary;
+        seen.set(summary.event_id, summary.accepted_at);
+        if (summary.accepted_at > (latest ?? "")) latest = summary.accepted_at;
+        for (const [id, at] of seen) if (at < before(latest as string)) seen.delete(id);
+      }
+    } catch (error) {
+      // Goes on once it has worked.
+      if (signal.aborted || isFinal(error) || latest === undefined) throw error;
+      telling.problem(error as Error);
+    }
+    // A stream ends with its token, and when its node stops.
+    await pause(REOPEN_MS, signal);
   }
 }
 
-/** Returns the latest events first: all new ones, and one page of older ones. */
-async function listNewest({ client, signal }: Context, wanted: EventsListParams, latest: string) {
-  const found: EventSummary[] = [];
-  for await (const event of client.events.list.all(wanted, { signal })) {
-    if (found.length >= PAGE && event.accepted_at < latest) break;
-    found.push(event);
-  }
-  return found;
+/** Opens a stream of new events; a later one begins where the one before it may have missed some. */
+function openStream({ client, signal }: Context, type: string | undefined, since: string | undefined) {
+  return client.events.stream({ ...(type && { type }), ...(since && { since }) }, { signal });
 }
+
+const later = (a: string, b: string) => (a > b ? a : b);
+const before = (time: string) => new Date(Date.parse(time) - OVERLAP_MS).toISOString();
 
 function lineOf(type: string, subject: string | undefined, data: unknown): string {
   return [type, subject, data === undefined ? undefined : JSON.stringify(data)].filter(Boolean).join(" ");

@@ -1,25 +1,27 @@
 import type { HandoffsSaveParams } from "../generated/types.ts";
 import { type Command, type Context, text, word } from "./command.ts";
 import { contentOf, objectOf } from "./input.ts";
-import { UsageError } from "./usage.ts";
+import { age } from "./table.ts";
 
-type Action = (context: Context) => Promise<void>;
-
-const ACTIONS: Record<string, Action> = { save, list, resume };
-
-export const handoff: Command = {
-  takes: "save NAME | list [QUERY] | resume QUERY",
-  does: "Saves a handoff, lists handoffs, or resumes one: prints its brief as Markdown.",
-  options: {
-    summary: { value: "TEXT", means: "save: the state of the work" },
-    next: { value: "TEXT", means: "save: the next action" },
-    payload: { value: "JSON", means: "save: completed, remaining, blockers, decisions … of the handoff" },
+export const HANDOFF: Record<string, Command> = {
+  "handoff save": {
+    takes: "NAME",
+    does: "Saves a handoff: the state of the agent's work, for the next session.",
+    options: {
+      summary: { value: "TEXT", means: "the state of the work" },
+      next: { value: "TEXT", means: "the next action" },
+      payload: { value: "JSON", means: "completed, remaining, blockers, decisions … of the handoff" },
+    },
+    examples: ["handoff save parcels --summary 'Two of three are packed.' --next 'Pack the third.'"],
+    as: ["agent"],
+    run: save,
   },
-  async run(context) {
-    const name = context.words.shift() ?? "list";
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (!action) throw new UsageError(`handoff ${name}: expected ${Object.keys(ACTIONS).join(", ")}.`);
-    await action(context);
+  "handoff list": { takes: "[QUERY]", does: "Lists handoffs, latest first.", as: ["agent"], run: list },
+  "handoff resume": {
+    takes: "QUERY",
+    does: "Resumes a handoff: prints its brief as Markdown.",
+    as: ["agent"],
+    run: resume,
   },
 };
 
@@ -42,10 +44,16 @@ async function save(context: Context): Promise<void> {
 async function list(context: Context): Promise<void> {
   const [q] = context.words;
   const found = await context.client.handoffs.list(q ? { q } : {}, { signal: context.signal });
-  const lines = found.map(({ name, updated_at, summary }) =>
-    `${updated_at}  ${name}  ${summary.split("\n")[0]}`.trimEnd(),
+  context.table(
+    found,
+    found,
+    [
+      ["UPDATED", ({ updated_at }) => age(updated_at)],
+      ["NAME", ({ name }) => name],
+      ["SUMMARY", ({ summary }) => summary],
+    ],
+    "No handoffs.",
   );
-  context.print(found, lines.length ? lines.join("\n") : "No handoffs.");
 }
 
 async function resume(context: Context): Promise<void> {

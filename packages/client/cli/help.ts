@@ -1,59 +1,94 @@
+import { paint } from "./colour.ts";
 import type { Command, Option } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
+import { actionsOf, COMMANDS, SECTIONS } from "./commands.ts";
 
 /** Options of every command. */
 export const COMMON: Record<string, Option> = {
   json: { means: "print JSON, errors included" },
+  query: { value: "EXPR", means: "print what this JMESPath expression selects from the JSON" },
+  as: { value: "agent|person", means: "who to be, where both may" },
   url: { value: "URL", means: "the address of the service" },
-  profile: { value: "NAME", means: "the profile saved by connect" },
+  profile: { value: "NAME", means: "a saved profile" },
   help: { short: "h", means: "show this help" },
 };
 
-/** Lists all commands, one line each. */
+/** Returns all options of a command. */
+export function optionsOf({ options, raw }: Command): Record<string, Option> {
+  return raw ? {} : { ...options, ...COMMON };
+}
+
+/** Lists all commands: each of one word, and the groups with their actions. */
 export function overview(): string {
-  const lines = Object.entries(COMMANDS).map(
-    ([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}\n`,
-  );
+  const sections = Object.entries(SECTIONS).map(([title, commands]) => {
+    const names = new Set(Object.keys(commands).map((name) => name.split(" ")[0] as string));
+    const lines = Array.from(names, (name) => `  ${name.padEnd(10)}  ${aboutName(name)}\n`);
+    return `${paint("bold", title)}\n\n${lines.join("")}`;
+  });
   return `sensorium COMMAND
 
-${lines.join("")}
-sensorium COMMAND --help describes a command. Common options: --json, --url, --profile NAME. DATA, CONTENT,
---summary, --next, --payload and --note may be @FILE, or - for standard input. The address and the key come from --url,
-SENSORIUM_URL and SENSORIUM_API_KEY, from the profile saved by \`connect\`, or from credentials.json in DATA_DIR,
-by default ./data, of a server that was started in this folder.
+${sections.join("\n")}
+sensorium COMMAND --help describes a command or a group. Common options: --json, --query EXPR, --as agent|person, --url, --profile
+NAME. Texts and JSON may be @FILE, or - for standard input. The address and the key come from --url, SENSORIUM_URL and
+SENSORIUM_API_KEY, from the profile saved by \`connect\` and \`login\`, or from credentials.json in DATA_DIR, by default
+./data, of a server that was started in this folder.
 With --json an error is {"error": {"code", "message"}} on standard error, with "details" and "request_id" where known.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped by Ctrl-C.
 `;
 }
 
+function aboutName(name: string): string {
+  const { does } = COMMANDS[name] ?? {};
+  return does ?? actionsOf(name).join(", ");
+}
+
 /** Describes one command and its options. */
 export function helpFor(name: string, command: Command): string {
-  const options = Object.entries({ ...command.options, ...COMMON }).map(
-    ([option, { value = "", means }]) => ({
-      shown: `--${option} ${value}`.trim(),
+  const options = table(
+    Object.entries(optionsOf(command)).map(([option, { value = "", short, means }]) => [
+      `${short && option !== "help" ? `-${short}, ` : ""}--${option} ${value}`.trim(),
       means,
-    }),
+    ]),
   );
-  const width = Math.max(
-    ...options.map(({ shown }) => shown.length).filter((length) => length <= MAX_OPTION_WIDTH),
-  );
-  const lines = options.map(({ shown, means }) => {
+  const examples = (command.examples ?? []).map((example) => `  sensorium ${example}\n`);
+  return [
+    `sensorium ${usageOf(name, command)}\n\n${command.does}${callerOf(command)}\n`,
+    options && `\n${options}`,
+    examples.length ? `\n${paint("bold", "Examples")}\n\n${examples.join("")}` : "",
+  ].join("");
+}
+
+/** Lists the commands of a group. */
+export function groupHelp(group: string): string {
+  const rows = actionsOf(group).map((action): [string, string] => {
+    const command = COMMANDS[`${group} ${action}`] as Command;
+    return [usageOf(action, command), command.does];
+  });
+  return `sensorium ${group} COMMAND\n\n${table(rows)}\nsensorium ${group} COMMAND --help describes one.\n`;
+}
+
+const CALLERS: Record<string, string> = {
+  agent: " For agents.",
+  person: " For people: `sensorium login`.",
+  "person agent": " As the person who signed in, or else as the agent.",
+};
+
+function callerOf({ as = [] }: Command): string {
+  return CALLERS[as.join(" ")] ?? "";
+}
+
+/** Longer words have their meaning on the next line. */
+const MAX_WIDTH = 24;
+
+function table(rows: [string, string][]): string {
+  const fitting = rows.map(([shown]) => shown.length).filter((length) => length <= MAX_WIDTH);
+  const width = Math.max(0, ...fitting);
+  const lines = rows.map(([shown, means]) => {
     const gap = shown.length > width ? `\n${" ".repeat(width + 4)}` : " ".repeat(width + 2 - shown.length);
     return `  ${shown}${gap}${means}\n`;
   });
-  return `sensorium ${usageOf(name, command)}\n\n${command.does}\n\n${lines.join("")}`;
+  return lines.join("");
 }
-
-/** Longer options have their meaning on the next line. */
-const MAX_OPTION_WIDTH = 24;
 
 export function usageOf(name: string, { takes }: Command): string {
   return `${name} ${takes}`.trim();
-}
-
-/** Returns the forms of a command that match what was typed. */
-export function formsOf({ takes }: Command, [first]: string[]): string[][] {
-  const forms = takes.split("|").map((form) => form.split(/\s+/).filter(Boolean));
-  const meant = forms.filter(([action]) => action === first);
-  return meant.length ? meant : forms;
 }

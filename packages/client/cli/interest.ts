@@ -2,25 +2,32 @@ import type { Interest, InterestsCreateParams } from "../generated/types.ts";
 import { type Command, type Context, choice, text, word } from "./command.ts";
 import { UsageError } from "./usage.ts";
 
-type Action = (context: Context) => Promise<void>;
-
-const ACTIONS: Record<string, Action> = { add, try: tryOut, list, remove };
 const DEPTHS = ["none", "shallow", "deep"] as const;
 
-export const interest: Command = {
-  takes: "add TYPE | try TYPE | list | remove ID",
-  does: "Adds, lists and removes the agent's interests, or tries one on the last hundred events. TYPE is a glob.",
-  options: {
-    filter: { value: "CEL", means: "add, try: only matching events, like data.total > 100" },
-    priority: { value: "0-9", means: "add: 9 is delivered first; default: 5" },
-    enrich: { value: DEPTHS.join("|"), means: "add: deliver each event with related memories of the agent" },
+const FILTER = { filter: { value: "CEL", means: "only matching events, like data.total > 100" } };
+
+export const INTEREST: Record<string, Command> = {
+  "interest add": {
+    takes: "TYPE",
+    does: "Adds an interest of the agent. TYPE is a glob.",
+    options: {
+      ...FILTER,
+      priority: { value: "0-9", means: "9 is delivered first; default: 5" },
+      enrich: { value: DEPTHS.join("|"), means: "deliver each event with related memories of the agent" },
+    },
+    examples: ["interest add 'com.example.order.*' --filter 'data.total > 100'"],
+    as: ["agent"],
+    run: add,
   },
-  async run(context) {
-    const name = context.words.shift() ?? "list";
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (!action) throw new UsageError(`interest ${name}: expected ${Object.keys(ACTIONS).join(", ")}.`);
-    await action(context);
+  "interest try": {
+    takes: "TYPE",
+    does: "Tries an interest on the last hundred events, without adding it.",
+    options: FILTER,
+    as: ["agent"],
+    run: tryOut,
   },
+  "interest list": { takes: "", does: "Lists the agent's interests.", as: ["agent"], run: list },
+  "interest remove": { takes: "ID", does: "Removes an interest of the agent.", as: ["agent"], run: remove },
 };
 
 async function add(context: Context): Promise<void> {

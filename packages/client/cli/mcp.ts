@@ -1,6 +1,4 @@
 import { createInterface } from "node:readline";
-import { byKey } from "../authorize.ts";
-import { originOf } from "../client.ts";
 import { ApiError } from "../errors.ts";
 import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
@@ -15,6 +13,7 @@ export const mcp: Command = {
   options: {
     tools: { value: "NAMES", means: "only these domains or tools: memories,handoffs,events_publish" },
   },
+  as: ["agent"],
   run: (context) => new Bridge(context).run().finally(startHeartbeat(context)),
 };
 
@@ -49,16 +48,9 @@ class Bridge {
   #version: string | undefined;
 
   constructor(context: Context) {
-    const { url, api_key } = context.settings.profile;
     this.#context = context;
     this.#tools = text(context, "tools");
-    this.#connection = {
-      origin: originOf(url),
-      authorization: api_key ? byKey(api_key) : undefined,
-      fetch: fetchAnswer,
-      retries: 3,
-      timeoutMs: 60_000,
-    };
+    this.#connection = { ...context.connection, fetch: fetchAnswer };
   }
 
   /** Runs until standard input ends and every request is answered. */

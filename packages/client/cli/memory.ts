@@ -2,8 +2,8 @@ import type { MemoriesCreateParams } from "../generated/types.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
 import { contentOf } from "./input.ts";
 
-const TYPES = ["semantic", "episodic", "procedural", "entity", "reflection", "reasoning"] as const;
-const SCOPES = ["agent", "team", "institutional"] as const;
+export const TYPES = ["semantic", "episodic", "procedural", "entity", "reflection", "reasoning"] as const;
+export const SCOPES = ["agent", "team", "institutional"] as const;
 
 export const remember: Command = {
   takes: "TITLE [CONTENT]",
@@ -19,6 +19,10 @@ export const remember: Command = {
     project: { value: "KEY", means: "the memory's project" },
     supersedes: { value: "ID", means: "the memory to supersede" },
   },
+  examples: [
+    "remember 'Parcels over 30 kg go by freight'",
+    "remember 'How to restore' @restore.md --tags ops",
+  ],
   async run(context) {
     const title = word(context, 0, "TITLE");
     const [, content] = context.words;
@@ -51,11 +55,12 @@ async function audienceOf(context: Context, supersedes_id: string | undefined) {
 
 export const recall: Command = {
   takes: "QUERY",
-  does: "Searches the memories that the agent may read, best first.",
+  does: "Searches the memories that the caller may read, best first.",
   options: {
     limit: { value: "N", means: "maximum number of memories; default: 5" },
     scope: { value: SCOPES.join("|"), means: "only memories of this scope; default: all" },
   },
+  examples: ["recall 'how do heavy parcels travel'"],
   async run(context) {
     const scope = text(context, "scope");
     const params = {

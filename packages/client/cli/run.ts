@@ -1,31 +1,106 @@
-import { type Command, type Context, text, word } from "./command.ts";
+import { type Command, type Context, choice, count, optionalChoice, text, word } from "./command.ts";
 import { contentOf } from "./input.ts";
+import { LIMIT } from "./paged.ts";
+import { age } from "./table.ts";
 import { UsageError } from "./usage.ts";
 
-type Action = (context: Context) => Promise<void>;
+const OUTCOMES = ["achieved", "partially_achieved", "abandoned"] as const;
+const STATES = ["active", "completed", "closed"] as const;
 
-const ACTIONS: Record<string, Action> = { list, create, show, start, complete };
-
-export const run: Command = {
-  takes: "list | create GOAL | show RUN | start RUN STEP | complete RUN STEP",
-  does: "Lists runs, creates one from a template, shows its status, and starts or completes its steps.",
-  options: {
-    template: { value: "SLUG", means: "create: the template of the run; required" },
-    criterion: { value: "KEY", means: "complete: attest this criterion; the last one completes the step" },
-    note: { value: "TEXT", means: "start: context; complete: evidence" },
+export const RUN: Record<string, Command> = {
+  "run list": {
+    takes: "",
+    does: "Lists runs, latest first.",
+    options: {
+      status: { value: STATES.join("|"), means: "only runs with this status" },
+      project: { value: "KEY", means: "only runs of this project" },
+      ...LIMIT,
+    },
+    run: list,
   },
-  async run(context) {
-    const name = context.words.shift() ?? "list";
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (!action) throw new UsageError(`run ${name}: expected ${Object.keys(ACTIONS).join(", ")}.`);
-    await action(context);
+  "run create": {
+    takes: "GOAL",
+    does: "Creates a run from a template.",
+    options: { template: { value: "SLUG", means: "the template of the run; required" } },
+    examples: ["run create 'Postmortem of the parcel outage' --template postmortem"],
+    run: create,
+  },
+  "run show": { takes: "RUN", does: "Shows where a run stands, as Markdown.", run: show },
+  "run start": {
+    takes: "RUN STEP",
+    does: "Starts a step.",
+    options: { note: { value: "TEXT", means: "context, kept with the step" } },
+    run: start,
+  },
+  "run complete": {
+    takes: "RUN STEP",
+    does: "Completes a step, or attests one of its criteria.",
+    options: {
+      criterion: { value: "KEY", means: "attest this criterion; the last one completes the step" },
+      note: { value: "TEXT", means: "what makes it done" },
+    },
+    run: complete,
+  },
+  "run skip": {
+    takes: "RUN STEP",
+    does: "Skips a step that is not needed.",
+    options: { reason: { value: "TEXT", means: "shown in the run; required" } },
+    examples: ["run skip run_… review --reason 'Nothing changed'"],
+    run: (context) => setBack(context, "skipStep", "skipped"),
+  },
+  "run reopen": {
+    takes: "RUN STEP",
+    does: "Reopens a completed or skipped step.",
+    options: { reason: { value: "TEXT", means: "shown in the run; required" } },
+    run: (context) => setBack(context, "reopenStep", "reopened"),
+  },
+  "run close": {
+    takes: "RUN",
+    does: "Closes a run with its outcome.",
+    options: {
+      outcome: { value: OUTCOMES.join("|"), means: "default: achieved" },
+      note: { value: "TEXT", means: "the closing note" },
+    },
+    examples: ["run close run_… --outcome abandoned --note 'Not needed any more'"],
+    run: close,
   },
 };
 
 async function list(context: Context): Promise<void> {
-  const runs = await context.client.runs.list({}, { signal: context.signal });
-  const lines = runs.map(({ id, status, goal }) => `${id}  ${status.padEnd(9)}  ${goal.split("\n")[0]}`);
-  context.print(runs, lines.length ? lines.join("\n") : "No runs.");
+  const status = optionalChoice(context, "status", STATES);
+  const project_id = text(context, "project");
+  const limit = count(context, "limit", 50);
+  const params = { limit, ...(status && { status }), ...(project_id && { project_id }) };
+  const runs = await context.client.runs.list(params, { signal: context.signal });
+  context.table(
+    runs,
+    runs,
+    [
+      ["ID", ({ id }) => id],
+      ["STATUS", ({ status }) => status],
+      ["UPDATED", ({ updated_at }) => age(updated_at)],
+      ["GOAL", ({ goal }) => goal],
+    ],
+    "No runs.",
+  );
+}
+
+async function setBack(context: Context, how: "skipStep" | "reopenStep", done: string): Promise<void> {
+  const step = stepOf(context);
+  const reason = text(context, "reason");
+  if (!reason) throw new UsageError("--reason is missing: it is shown in the run.");
+  const params = { ...step, reason: await contentOf(reason) };
+  const result = await context.client.runs[how](params, { signal: context.signal });
+  context.print(result, `${step.step_key} ${done}.`);
+}
+
+async function close(context: Context): Promise<void> {
+  const run_id = word(context, 0, "RUN");
+  const outcome = choice(context, "outcome", OUTCOMES, "achieved");
+  const note = text(context, "note");
+  const params = { run_id, outcome, ...(note && { note: await contentOf(note) }) };
+  const result = await context.client.runs.close(params, { signal: context.signal });
+  context.print(result, `${run_id} closed: ${outcome.replace("_", " ")}.`);
 }
 
 async function create(context: Context): Promise<void> {

@@ -1,34 +1,20 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { env } from "node:process";
 import { originOf as serviceAt } from "../client.ts";
+import { GIVEN, PROFILES_FILE, SERVER_FILE } from "./environment.ts";
+import { type Profile, readJson, readProfiles } from "./profiles.ts";
 import { Failure, UsageError } from "./usage.ts";
 
-/** An installation and an identity in it. */
-interface Profile {
-  url: string;
-  api_key?: string;
-  /** The connected device, if `connect` created the key. */
-  session_id?: string;
-}
-
 export interface Settings {
+  /** The profile's name, whether it exists or not. */
+  name: string;
+  /** What applies: of the saved profile only what is for this address. */
   profile: Profile;
   /** Descriptions of where the address and the key come from. */
   from: { url: string; key: string };
+  /** Where a key was looked for, and what was there. */
+  looked: string[];
 }
 
 const DEFAULT_URL = "http://127.0.0.1:3000";
-/** The credentials that a server started in this folder, or with this `DATA_DIR`, wrote for its owner. */
-const SERVER_FILE = join(env.DATA_DIR || "data", "credentials.json");
-
-/** The profiles file, readable by its owner only. */
-export const PROFILES_FILE = join(
-  env.XDG_CONFIG_HOME || join(homedir(), ".config"),
-  "sensorium",
-  "profiles.json",
-);
 
 interface Typed {
   url?: string;
@@ -37,47 +23,61 @@ interface Typed {
   mayBeNew?: boolean;
 }
 
+interface Server {
+  base_url: string;
+  agent: { api_key: string };
+}
+
 /** Reads the address and the key from the options, else the environment, the profile, or a server started here. */
 export async function readSettings(typed: Typed): Promise<Settings> {
-  const named = typed.profile ?? env.SENSORIUM_PROFILE;
-  const name = named ?? "default";
-  const kept = (await readProfiles())[name];
-  if (named && !kept && !typed.mayBeNew) {
-    throw new Failure(`No profile ${name}: run \`sensorium connect --profile ${name}\`.`, "unknown_profile");
-  }
+  const { name, saved } = await savedProfile(typed);
   // A folder provides the address for its own key only: it must not redirect another key.
-  const server = kept || env.SENSORIUM_API_KEY ? undefined : await serverHere();
+  const server = saved?.api_key || GIVEN.apiKey ? undefined : await readJson<Server>(SERVER_FILE);
   const [url, urlFrom] = first(
     [typed.url, "--url"],
-    [env.SENSORIUM_URL, "SENSORIUM_URL"],
-    [kept?.url, `the profile ${name}`],
+    [GIVEN.url, "SENSORIUM_URL"],
+    [saved?.url, `the profile ${name}`],
     [server?.base_url, SERVER_FILE],
     [DEFAULT_URL, "the default"],
   );
   // A key stored for one address is never sent to another.
   const origin = originOf(url as string);
-  const keptFor = (of: string | undefined) => of !== undefined && originOf(of) === origin;
+  const isFor = (kept: string | undefined) => kept !== undefined && originOf(kept) === origin;
+  const own = isFor(saved?.url) ? saved : undefined;
   const [api_key, keyFrom] = first(
-    [env.SENSORIUM_API_KEY, "SENSORIUM_API_KEY"],
-    [keptFor(kept?.url) ? kept?.api_key : undefined, `the profile ${name}`],
-    [keptFor(server?.base_url) ? server?.agent.api_key : undefined, SERVER_FILE],
+    [GIVEN.apiKey, "SENSORIUM_API_KEY"],
+    [own?.api_key, `the profile ${name}`],
+    [isFor(server?.base_url) ? server?.agent.api_key : undefined, SERVER_FILE],
   );
-  const session = keyFrom.startsWith("the profile") ? kept?.session_id : undefined;
+  const session_id = keyFrom.startsWith("the profile") ? own?.session_id : undefined;
   const profile = {
     url: url as string,
     ...(api_key && { api_key }),
-    ...(session && { session_id: session }),
+    ...(session_id && { session_id }),
+    ...(own?.person && { person: own.person }),
   };
-  return { profile, from: { url: urlFrom, key: keyFrom } };
+  const inProfile = own ? "without a key" : saved ? `for ${saved.url}` : "not there";
+  const inFolder = server ? `for ${server.base_url}` : "not there";
+  const looked = [
+    "SENSORIUM_API_KEY: not set",
+    `profile ${name} in ${PROFILES_FILE}: ${inProfile}`,
+    `${SERVER_FILE}: ${inFolder}`,
+  ];
+  return { name, profile, from: { url: urlFrom, key: keyFrom }, looked };
 }
 
-/** Saves a profile under a name. */
-export async function saveProfile(name: string, profile: Profile): Promise<void> {
-  const profiles = { ...(await readProfiles()), [name]: profile };
-  await mkdir(dirname(PROFILES_FILE), { recursive: true, mode: 0o700 });
-  await writeFile(PROFILES_FILE, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-  // The mode above applies only to a new file.
-  await chmod(PROFILES_FILE, 0o600);
+/** @throws Failure if a profile that was asked for is missing */
+async function savedProfile({ profile, mayBeNew }: Typed) {
+  const profiles = await readProfiles();
+  const named = profile ?? GIVEN.profile;
+  const current = Object.keys(profiles).find((each) => profiles[each]?.current);
+  const name = named ?? current ?? "default";
+  const saved = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (named && !saved && !mayBeNew) {
+    const remedy = `run \`sensorium connect --profile ${name}\` or \`sensorium login --profile ${name}\``;
+    throw new Failure(`No profile ${name} in ${PROFILES_FILE}: ${remedy}.`, "unknown_profile");
+  }
+  return { name, saved };
 }
 
 /** @throws UsageError */
@@ -93,21 +93,4 @@ type Candidate = [string | undefined, string];
 
 function first(...candidates: Candidate[]): Candidate {
   return candidates.find(([value]) => value) ?? [undefined, "nowhere"];
-}
-
-async function readProfiles(): Promise<Record<string, Profile>> {
-  return (await readJson<Record<string, Profile>>(PROFILES_FILE)) ?? {};
-}
-
-function serverHere() {
-  return readJson<{ base_url: string; agent: { api_key: string } }>(SERVER_FILE);
-}
-
-async function readJson<T>(file: string): Promise<T | undefined> {
-  try {
-    return JSON.parse(await readFile(file, "utf8")) as T;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new Failure(`${file} cannot be read: ${(error as Error).message}`, "unreadable_file");
-  }
 }

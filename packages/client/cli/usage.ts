@@ -4,7 +4,18 @@ import type { ApiError } from "../errors.ts";
 export class UsageError extends Error {}
 
 /** Codes of failures that are not the service's, documented in docs/guides/client.md. */
-type FailureCode = "check_failed" | "command_failed" | "not_approved" | "unknown_profile" | "unreadable_file";
+type FailureCode =
+  | "check_failed"
+  | "command_failed"
+  | "not_accepted"
+  | "not_approved"
+  | "not_confirmed"
+  | "not_found"
+  | "not_signed_in"
+  | "query_failed"
+  | "unavailable_here"
+  | "unknown_profile"
+  | "unreadable_file";
 
 /** An external failure, with the remedy in its message: printed without a stack. */
 export class Failure extends Error {

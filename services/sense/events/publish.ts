@@ -7,6 +7,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
@@ -155,7 +156,7 @@ export class Publisher {
 
 /** Counts an event, unless it is the service's own: these say nothing about the tenant's traffic. */
 function countPublished({ tenant_id, publisher_id, type }: EventDoc): void {
-  if (isPlatformType(type)) return;
+  if (isPlatformType(type)) return noteChange(tenant_id);
   const agent_id = publisher_id?.startsWith("ag_") ? publisher_id : null;
   tally({ tenant_id, agent_id, type }, "published", 1);
 }

@@ -1,0 +1,28 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Command } from "./command.ts";
+import { Failure } from "./usage.ts";
+
+/** The server's own command, in a checkout or an installation of the server; not in the client's package. */
+const PROGRAM = fileURLToPath(new URL("../../../bin/admin.ts", import.meta.url));
+
+export const admin: Command = {
+  takes: "COMMAND",
+  does: "Runs an operator's command on tenants, users, agents, keys and connectors: on the server, or on its store.",
+  examples: ["admin", "admin tenants list", "admin users reset-password ada@example.com"],
+  open: true,
+  raw: true,
+  async run({ words }) {
+    if (!existsSync(PROGRAM))
+      throw new Failure(
+        "The operator's commands are part of the server: run `npx sensorium admin` in the folder of its installation.",
+        "unavailable_here",
+      );
+    const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: "inherit" });
+    process.exitCode = await new Promise<number>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code) => resolve(code ?? 1));
+    });
+  },
+};

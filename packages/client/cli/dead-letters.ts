@@ -1,0 +1,181 @@
+import type { DeadLetter } from "../generated/types.ts";
+import { type Command, type Context, count, text, word } from "./command.ts";
+import { confirmed } from "./confirm.ts";
+import { LIMIT } from "./paged.ts";
+import { age, detailsOf } from "./table.ts";
+import { Failure, UsageError } from "./usage.ts";
+
+const as = ["person", "agent"] as const;
+
+const WHICH = {
+  agent: { value: "ID", means: "only those of this agent" },
+  reason: { value: "TEXT", means: "only those with this reason" },
+};
+const MANY = { ...WHICH, all: { means: "all dead letters, if nothing else selects them" } };
+
+const list: Command = {
+  takes: "",
+  does: "Lists dead letters, newest first: an agent's own, or for admins those of all agents.",
+  options: { ...WHICH, ...LIMIT },
+  examples: ["dlq list", "dlq list --reason '503 Service Unavailable' --query '[].id'"],
+  as,
+  async run(context) {
+    const most = count(context, "limit", 50);
+    const found: DeadLetter[] = [];
+    for await (const letter of letters(context)) if (found.push(letter) === most) break;
+    context.table(
+      found,
+      found,
+      [
+        ["ID", ({ id }) => id],
+        ["DEAD", ({ dead_lettered_at }) => age(dead_lettered_at)],
+        ["AGENT", ({ agent_id }) => agent_id],
+        ["TYPE", ({ payload }) => typeOf(payload)],
+        ["REASON", ({ dlq_reason }) => dlq_reason],
+      ],
+      "No dead letters.",
+    );
+  },
+};
+
+const causes: Command = {
+  takes: "",
+  does: "Counts dead letters by agent and reason, most frequent first.",
+  options: WHICH,
+  as,
+  async run(context) {
+    const groups = new Map<
+      string,
+      { count: number; agent_id: string | null; reason: string; latest: string }
+    >();
+    for await (const { agent_id, dlq_reason, dead_lettered_at } of letters(context)) {
+      const key = `${agent_id} ${dlq_reason}`;
+      const group = groups.get(key) ?? { count: 0, agent_id, reason: dlq_reason, latest: dead_lettered_at };
+      group.count++;
+      groups.set(key, group);
+    }
+    const found = [...groups.values()].sort((a, b) => b.count - a.count);
+    context.table(
+      found,
+      found,
+      [
+        ["COUNT", ({ count }) => count],
+        ["LATEST", ({ latest }) => age(latest)],
+        ["AGENT", ({ agent_id }) => agent_id],
+        ["REASON", ({ reason }) => reason],
+      ],
+      "No dead letters.",
+    );
+  },
+};
+
+const show: Command = {
+  takes: "ID",
+  does: "Shows a dead letter with its event.",
+  as,
+  async run(context) {
+    const id = word(context, 0, "ID");
+    for await (const letter of letters(context)) if (letter.id === id) return shown(context, letter);
+    throw new Failure(`No dead letter ${id}: it was replayed or discarded, or it is not yours.`, "not_found");
+  },
+};
+
+const replay: Command = {
+  takes: "[ID...]",
+  does: "Replays dead letters after their cause is fixed: by id, or all that the options select.",
+  options: { ...MANY, "dry-run": { means: "only say how many" } },
+  examples: ["dlq replay dlv_…", "dlq replay --agent ag_… --reason '503 Service Unavailable'"],
+  as,
+  async run(context) {
+    const ids = await selected(context);
+    const dry_run = context.options["dry-run"] === true;
+    let replayed = 0;
+    for (let at = 0; at < ids.length; at += REPLAYED) {
+      const piece = ids.slice(at, at + REPLAYED);
+      const { count } = await context.client.deliveries.replayMany(
+        { ids: piece, dry_run },
+        { signal: context.signal },
+      );
+      replayed += count;
+      if (ids.length > REPLAYED) context.telling.note(`${at + piece.length} of ${ids.length}`);
+    }
+    const told = dry_run ? "would be replayed" : "replayed";
+    context.print({ count: replayed, dry_run }, `${replayed} ${told}.`);
+  },
+};
+
+/** The service replays this many ids per request. */
+const REPLAYED = 1000;
+/** Requests at a time. */
+const DISCARDED = 8;
+
+const discard: Command = {
+  takes: "[ID...]",
+  does: "Deletes dead letters permanently: by id, or all that the options select.",
+  options: { ...MANY, yes: { short: "y", means: "do not ask" } },
+  examples: ["dlq discard dlv_…", "dlq discard --agent ag_… --yes"],
+  as,
+  async run(context) {
+    const ids = await selected(context);
+    if (ids.length && !context.words.length) await confirmed(context, `Delete ${ids.length} dead letters`);
+    for (let at = 0; at < ids.length; at += DISCARDED) {
+      const piece = ids.slice(at, at + DISCARDED);
+      await Promise.all(
+        piece.map((id) => context.client.deliveries.discard({ id }, { signal: context.signal })),
+      );
+      if (at && at % 200 === 0) context.telling.note(`${at} of ${ids.length}`);
+    }
+    context.print({ count: ids.length }, `${ids.length} discarded.`);
+  },
+};
+
+const PAGE = 200;
+
+async function* letters(context: Context): AsyncGenerator<DeadLetter, void> {
+  const agent = text(context, "agent");
+  const reason = text(context, "reason");
+  const { client, signal } = context;
+  for await (const letter of client.deliveries.deadLetters.all({ limit: PAGE }, { signal })) {
+    if (agent !== undefined && letter.agent_id !== agent) continue;
+    if (reason === undefined || letter.dlq_reason === reason) yield letter;
+  }
+}
+
+/** Returns the ids that are given or selected. @throws UsageError if neither, or both */
+async function selected(context: Context): Promise<string[]> {
+  const { words, options } = context;
+  const isSelected = [options.agent, options.reason, options.all].some((each) => each !== undefined);
+  if (words.length && isSelected) throw new UsageError("Give ids, or options that select; not both.");
+  if (words.length) return words;
+  if (!isSelected) throw new UsageError("ID is missing: give ids, --reason, --agent or --all.");
+  const ids: string[] = [];
+  for await (const { id } of letters(context)) ids.push(id);
+  return ids;
+}
+
+function shown(context: Context, letter: DeadLetter): void {
+  const { id, event_id, agent_id, attempt_count, dlq_reason, created_at, dead_lettered_at, payload } = letter;
+  const details = detailsOf([
+    ["Delivery", id],
+    ["Event", event_id],
+    ["Agent", agent_id],
+    ["Reason", dlq_reason],
+    ["Attempts", attempt_count],
+    ["Created", `${created_at} (${age(created_at)})`],
+    ["Dead", `${dead_lettered_at} (${age(dead_lettered_at)})`],
+  ]);
+  context.print(letter, `${details}\n\n${JSON.stringify(payload, null, 2)}`);
+}
+
+function typeOf(payload: unknown): string | null {
+  const { type } = (payload ?? {}) as { type?: unknown };
+  return typeof type === "string" ? type : null;
+}
+
+export const DEAD_LETTERS = {
+  "dlq list": list,
+  "dlq causes": causes,
+  "dlq show": show,
+  "dlq replay": replay,
+  "dlq discard": discard,
+};

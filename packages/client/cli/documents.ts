@@ -1,0 +1,141 @@
+import { readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import type { DocumentsUploadParams } from "../generated/types.ts";
+import { type Command, count, optionalChoice, text, word } from "./command.ts";
+import { firstOf, LIMIT } from "./paged.ts";
+import { age, detailsOf } from "./table.ts";
+import { Failure, UsageError } from "./usage.ts";
+
+const OFFICE = "application/vnd.openxmlformats-officedocument.";
+/** Media types by the ending of the file's name. */
+const MEDIA_TYPES: Record<string, DocumentsUploadParams["mime_type"]> = {
+  ".pdf": "application/pdf",
+  ".docx": `${OFFICE}wordprocessingml.document`,
+  ".pptx": `${OFFICE}presentationml.presentation`,
+  ".xlsx": `${OFFICE}spreadsheetml.sheet`,
+  ".html": "text/html",
+  ".htm": "text/html",
+  ".md": "text/markdown",
+  ".txt": "text/plain",
+};
+const LEVELS = ["public", "internal", "confidential", "restricted"] as const;
+const STATES = ["queued", "chunking", "embedding", "stored", "failed", "superseded"] as const;
+
+const add: Command = {
+  takes: "FILE",
+  does: "Uploads a document; its passages are searched once it is stored.",
+  options: {
+    name: { value: "NAME", means: "its name; versions of a document share it. Default: that of the file" },
+    sensitivity: { value: LEVELS.join("|"), means: "who may read it; default: internal" },
+    subject: { value: "TEXT", means: "what it is about" },
+  },
+  examples: ["document add handbook.pdf --sensitivity internal"],
+  async run(context) {
+    const file = word(context, 0, "FILE");
+    const filename = text(context, "name") ?? basename(file);
+    const mime_type = MEDIA_TYPES[extname(filename).toLowerCase()];
+    if (!mime_type)
+      throw new UsageError(
+        `${filename}: expected a name that ends in ${Object.keys(MEDIA_TYPES).join(", ")}.`,
+      );
+    const bytes = await readFile(file).catch(({ message }: Error) => {
+      throw new Failure(`${file} cannot be read: ${message}`, "unreadable_file");
+    });
+    const sensitivity = optionalChoice(context, "sensitivity", LEVELS);
+    const subject = text(context, "subject");
+    const uploaded = await context.client.documents.upload(
+      {
+        file_content: bytes.toString("base64"),
+        filename,
+        mime_type,
+        ...(sensitivity && { sensitivity }),
+        ...(subject && { subject }),
+      },
+      { signal: context.signal },
+    );
+    if (!uploaded.accepted) throw new Failure(`Not accepted: ${uploaded.error_code}.`, "not_accepted");
+    context.print(uploaded, `${uploaded.document_id} ${uploaded.status}`);
+  },
+};
+
+const list: Command = {
+  takes: "",
+  does: "Lists documents, latest first.",
+  options: { status: { value: STATES.join("|"), means: "only this status" }, ...LIMIT },
+  examples: ["document list --status failed"],
+  async run(context) {
+    const status = optionalChoice(context, "status", STATES);
+    const documents = await firstOf(context, context.client.documents.list, status ? { status } : {});
+    context.table(
+      documents,
+      documents,
+      [
+        ["ID", ({ document_id }) => document_id],
+        ["STATUS", ({ status }) => status],
+        ["SENSITIVITY", ({ sensitivity }) => sensitivity],
+        ["CREATED", ({ created_at }) => age(created_at)],
+        ["NAME", ({ filename, error }) => (error ? `${filename}: ${error}` : filename)],
+      ],
+      "No documents.",
+    );
+  },
+};
+
+const show: Command = {
+  takes: "ID",
+  does: "Shows a document's state.",
+  async run(context) {
+    const document_id = word(context, 0, "ID");
+    const document = await context.client.documents.get({ document_id }, { signal: context.signal });
+    const { filename, version_num, status, error, sensitivity, subject, byte_size, chunk_count, created_at } =
+      document;
+    const details = () =>
+      detailsOf([
+        ["Name", `${filename} (version ${version_num})`],
+        ["Id", document_id],
+        ["Status", status],
+        ["Error", error],
+        ["Sensitivity", sensitivity],
+        ["Subject", subject],
+        ["Size", `${byte_size} bytes, ${chunk_count} passages`],
+        ["Created", `${created_at} (${age(created_at)})`],
+      ]);
+    context.print(document, details);
+  },
+};
+
+const search: Command = {
+  takes: "QUERY",
+  does: "Searches the passages of documents, best first.",
+  options: { limit: { value: "N", means: "maximum number of passages; default: 5" } },
+  async run(context) {
+    const params = { query: word(context, 0, "QUERY"), limit: count(context, "limit", 5) };
+    const result = await context.client.documents.search(params, { signal: context.signal });
+    const shown = result.results.map(
+      ({ chunk, document, score }) =>
+        `${score.toFixed(2)}  ${document.filename}  (${document.document_id})\n  ${chunk.text.trim().replaceAll("\n", "\n  ")}`,
+    );
+    context.print(result, shown.length ? shown.join("\n\n") : "No matching passages.");
+  },
+};
+
+const remove: Command = {
+  takes: "ID",
+  does: "Deletes a document with its passages.",
+  async run(context) {
+    const document_id = word(context, 0, "ID");
+    const { client, signal } = context;
+    const { ingestion_source_id } = await client.documents.get({ document_id }, { signal });
+    const params = { document_id, source_id: ingestion_source_id };
+    const result = await client.documents.delete(params, { signal });
+    context.print(result, `${document_id} deleted.`);
+  },
+};
+
+export const DOCUMENTS: Record<string, Command> = {
+  "document add": add,
+  "document list": list,
+  "document show": show,
+  "document search": search,
+  "document delete": remove,
+};

@@ -1,0 +1,154 @@
+import type { EventReceiver, EventsGetResult } from "../generated/types.ts";
+import { type Command, type Context, given, text, word } from "./command.ts";
+import { firstOf, LIMIT } from "./paged.ts";
+import { age, detailsOf, duration, tableOf } from "./table.ts";
+import { Failure } from "./usage.ts";
+
+const as = ["person", "agent"] as const;
+
+const list: Command = {
+  takes: "[TYPE]",
+  does: "Lists events that the caller may read, latest first. TYPE is a glob.",
+  options: {
+    source: { value: "URI", means: "only of this source" },
+    subject: { value: "TEXT", means: "only of this subject" },
+    since: { value: "TIME", means: "only events accepted at this time or later" },
+    unmatched: { means: "only events that matched no agent" },
+    ...LIMIT,
+  },
+  examples: ["event list 'com.example.order.*' --since 2026-01-31T09:00:00Z", "event list --unmatched"],
+  as,
+  async run(context) {
+    const [type] = context.words;
+    const events = await firstOf(context, context.client.events.list, {
+      ...(type && { type }),
+      ...given(context, "source", "subject", "since"),
+      ...(context.options.unmatched === true && { unmatched: true }),
+    });
+    context.table(
+      events,
+      events,
+      [
+        ["ID", ({ event_id }) => event_id],
+        ["ACCEPTED", ({ accepted_at }) => age(accepted_at)],
+        ["STATE", ({ state }) => state],
+        ["MATCHED", ({ matched_count }) => matched_count],
+        ["TYPE", ({ payload }) => payload.type],
+        ["SUBJECT", ({ payload }) => payload.subject],
+      ],
+      "No events.",
+    );
+  },
+};
+
+const show: Command = {
+  takes: "ID",
+  does: "Shows an event: what happened to it, and for admins its deliveries.",
+  options: { delivery: { value: "ID", means: "only this delivery, with each of its attempts" } },
+  examples: ["event show evt_…", "event show evt_… --delivery dlv_…"],
+  as,
+  async run(context) {
+    const event_id = word(context, 0, "ID");
+    const event = await context.client.events.get({ event_id }, { signal: context.signal });
+    const wanted = text(context, "delivery");
+    if (wanted === undefined) return context.print(event, () => shown(event));
+    const receiver = event.receivers?.find(({ delivery_id }) => delivery_id === wanted);
+    if (!receiver)
+      throw new Failure(`The event has no delivery ${wanted} that the caller may see.`, "not_found");
+    context.print(receiver, () => delivery(receiver));
+  },
+};
+
+const retry: Command = {
+  takes: "ID",
+  does: "Retries the matching of a parked event, after its cause is fixed.",
+  as,
+  async run(context) {
+    const event_id = word(context, 0, "ID");
+    const result = await context.client.events.retry({ event_id }, { signal: context.signal });
+    context.print(result, `${event_id} ${result.status}.`);
+  },
+};
+
+const stats: Command = {
+  takes: "",
+  does: "Counts deliveries by state: an agent's own, or for admins of each agent.",
+  examples: ["delivery stats"],
+  as,
+  async run(context: Context) {
+    const { client, signal } = context;
+    const found = await client.deliveries.stats({ limit: 200 }, { signal });
+    const { agents = [], oldest_age_seconds, ...sum } = found;
+    const own = detailsOf([
+      ["Pending", sum.pending],
+      ["In flight", sum.in_flight],
+      ["Waiting", sum.waiting],
+      ["Dead", sum.dead],
+      ["Oldest", oldest_age_seconds === null ? "–" : duration(oldest_age_seconds)],
+    ]);
+    if (!found.agents) return context.print(found, own);
+    const busiest = agents.toSorted((a, b) => (b.oldest_age_seconds ?? -1) - (a.oldest_age_seconds ?? -1));
+    const oldest = (seconds: number | null) => (seconds === null ? null : duration(seconds));
+    context.table(
+      found,
+      busiest,
+      [
+        ["AGENT", ({ agent_id }) => agent_id],
+        ["PENDING", ({ pending }) => pending],
+        ["IN FLIGHT", ({ in_flight }) => in_flight],
+        ["WAITING", ({ waiting }) => waiting],
+        ["DEAD", ({ dead }) => dead],
+        ["OLDEST", ({ oldest_age_seconds }) => oldest(oldest_age_seconds)],
+      ],
+      "No agents.",
+    );
+  },
+};
+
+function shown(event: EventsGetResult): string {
+  const { event_id, state, accepted_at, matched_count, publisher_id, park_reason, payload, deliveries } =
+    event;
+  const details = detailsOf([
+    ["Event", event_id],
+    ["Type", payload.type],
+    ["Source", payload.source],
+    ["Subject", payload.subject],
+    ["State", state],
+    ["Parked", park_reason],
+    ["Accepted", `${accepted_at} (${age(accepted_at)})`],
+    ["Publisher", publisher_id],
+    ["Matched", matched_count],
+    [
+      "Deliveries",
+      `${deliveries.acknowledged} acknowledged, ${deliveries.pending} pending, ${deliveries.dlq} dead`,
+    ],
+  ]);
+  const receivers = event.receivers?.length
+    ? tableOf(event.receivers, [
+        ["DELIVERY", ({ delivery_id }) => delivery_id],
+        ["AGENT", ({ agent_id }) => agent_id],
+        ["STATE", ({ state }) => state],
+        ["ATTEMPTS", ({ attempt_count }) => attempt_count],
+        ["LAST", ({ timeline }) => timeline.at(-1)?.reason ?? timeline.at(-1)?.what],
+      ])
+    : "";
+  return [details, receivers, JSON.stringify(payload, null, 2)].filter(Boolean).join("\n\n");
+}
+
+function delivery({ delivery_id, agent_id, state, attempt_count, timeline }: EventReceiver): string {
+  const details = detailsOf([
+    ["Delivery", delivery_id],
+    ["Agent", agent_id],
+    ["State", state],
+    ["Attempts", attempt_count],
+  ]);
+  const lines = timeline.map(({ at, what, reason }) => [at, what, reason].filter(Boolean).join("  "));
+  return [details, lines.join("\n")].join("\n\n");
+}
+
+export const EVENTS: Record<string, Command> = {
+  "event list": list,
+  "event show": show,
+  "event retry": retry,
+  "delivery stats": stats,
+};

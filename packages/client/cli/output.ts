@@ -1,0 +1,60 @@
+import { type Column, tableOf } from "./table.ts";
+import { Failure, UsageError } from "./usage.ts";
+
+/** Writes results to standard output: text for people, or what `--json` or `--query` asks for. */
+export interface Output {
+  print(value: unknown, text: (() => string) | string): void;
+  table<Row>(value: unknown, rows: readonly Row[], columns: Column<Row>[], empty: string): void;
+}
+
+/** @param query a JMESPath expression over the value that `--json` prints */
+export async function newOutput(json: boolean, query: string | undefined): Promise<Output> {
+  const pick = query === undefined ? undefined : await querying(query);
+  const print: Output["print"] = (value, text) => {
+    const written = pick
+      ? pick(value)
+      : json
+        ? JSON.stringify(value)
+        : typeof text === "string"
+          ? text
+          : text();
+    if (written !== undefined) process.stdout.write(`${written}\n`);
+  };
+  const width = process.stdout.isTTY ? process.stdout.columns : undefined;
+  return {
+    print,
+    table: (value, rows, columns, empty) =>
+      print(value, () => (rows.length ? tableOf(rows, columns, width) : empty)),
+  };
+}
+
+/** Returns a function that prints what an expression selects: texts bare, and the items of a list one per line. */
+async function querying(query: string): Promise<(value: unknown) => string | undefined> {
+  // Loaded only when it is needed.
+  const { default: jmespath } = await import("jmespath");
+  const search = (value: unknown) => {
+    try {
+      return jmespath.search(value, query);
+    } catch (error) {
+      const { name, message } = error as Error;
+      if (/^(Parser|Lexer)Error$/.test(name))
+        throw new UsageError(`--query is not a JMESPath expression: ${message}.`);
+      throw new Failure(`--query: ${message}`, "query_failed");
+    }
+  };
+  // Before anything is called.
+  if (query.trim() === "") throw new UsageError("--query is empty.");
+  try {
+    search({});
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+  }
+  const bare = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  return (value) => {
+    // As JSON: without fields that are undefined.
+    const found = search(JSON.parse(JSON.stringify(value ?? null)));
+    if (found === null || found === undefined) return undefined;
+    if (!Array.isArray(found)) return bare(found);
+    return found.length ? found.map(bare).join("\n") : undefined;
+  };
+}

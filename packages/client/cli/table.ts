@@ -1,0 +1,53 @@
+import { paint } from "./colour.ts";
+
+/** A column: its heading, and the text of a row. The last column is cut to the terminal's width. */
+export type Column<Row> = [string, (row: Row) => string | number | null | undefined];
+
+/** Returns rows under a header, aligned. */
+export function tableOf<Row>(rows: readonly Row[], columns: Column<Row>[], width = Infinity): string {
+  const cells = rows.map((row) => columns.map(([, of]) => oneLine(of(row))));
+  const widths = columns.map(([name], at) =>
+    Math.max(name.length, ...cells.map((line) => (line[at] as string).length)),
+  );
+  const aligned = (line: string[]) => {
+    const shown = line
+      .map((cell, at) => cell.padEnd(widths[at] as number))
+      .join("  ")
+      .trimEnd();
+    return shown.length > width ? `${shown.slice(0, width - 1)}…` : shown;
+  };
+  return [paint("bold", aligned(columns.map(([name]) => name))), ...cells.map(aligned)].join("\n");
+}
+
+function oneLine(value: string | number | null | undefined): string {
+  const [line = ""] = String(value ?? "–")
+    .trim()
+    .split("\n");
+  return line || "–";
+}
+
+/** Returns names and values, one per line; lines without a value are left out. */
+export function detailsOf(details: [string, string | number | null | undefined][]): string {
+  const shown = details.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${paint("bold", name.padEnd(width))}  ${value}`).join("\n");
+}
+
+const UNITS: [number, string][] = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+];
+
+/** Returns how long ago a time was: `3 min ago`. */
+export function age(time: string | null | undefined, now = Date.now()): string {
+  if (!time) return "–";
+  const seconds = Math.max(0, Math.round((now - Date.parse(time)) / 1000));
+  return `${duration(seconds)} ago`;
+}
+
+/** Returns a duration in its largest unit. */
+export function duration(seconds: number): string {
+  const [size, unit] = UNITS.find(([least]) => seconds >= least) ?? [1, "s"];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}

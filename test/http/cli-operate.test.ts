@@ -1,0 +1,285 @@
+/** @needs shells: completion in zsh and fish; bash is there. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { byLogin, type Client, createClient, isApiError } from "../../packages/client/index.ts";
+import { COMPILED } from "../support/child.ts";
+import { type Cli, newCli } from "../support/cli.ts";
+import { onPath } from "../support/needs.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+const BIN = join(import.meta.dirname, "../../packages/client/bin.js");
+
+let server: TestServer;
+let admin: Client;
+let person: Client;
+/** A person who signed in; nothing in the environment. */
+let cli: Cli;
+let agentId: string;
+let agent: Client;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+  person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+  const made = await admin.agents.create({ name: "stuck", delivery_mode: "poll", retry_budget: 1 });
+  agentId = made.id;
+  const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["receive"] });
+  agent = createClient({ url: server.url, apiKey: key });
+  await admin.interests.create({ agent_id: agentId, event_type: "com.example.job" });
+  cli = newCli();
+  const { email, password } = server.credentials.admin;
+  const signedIn = await cli.run(["login", email, "--password-stdin", "--url", server.root], {
+    input: `${password}\n`,
+  });
+  expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
+});
+
+afterAll(async () => {
+  await cli?.remove();
+  await server?.stop();
+});
+
+const profilesOf = ({ folder }: Cli) => join(folder, ".config/sensorium/profiles.json");
+const readProfiles = () => JSON.parse(readFileSync(profilesOf(cli), "utf8"));
+
+async function run(...args: string[]): Promise<string> {
+  const { code, out, err } = await cli.run(args);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return out.trimEnd();
+}
+
+const json = async (...args: string[]) => JSON.parse(await run(...args, "--json"));
+
+/** Publishes events that the agent refuses for good. */
+async function die(reason: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    await admin.publish({ type: "com.example.job", source: "urn:t", data: { i } });
+    const { deliveries } = await agent.deliveries.poll({ wait: 10 });
+    const delivery_ids = deliveries.map(({ id }) => id);
+    await agent.deliveries.nack({ delivery_ids, reason });
+    ids.push(...delivery_ids);
+  }
+  return ids;
+}
+
+describe("profiles", () => {
+  test("a sign-in is kept for its owner alone, without the password", () => {
+    expect(statSync(profilesOf(cli)).mode & 0o777).toBe(0o600);
+    expect(readProfiles().default).toEqual({
+      url: server.root,
+      person: {
+        email: server.credentials.admin.email,
+        token: expect.any(String),
+        expires_at: expect.any(String),
+      },
+    });
+  });
+
+  test("a token is renewed before it ends, and a command says when the sign-in has ended", async () => {
+    const profiles = readProfiles();
+    const { token } = profiles.default.person;
+    const soon = new Date(Date.now() + 10 * 60_000).toISOString();
+    const changed = { ...profiles.default, person: { ...profiles.default.person, expires_at: soon } };
+    writeFileSync(profilesOf(cli), JSON.stringify({ default: changed }));
+    await run("dlq", "list");
+    const renewed = readProfiles().default.person;
+    expect(renewed.token).not.toBe(token);
+    expect(Date.parse(renewed.expires_at)).toBeGreaterThan(Date.now() + 50 * 60_000);
+    changed.person.expires_at = new Date(0).toISOString();
+    writeFileSync(profilesOf(cli), JSON.stringify({ ended: changed, default: readProfiles().default }));
+    expect(await cli.run(["dlq", "list", "--profile", "ended"])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^The sign-in of .* has ended: run `sensorium login`\./),
+    });
+  });
+
+  test("one is chosen, listed, and signed out on the service too", async () => {
+    const { email, password } = server.credentials.admin;
+    const args = ["login", email, "--password-stdin", "--url", server.root, "--profile", "second"];
+    expect(await cli.run(args, { input: password })).toMatchObject({ code: 0 });
+    expect(await run("profile", "use", "second")).toBe("Using the profile second.");
+    const listed = await json("profile", "list");
+    expect(listed.find(({ name }: { name: string }) => name === "second")).toMatchObject({
+      current: true,
+      person: email,
+      signed_in: true,
+    });
+    const { token } = readProfiles().second.person;
+    expect(await run("profile", "logout")).toBe(`${email} is signed out.`);
+    expect(readProfiles().second).toBeUndefined();
+    const gone = createClient({ url: server.url, token, retries: 0 });
+    await settle(async () =>
+      gone.auth.me().then(
+        () => false,
+        (error) => isApiError(error) && error.status === 401,
+      ),
+    );
+    expect(await cli.run(["profile", "use", "defualt"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("Did you mean default?"),
+    });
+  });
+
+  test("a wrong password is refused, and nothing is kept", async () => {
+    const { email } = server.credentials.admin;
+    const args = ["login", email, "--password-stdin", "--url", server.root, "--profile", "none"];
+    expect(await cli.run(args, { input: "wrong" })).toMatchObject({ code: 1 });
+    expect(readProfiles().none).toBeUndefined();
+  });
+});
+
+test("a person finds the stuck agent and the cause, replays and discards", async () => {
+  const full = await die("the disk is full", 3);
+  const gone = await die("the printer is gone", 2);
+  const reason = "max attempts exceeded (1): the disk is full";
+  expect(await json("delivery", "stats")).toMatchObject({ dead: 5 });
+  expect((await json("dlq", "causes")).map(({ count }: { count: number }) => count)).toEqual([3, 2]);
+  const table = (await run("dlq", "list")).split("\n");
+  expect(table[0]).toMatch(/^ID +DEAD +AGENT +TYPE +REASON$/);
+  expect(table[1]).toMatch(
+    new RegExp(`^${gone[1]}  \\d+ s ago +${agentId}  com\\.example\\.job  max attempts exceeded`),
+  );
+  const queried = await run("dlq", "list", "--reason", reason, "--query", "[].id");
+  expect(queried.split("\n").sort()).toEqual(full.toSorted());
+  const shown = await run("dlq", "get", full[0] as string);
+  expect(shown).toMatch(new RegExp(`Reason +${RegExp.escape(reason)}`));
+  const { event_id } = await json("dlq", "show", full[0] as string);
+  expect(await run("event", "show", event_id, "--delivery", full[0] as string)).toContain("the disk is full");
+  expect(await run("dlq", "replay", "--reason", reason, "--dry-run")).toBe("3 would be replayed.");
+  expect(await run("dlq", "replay", "--reason", reason)).toBe("3 replayed.");
+  await settle(async () => (await json("delivery", "stats")).pending === 3);
+  expect(await run("events", "list", "com.example.job", "--query", "length(@)")).toBe("5");
+  expect(await cli.run(["dlq", "discard", "--all"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("Delete 2 dead letters? Give --yes."),
+  });
+  expect(await run("dlq", "discard", gone[0] as string)).toBe("1 discarded.");
+  expect(await run("dlq", "discard", "--all", "-y")).toBe("1 discarded.");
+  expect(await run("dlq", "list")).toBe("No dead letters.");
+});
+
+test("memories are listed, changed, forgotten, restored and merged", async () => {
+  const save = (title: string) =>
+    json("remember", title, "--scope", "institutional").then(({ id }: { id: string }) => id);
+  const [one, two] = [await save("Parcels go by rail"), await save("Parcels travel by rail")];
+  expect(await run("memory", "update", one, "--tags", "parcels,rail")).toBe(`${one} changed.`);
+  expect(await run("memory", "show", one)).toMatch(/Tags +parcels, rail/);
+  expect(await run("memories", "list", "by rail", "--tags", "rail", "--query", "[].id")).toBe(one);
+  expect(await run("memory", "forget", two)).toBe(`${two} forgotten.`);
+  expect(await run("memory", "restore", two)).toBe(`${two} restored.`);
+  const { id } = await json("memory", "merge", one, two);
+  expect(await run("merge", "list")).toContain("Parcels go by rail | Parcels travel by rail");
+  expect(await run("merge", "accept", id, "--keep", two)).toBe(`Merged into ${two}.`);
+  expect(await json("memory", "show", one)).toMatchObject({ status: "merged" });
+});
+
+test("documents and outputs are kept, found, exported and deleted", async () => {
+  writeFileSync(join(cli.folder, "handbook.md"), "# Handbook\n\nHeavy parcels go by freight.\n");
+  const { document_id } = await json("document", "add", "handbook.md", "--sensitivity", "internal");
+  await settle(async () => (await json("document", "show", document_id)).status === "stored");
+  expect(await run("document", "list")).toMatch(
+    new RegExp(`^${document_id}  stored +internal .* handbook\\.md$`, "m"),
+  );
+  expect(await run("document", "search", "heavy parcels")).toContain("Heavy parcels go by freight.");
+  expect(await run("document", "delete", document_id)).toBe(`${document_id} deleted.`);
+  const { id } = await json("output", "save", "@handbook.md", "--scope", "institutional");
+  expect(await run("output", "show", id)).toContain("Heavy parcels go by freight.");
+  expect(await run("output", "export", id, "handbook.html")).toBe("handbook.html written.");
+  expect(readFileSync(join(cli.folder, "handbook.html"), "utf8")).toContain("<h1");
+  expect(await run("output", "list")).toContain(id);
+  expect(await run("output", "delete", id)).toBe(`${id} deleted.`);
+});
+
+test("a step is skipped and reopened, and a run closed", async () => {
+  const steps = ["first", "second"].map((step_key) => ({
+    step_key,
+    title: "A step",
+    completion_mode: "attestation",
+  }));
+  await admin.templates.author({ name: "Two steps", slug: "two", steps } as never);
+  const { id } = await json("run", "create", "Get it done", "--template", "two");
+  expect(await run("run", "skip", id, "first", "--reason", "Not needed")).toBe("first skipped.");
+  expect(await run("run", "reopen", id, "first", "--reason", "Needed")).toBe("first reopened.");
+  expect(await run("run", "close", id, "--outcome", "abandoned", "--note", "Enough")).toBe(
+    `${id} closed: abandoned.`,
+  );
+  expect(await run("run", "list", "--status", "closed", "--query", "[].id")).toBe(id);
+});
+
+test("api calls any operation, with fields, a body, pages and outside /v1", async () => {
+  expect(await run("api", "GET", "/agents", "--paginate", "--query", "id")).toContain(agentId);
+  expect(await run("api", "get", "/v1/events?limit=1", "--query", "length(events)")).toBe("1");
+  expect(await run("api", "GET", "/readyz", "--query", "status")).toBe("ready");
+  await run("api", "PATCH", `/agents/${agentId}`, "--field", "name=unstuck", "-F", "retry_budget=2");
+  expect(await person.agents.get({ agent_id: agentId })).toMatchObject({ name: "unstuck", retry_budget: 2 });
+  const memory = { title: "By hand", content: "ü", type: "semantic", scope: "institutional" };
+  writeFileSync(join(cli.folder, "memory.json"), JSON.stringify(memory));
+  const { id } = await json("api", "POST", "/memories", "--input", "memory.json");
+  expect(await person.memories.get({ id })).toMatchObject({ content: "ü" });
+  expect(await cli.run(["api", "GET", "/nowhere"])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("(not_found"),
+  });
+  expect(await cli.run(["api", "GET", "/readyz", "--paginate"])).toMatchObject({ code: 2 });
+});
+
+test("the operator's commands run in an installation of the server", async () => {
+  const env = { DATA_DIR: server.dataDir };
+  const { code, out } = await cli.run(["admin", "agents", "list"], { env });
+  expect([code, JSON.parse(out)]).toEqual([
+    0,
+    expect.arrayContaining([expect.objectContaining({ id: agentId })]),
+  ]);
+  expect((await cli.run(["admin", "--help"], { env })).out).toContain("tenants create --slug SLUG");
+  expect(await cli.run(["admin", "nonsense"], { env })).toMatchObject({ code: 1 });
+});
+
+/** Runs lines in a shell where `sensorium` is this checkout's, with the completion of bash. */
+function inShell(shell: string, lines: string): string[] {
+  const own = { PATH: `${cli.folder}/bin:${process.env.PATH}`, HOME: cli.folder, TERM: "dumb", ...COMPILED };
+  mkdirSync(join(cli.folder, "bin"), { recursive: true });
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`;
+  writeFileSync(join(cli.folder, "bin/sensorium"), program, { mode: 0o755 });
+  return execFileSync(shell, ["-c", lines], { env: own }).toString().trim().split("\n");
+}
+
+/** How a shell is asked what may follow words, the last of which is being typed. */
+const ASK: Record<string, (words: string[]) => string> = {
+  bash: (words) =>
+    `eval "$(sensorium completion bash)"
+     COMP_WORDS=(sensorium ${words.map((each) => `'${each}'`).join(" ")}); COMP_CWORD=${words.length}
+     _sensorium; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // The completion system needs a terminal: its functions only print here.
+  zsh: (words) =>
+    `compdef() { }; compadd() { shift; eval "print -l -- \\"\\\${(@)$1}\\""; }; _files() { }
+     eval "$(sensorium completion zsh)"
+     words=(sensorium ${words.map((each) => `'${each}'`).join(" ")}); CURRENT=${words.length + 1}
+     _sensorium`,
+  fish: (words) => `sensorium completion fish | source; complete -C "sensorium ${words.join(" ")}"`,
+};
+
+describe.each(Object.entries(ASK))("%s completes", (shell, ask) => {
+  const completed = onPath(shell) ? test : test.skip;
+  completed.each([
+    [["rem"], ["remember"]],
+    [["dlq", "re"], ["replay"]],
+    [["run", "list", "--st"], ["--status"]],
+    [
+      ["run", "list", "--status", ""],
+      ["active", "closed", "completed"],
+    ],
+  ])("%j", (words, expected) => {
+    expect(inShell(shell, ask(words)).sort()).toEqual(expected);
+  });
+});
+
+test("colours are for terminals, unless they are asked for, and NO_COLOR wins", async () => {
+  const list = (env: Record<string, string>) => cli.run(["profile", "list"], { env }).then(({ out }) => out);
+  expect(await list({})).not.toContain("\x1b[");
+  expect(await list({ FORCE_COLOR: "1" })).toContain("\x1b[1m");
+  expect(await list({ FORCE_COLOR: "1", NO_COLOR: "1" })).not.toContain("\x1b[");
+});
