@@ -28,7 +28,7 @@ const SUITES: Suite[] = [
   { name: "http", files: /^test\/http\//, budgetSeconds: 1500 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 600 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
-  { name: "guides", files: /^test\/guides\//, budgetSeconds: 240 },
+  { name: "guides", files: /^test\/guides\//, budgetSeconds: 420 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 360 },
 ];

@@ -9,8 +9,11 @@ import { startServer, type TestServer } from "../support/server.ts";
 const INDEX = page("docs/guides/README.md");
 /** The guides in the order of the table of contents. */
 const GUIDES = [...INDEX.matchAll(/^\| \[.+?\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file as string);
-/** Has examples instead of commands: test/unit/filter-language.test.ts evaluates them. */
-const FILTERS = "filters.md";
+/**
+ * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates, and the cluster's
+ * guide starts its own (test/guides/cluster.test.ts).
+ */
+const ELSEWHERE = ["filters.md", "cluster.md"];
 /** The programs that a guide's commands need beyond npm. */
 const PROGRAMS: Record<string, string> = { "brokers.md": "rabbitmq-server", "receive.md": "python3" };
 
@@ -38,7 +41,7 @@ export function guidesSuite(order: string, sort: (pages: string[]) => string[]):
       await server?.stop();
     });
 
-    for (const name of sort(["README.md", ...GUIDES.filter((each) => each !== FILTERS)])) {
+    for (const name of sort(["README.md", ...GUIDES.filter((each) => !ELSEWHERE.includes(each))])) {
       const runIt = onPath(PROGRAMS[name] ?? "bash") ? test : test.skip;
       runIt(`the commands of ${name} print what it shows`, async () => {
         // The reader's own profiles, not those of whoever runs the tests.

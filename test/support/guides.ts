@@ -84,13 +84,13 @@ function useCheckout(program: string): string {
 export async function runCommands(
   text: string,
   folder: string,
-  { prelude = "", env = {} } = {},
+  { prelude = "", env = {}, longestMs = undefined as number | undefined } = {},
 ): Promise<void> {
   const commands = commandsOf(text);
   if (commands.length === 0) throw new Error("the page has no commands");
   // As in a terminal, errors are part of the output.
   const script = ["exec 2>&1\n", prelude, ...commands.flatMap((each) => [SEPARATE, each.script])].join("");
-  const { code, output } = await shell(script, { cwd: folder, env: { ...process.env, ...env } });
+  const { code, output } = await shell(script, { cwd: folder, env: { ...process.env, ...env }, longestMs });
   const printed = output.split(SEPARATOR);
   for (const [at, { script, shown }] of [{ script: prelude, shown: "" }, ...commands].entries()) {
     const failed = at === printed.length - 1 && code !== 0;
@@ -117,16 +117,21 @@ export async function runPrograms(text: string, { dataDir, url, credentials }: T
   return (await promisify(execFile)(process.execPath, [file], { env })).stdout;
 }
 
-/** A reader's folder: this checkout, with the server's `data`. */
-export function readersFolder({ dataDir }: TestServer): { folder: string; remove(): void } {
+/** A reader's folder: this checkout, with the `data` of the server, if one is given. */
+export function readersFolder(server?: TestServer): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), "sensorium-reader-"));
   for (const name of NEEDED) symlinkSync(join(ROOT, name), join(folder, name));
-  symlinkSync(dataDir, join(folder, "data"));
+  if (server) symlinkSync(server.dataDir, join(folder, "data"));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** Returns the start of every guide: address and key as in the README, and the helpers of the guides' README. */
 export function prelude(): string {
   const token = blocksOf(page("README.md")).find((block) => block.includes("credential()"));
-  return `${token}${blocksOf(page("docs/guides/README.md")).join("")}`;
+  return `${token}${helpers()}`;
+}
+
+/** Returns the helpers of the guides' README. */
+export function helpers(): string {
+  return blocksOf(page("docs/guides/README.md")).join("");
 }

@@ -3,13 +3,19 @@ import { spawn } from "node:child_process";
 /** Less than the time limit of a test: a script that hangs is killed and its output reported. */
 const LONGEST_MS = 150_000;
 
+interface ShellOptions {
+  cwd: string;
+  env?: NodeJS.ProcessEnv;
+  longestMs?: number;
+}
+
 /**
  * Runs a shell script as a reader of the documents does, and returns its exit code and output. It ends at the first
  * command that fails. Processes that it left running are killed.
  */
 export function shell(
   script: string,
-  { cwd, env = process.env }: { cwd: string; env?: NodeJS.ProcessEnv },
+  { cwd, env = process.env, longestMs = LONGEST_MS }: ShellOptions,
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
     cwd,
@@ -17,7 +23,7 @@ export function shell(
     stdio: ["ignore", "pipe", "pipe"],
     // A separate process group, killed as one.
     detached: true,
-    timeout: LONGEST_MS,
+    timeout: longestMs,
   });
   child.once("exit", () => endGroup(child.pid as number));
   let output = "";
