@@ -65,13 +65,14 @@ export const SETTINGS = {
     "NATS server that connects the nodes of one `MONGO_URL`, configured with `max_payload: 12MB`. With credentials: " +
       "`nats://USER:PASSWORD@HOST:PORT`. Default: none; all services run in this process.",
   ),
-  REDIS_URL: {
-    ...url(
-      ["redis://", "rediss://"],
-      "Redis server that counts rate limits across nodes. Without it, or while it is unavailable, each node counts its own requests.",
-    ),
-    secret: true,
-  },
+  REDIS_URL: servers(
+    /^rediss?(:\/\/[^\s,]+|\+cluster:\/\/([^\s/?@]*@)?[^\s/?@]+\/?|\+sentinel:\/\/([^\s/?@]*@)?[^\s/?@]+\/[^\s/]+)$/,
+    "redis://HOST:PORT, redis+cluster://HOST:PORT,… or redis+sentinel://HOST:PORT,…/NAME",
+    "Redis that counts rate limits across nodes: `redis://HOST:PORT`, a Cluster as `redis+cluster://HOST:PORT,HOST:PORT`, or the " +
+      "master called NAME by Sentinels as `redis+sentinel://HOST:PORT,HOST:PORT/NAME` (`?sentinel_password=…` if they need one). " +
+      "With TLS: `rediss`. With credentials: `USER:PASSWORD@` before the first host. Without it, or while it is unavailable, each " +
+      "node counts its own requests.",
+  ),
   SECRET_KEY: {
     kind: "key",
     default: null,

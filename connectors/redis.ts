@@ -1,4 +1,4 @@
-import { Redis, type Result } from "ioredis";
+import { connectRedis, type RedisClient } from "./redis-client.ts";
 
 /** The state of the windows that all nodes share. */
 interface SharedStanding {
@@ -27,61 +27,14 @@ const PATIENCE_MS = 25;
 const PROBE_MS = 500;
 /** A connection is reopened after this many unanswered probes: the other end may have gone without notice. */
 const SILENT_PROBES = 6;
-const LONGEST_RETRY_MS = 1000;
 const PREFIX = "sensorium ";
-
-// The same rule as lib/queue/sliding-window.ts, on Redis's clock, so that nodes with different clocks count alike.
-const TAKE = `
-local SLOTS = 60
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local width = ARGV[1] / SLOTS
-local slot = math.floor(now / width)
-local tightest, least, free_at = 1, nil, 0
-for i, key in ipairs(KEYS) do
-  local total, oldest = 0, slot
-  local counts = redis.call('HGETALL', key)
-  for at = 1, #counts, 2 do
-    local each, hits = tonumber(counts[at]), tonumber(counts[at + 1])
-    if each <= slot - SLOTS then
-      redis.call('HDEL', key, counts[at])
-    elseif hits > 0 then
-      total = total + hits
-      oldest = math.min(oldest, each)
-    end
-  end
-  local room = ARGV[i + 1] - total
-  if not least or room < least then
-    tightest, least, free_at = i, room, (oldest + SLOTS) * width
-  end
-end
-local name = string.format('%d', slot)
-if least > 0 then
-  for _, key in ipairs(KEYS) do
-    redis.call('HINCRBY', key, name, 1)
-    redis.call('PEXPIRE', key, ARGV[1] + width)
-  end
-end
-return {least > 0 and 1 or 0, tightest - 1, math.max(least - 1, 0), math.ceil(free_at - now), slot}`;
-
-const GIVE_BACK = `
-for _, key in ipairs(KEYS) do
-  if tonumber(redis.call('HGET', key, ARGV[1]) or 0) > 0 then redis.call('HINCRBY', key, ARGV[1], -1) end
-end`;
-
-declare module "ioredis" {
-  interface RedisCommander<Context> {
-    sensoriumTake(keys: number, ...args: (string | number)[]): Result<number[], Context>;
-    sensoriumGiveBack(keys: number, ...args: (string | number)[]): Result<null, Context>;
-  }
-}
 
 /**
  * Counts hits per key in sliding windows that all nodes share through Redis, in one round trip each. While Redis is
  * lost or slow every answer is null at once and the caller counts locally. The connection recovers by itself.
  */
 export class SharedWindows {
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #windowMs: number;
   readonly #patienceMs: number;
   readonly #report: Options["report"];
@@ -89,19 +42,15 @@ export class SharedWindows {
   #lost: string | null = "not connected yet";
   #told = false;
   #silent = 0;
+  /** Where it was asked last: in a Cluster, one part may be lost and the others not. */
+  #asked = PREFIX;
 
-  /** Starts connecting without waiting for it. @param url `redis://` or `rediss://` */
+  /** Starts connecting without waiting for it. @param url of one Redis, a Cluster, or one behind Sentinels */
   constructor(url: string, { windowMs, patienceMs = PATIENCE_MS, report }: Options) {
     this.#windowMs = windowMs;
     this.#patienceMs = patienceMs;
     this.#report = report;
-    this.#redis = new Redis(url, {
-      // A command that cannot be sent now is useless later.
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      retryStrategy: (times) => Math.min(times * 100, LONGEST_RETRY_MS),
-      scripts: { sensoriumTake: { lua: TAKE }, sensoriumGiveBack: { lua: GIVE_BACK } },
-    });
+    this.#redis = connectRedis(url);
     this.#redis.on("error", (err) => this.#lose(err.message));
     this.#redis.on("close", () => this.#lose("the connection closed"));
     this.#redis.on("ready", () => this.#probe());
@@ -113,11 +62,15 @@ export class SharedWindows {
     return this.#lost;
   }
 
-  /** Counts a hit against every key, or against none if one is at its limit; null if Redis does not answer. */
+  /**
+   * Counts a hit against every key, or against none if one is at its limit; null if Redis does not answer. Several keys
+   * have the same `{tag}` in them, which keeps them on one node of a Cluster.
+   */
   async take(limits: readonly { key: string; max: number }[]): Promise<SharedStanding | null> {
     if (this.#lost !== null) return null;
     const keys = limits.map(({ key }) => PREFIX + key);
     const most = limits.map(({ max }) => max);
+    this.#asked = keys[0] as string;
     const asked = this.#redis.sensoriumTake(keys.length, ...keys, this.#windowMs, ...most);
     const answer = await this.#inTime(asked);
     if (!answer) return null;
@@ -180,7 +133,7 @@ export class SharedWindows {
     }
     this.#silent = 1;
     this.#redis
-      .ping()
+      .exists(this.#asked)
       .then(
         () => {
           this.#lost = null;

@@ -17,11 +17,14 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** Starts a Redis without persistence on a free port of 127.0.0.1; the test file says `@needs redis`. */
-export async function startRedis(): Promise<RedisServer> {
-  const port = await freePort();
+/**
+ * Starts a Redis without persistence on a free port of 127.0.0.1, with more of its options; the test file says `@needs
+ * redis`.
+ */
+export async function startRedis(more: string[] = [], port?: number): Promise<RedisServer> {
+  port ??= await freePort();
   const folder = await mkdtemp(join(tmpdir(), "sensorium-redis-"));
-  const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder];
+  const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder, ...more];
   const start = async () => {
     const child = await startChild("redis-server", settings);
     await child.find(/Ready to accept connections/);

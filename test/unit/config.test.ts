@@ -77,7 +77,11 @@ describe("refuses, with the name, what it was and what it may be", () => {
     ],
     [
       { REDIS_URL: "redis:6379" },
-      "REDIS_URL is malformed: expected a URL that begins with redis:// or rediss://.",
+      "REDIS_URL is malformed: expected redis://HOST:PORT, redis+cluster://HOST:PORT,… or redis+sentinel://HOST:PORT,…/NAME.",
+    ],
+    [
+      { REDIS_URL: "redis+sentinel://:secret@one:26379,other:26379" },
+      "REDIS_URL is malformed: expected redis://HOST:PORT, redis+cluster://HOST:PORT,… or redis+sentinel://HOST:PORT,…/NAME.",
     ],
     [
       { SMTP_URL: "http://mail.example.com" },

@@ -83,9 +83,10 @@ export class CallerLimits {
   /** Counts a request; null without limits. The edge refuses requests over a limit. */
   take(caller: Caller, now: number): Allowance | Promise<Allowance> | null {
     const limits: Limit[] = [];
-    if (this.#perCaller)
-      limits.push({ key: `${caller.tenant_id} ${callerId(caller)}`, max: this.#perCaller });
-    if (this.#perTenant) limits.push({ key: caller.tenant_id, max: this.#perTenant });
+    // What is in braces keeps both keys on one node of a Redis Cluster.
+    const tenant = `{${caller.tenant_id}}`;
+    if (this.#perCaller) limits.push({ key: `${tenant} ${callerId(caller)}`, max: this.#perCaller });
+    if (this.#perTenant) limits.push({ key: tenant, max: this.#perTenant });
     return limits.length ? this.#counters.take(limits, now) : null;
   }
 }
