@@ -47,6 +47,10 @@ export const metrics = {
   /** `accepted`, `duplicate`, `dead_lettered`; `refused` without a valid signature. */
   webhooks: counter("webhooks", "Webhooks received, by outcome", ["outcome"]),
   pushAttempts: counter("push_attempts", "Pushes, by outcome", ["outcome"]),
+  pushBreakersOpened: counter(
+    "push_breakers_opened",
+    "Times that a push endpoint could not be reached any more",
+  ),
 
   limitsCountedHere: counter(
     "limits_counted_here",

@@ -284,6 +284,10 @@ describe("an endpoint that cannot be reached", () => {
     await receiver.endpoint.stop();
     for (let i = 0; i < 5; i++) await ground.publish(receiver.type);
     await settle(async () => /push_attempts_total\{outcome="park"\} [1-9]/.test(await metrics()));
+    // Of other tests, too.
+    const open = await openBreakers();
+    expect(open).toBeGreaterThan(0);
+    expect(await metrics()).toMatch(/push_breakers_opened_total [1-9]/);
     await settle(async () => {
       const { pending, in_flight, dead } = await statsOf(receiver);
       return pending === 5 && in_flight === 0 && dead === 0;
@@ -291,6 +295,7 @@ describe("an endpoint that cannot be reached", () => {
     await receiver.endpoint.start();
     await settle(() => receiver.endpoint.pushed.length === 5);
     await settle(async () => (await statsOf(receiver)).pending === 0);
+    await settle(async () => (await openBreakers()) < open);
   });
 
   test("is not tried again at once after a restart", async () => {
@@ -368,6 +373,10 @@ test("a node that stops returns what it was pushing, and pushes it again", async
 });
 
 const metrics = () => ground.server.metrics();
+
+async function openBreakers(): Promise<number> {
+  return Number(/^sensorium_push_breakers_open (\d+)$/m.exec(await metrics())?.[1]);
+}
 
 /** How often this run of the server found an endpoint unreachable. */
 async function parked(): Promise<number> {

@@ -55,6 +55,12 @@ const overview: Dashboard = {
         "dead-lettered": rate("deliveries_dead_lettered"),
       }),
       panel("Pending deliveries", "short", { "{{state}}": "max by (state) (sensorium_deliveries_pending)" }),
+      panel("Pushes", "ops", {
+        "{{outcome}}": "sum by (outcome) (rate(sensorium_push_attempts_total[$__rate_interval]))",
+      }),
+      panel("Unreachable push endpoints", "short", {
+        "{{instance}}": "sensorium_push_breakers_open",
+      }),
       panel("Connectors", "short", { "{{state}}": "sum by (state) (sensorium_connectors)" }),
     ],
     Data: [

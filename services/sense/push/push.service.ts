@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { ServiceLoop } from "../../../mixins/loop.ts";
-import { observeGauge } from "../../../observability/metrics.ts";
+import { observeGauge, observeValue } from "../../../observability/metrics.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { Ready } from "../deliveries/notify.ts";
 import { PushEndpointModel } from "./push.model.ts";
@@ -69,6 +69,11 @@ export const pushService: ServiceFactory = (runtime) => {
       workers = new PushWorkers(runtime, broker);
       const size = async () => ({ push: workers.size });
       observeGauge("push_targets", "Agents to which this node pushes", "by", size);
+      observeValue(
+        "push_breakers_open",
+        "Agents whose push endpoint could not be reached: only probes are sent",
+        () => workers.unreachable,
+      );
     },
     stopped: stop,
   };

@@ -57,6 +57,11 @@ export class PushWorker {
     return !this.#wanted && !this.#claiming && this.#underWay.size === 0 && this.#waitMs() <= 0;
   }
 
+  /** Whether its endpoint could not be reached, and is only probed until it is. */
+  get isUnreachable(): boolean {
+    return this.#breaker !== null;
+  }
+
   /** Signals that there may be deliveries to push. */
   nudge(): void {
     this.#wanted = true;
@@ -205,6 +210,7 @@ export class PushWorker {
     this.#wanted = true;
     // Concurrent attempts fail for the same reason.
     if (this.#breaker && now < this.#breaker.next_probe_at) return;
+    if (!this.#breaker) metrics.pushBreakersOpened.inc();
     this.#breaker = opened(this.#breaker, now, reason);
     await this.#deps.saveBreaker(this.target, this.#breaker);
   }

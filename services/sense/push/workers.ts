@@ -51,6 +51,10 @@ export class PushWorkers {
     return this.#workers.size;
   }
 
+  get unreachable(): number {
+    return [...this.#workers.values()].filter((worker) => worker.isUnreachable).length;
+  }
+
   /** Makes the agent's worker, if it is here, look for deliveries. */
   nudge(agent_id: string): void {
     this.#workers.get(agent_id)?.nudge();
