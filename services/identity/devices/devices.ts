@@ -42,8 +42,8 @@ export class Devices {
     const agent = await ownAgent(ctx, ctx.params.agent_id);
     const now = this.#now();
     const scopes = scopesToIssue(ctx.meta.caller, ctx.params.scopes);
-    const code = await this.#codes.issue(agent, scopes, { now, seed: ctx.meta.idempotency_seed });
     const verification_uri = `${await originOf(ctx.broker, this.#runtime.config)}/connect`;
+    const code = await this.#codes.issue(agent, scopes, { now, seed: ctx.meta.idempotency_seed });
     const verification_uri_complete = `${verification_uri}?code=${this.#codes.textOf(code)}`;
     return { ...this.#codes.present(code, now), verification_uri, verification_uri_complete };
   }

@@ -36,12 +36,13 @@ export class Tenants {
     const seed = ctx.meta.idempotency_seed;
     const admin = { email: admin_email, password: newPassword(secrets, seed) };
     const api_key = newApiKey(secrets, seed);
+    const ingest_url = await originOf(ctx.broker, config);
     const tenant = await this.found(ctx, { tenant_id: newId("tn", seed), slug, name, admin, api_key });
     return {
       tenant: present(tenant, await usage.of(tenant._id)),
       admin,
       agent: { id: firstIds(tenant._id).agent_id, api_key },
-      ingest_url: await originOf(ctx.broker, config),
+      ingest_url,
     };
   }
 

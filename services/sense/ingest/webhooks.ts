@@ -40,8 +40,9 @@ export class Webhooks {
     const at = this.#now();
     const given = { _id, tenant_id, name, source, mapping };
     const signing = { signing_secrets, signing_version: 1 };
+    const address = await this.#addressOf(ctx);
     const row = await this.#rows.insertOnce({ ...given, ...signing, created_at: at, updated_at: at });
-    return { ...present(row, await this.#addressOf(ctx)), signing_secret };
+    return { ...present(row, address), signing_secret };
   }
 
   async list(ctx: CallOf<typeof contract.listWebhooks>) {
