@@ -202,6 +202,19 @@ describe("doctor", () => {
     expect(out).toContain("✓ events   1 interest; 0 deliveries pending");
   });
 
+  test("counts each pending delivery once, also one that is leased", async () => {
+    const receiver = await admin.agents.create({ name: "late", delivery_mode: "poll" });
+    const { key } = await admin.keys.create({ agent_id: receiver.id, scopes: ["receive"] });
+    const agent = createClient({ url: server.url, apiKey: key });
+    await admin.interests.create({ agent_id: receiver.id, event_type: "com.example.late" });
+    for (const id of ["late-1", "late-2"])
+      await admin.publish({ id, type: "com.example.late", source: "https://shop.example.com" });
+    await settle(async () => (await agent.deliveries.stats()).pending === 2);
+    expect((await agent.deliveries.poll({ limit: 1 })).deliveries).toHaveLength(1);
+    const { out } = await cli.run(["doctor"], { env: { SENSORIUM_API_KEY: key } });
+    expect(out).toContain("✓ events   1 interest; 2 deliveries pending");
+  });
+
   test.each([
     [
       "nothing listens there",

@@ -138,8 +138,8 @@ function checkScopes(scopes: readonly string[]): Finding[] {
 async function checkDelivery({ client, signal }: Context, agent_id: string, scopes: readonly string[]) {
   if (!scopes.includes("receive") && !scopes.includes("admin")) return [];
   const { total } = await client.interests.list({ agent_id, limit: 1 }, { signal });
-  const { pending, in_flight, waiting, dead } = await client.deliveries.stats({}, { signal });
-  const toCome = counted(pending + in_flight + waiting, "delivery", "deliveries");
+  const { pending, dead } = await client.deliveries.stats({}, { signal });
+  const toCome = counted(pending, "delivery", "deliveries");
   const interests = total
     ? finding("ok", "events", `${counted(total, "interest", "interests")}; ${toCome} pending`)
     : finding("note", "events", "the agent has no interests: it receives only events of its channels");
