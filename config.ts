@@ -103,7 +103,11 @@ export const SETTINGS = {
     null,
     "Id that the provider has given this service. Register the redirect URI `PUBLIC_URL/sign-in/callback` there.",
   ),
-  OIDC_CLIENT_SECRET: text(null, "The client's secret. Default: none; PKCE alone protects the exchange.", SECRET),
+  OIDC_CLIENT_SECRET: text(
+    null,
+    "The client's secret. Default: none; PKCE alone protects the exchange.",
+    SECRET,
+  ),
   OIDC_SCOPES: list(
     ["openid", "email", "profile"],
     "Scopes to request, comma-separated, `openid` among them.",

@@ -98,6 +98,7 @@ export const OPERATIONS = {
   events: {
     publish: {"method":"POST","path":"/events","whole":"event","sends":"application/cloudevents+json","scope":"send","repeatable":true},
     list: {"method":"GET","path":"/events","pages":{"items":"events","by":"cursor"}},
+    stream: {"method":"GET","path":"/events/stream","stream":true},
     get: {"method":"GET","path":"/events/{event_id}"},
     retry: {"method":"POST","path":"/events/{event_id}/retry","scope":"admin","audited":true},
   },

@@ -398,6 +398,10 @@ export interface Api {
      *
      * Returns events that the caller published (with `send`) or received (agents with `receive`); for admins, all. A page may have fewer than `limit` events and still a `next_cursor`: a request returns at most 4 MB and scans about 200,000 events, or two seconds without a match. */
     list: PagedCall<EventsListParams, EventsListResult, EventsListResult["events"][number]>;
+    /** Stream new events as server-sent events.
+     *
+     * Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with `since`: events of the ten seconds before it may be sent twice. Of more than 2,000 events at a time only the latest are sent. */
+    stream: StreamCall<EventsStreamParams>;
     /** Read an event and its deliveries.
      *
      * Use this to see whether an event was delivered. Returns it with its timeline and delivery counts; for admins, also each receiver. */
@@ -2293,6 +2297,15 @@ export interface EventsListResult {
   events: Array<EventSummary>;
   next_cursor: string | null;
 }
+
+export interface EventsStreamParams {
+  /** Only types that match this glob. */
+  type?: string;
+  /** Begin with events accepted at this time or later. */
+  since?: string;
+}
+
+export type EventsStreamResult = string;
 
 export interface EventsGetParams {
   /** Id that the service gave the event. */

@@ -156,7 +156,10 @@ export class Publisher {
 
 /** Counts an event, unless it is the service's own: these say nothing about the tenant's traffic. */
 function countPublished({ tenant_id, publisher_id, type }: EventDoc): void {
-  if (isPlatformType(type)) return noteChange(tenant_id);
+  if (isPlatformType(type)) {
+    noteChange(tenant_id);
+    return;
+  }
   const agent_id = publisher_id?.startsWith("ag_") ? publisher_id : null;
   tally({ tenant_id, agent_id, type }, "published", 1);
 }

@@ -121,7 +121,12 @@ function AllAgents() {
   const shown = asked in FILTERS ? (asked as Shown) : "active";
   const q = search.get("q") ?? "";
   const filter = { ...FILTERS[shown], ...(q && { search: q }) };
-  const pages = useList(api.agents.list, { ...filter, include: "delivery", sort: "attention" }, "agents", "agent");
+  const pages = useList(
+    api.agents.list,
+    { ...filter, include: "delivery", sort: "attention" },
+    "agents",
+    "agent",
+  );
   useEvery(REFRESH_MS, useReload(pages));
   return (
     <Page
