@@ -50,6 +50,7 @@ describe("the service's own events", () => {
   test("stay out of the dry run of an interest", async () => {
     await site.go("/agents");
     await page.getByRole("link", { name: "listener" }).click();
+    await page.getByRole("tab", { name: "Interests" }).click();
     await site
       .button(/^Add interest/)
       .first()

@@ -22,6 +22,8 @@ export interface Pages<T> {
   more: (() => Promise<void>) | undefined;
   /** Reloads everything shown. */
   reload(): Promise<void>;
+  /** Updates the shown rows in place, and counts new ones. */
+  refresh(): Promise<void>;
   /** In a live list. */
   news?: News | undefined;
 }
@@ -107,7 +109,7 @@ export function usePages<T extends object>(
   };
   const [looking, setLooking] = useState(false);
   /** Reads the shown pages again, for what has changed. */
-  const look = async () => {
+  const refresh = async () => {
     if (!shown.current) return latest.current.reload();
     const { signal } = asked.current;
     setLooking(true);
@@ -128,7 +130,7 @@ export function usePages<T extends object>(
     }
   };
   const isBusy = loaded.loading || busy || looking;
-  useOnChange(changes, null, true, useReload({ loading: isBusy, reload: look }));
+  useOnChange(changes, null, true, useReload({ loading: isBusy, reload: refresh }));
   const show = () => {
     if (waiting) set(waiting.rows);
     setWaiting(undefined);
@@ -139,6 +141,7 @@ export function usePages<T extends object>(
     loading: loaded.loading || busy,
     more: data?.next ? more : undefined,
     reload: loaded.reload,
+    refresh,
     news: waiting && { count: waiting.count, show },
   };
 }

@@ -74,7 +74,7 @@ export function Agents() {
 
 function OwnAgents() {
   const pages = useList(api.agents.listOwn, { include: "delivery" }, "own agents", "agent");
-  useEvery(REFRESH_MS, useReload(pages));
+  useEvery(REFRESH_MS, pages.refresh);
   return (
     <Page
       title="Agents"
@@ -127,7 +127,7 @@ function AllAgents() {
     "agents",
     "agent",
   );
-  useEvery(REFRESH_MS, useReload(pages));
+  useEvery(REFRESH_MS, pages.refresh);
   return (
     <Page
       title="Agents"

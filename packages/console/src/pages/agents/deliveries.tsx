@@ -5,7 +5,6 @@ import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useEvery } from "../../data/use-every.ts";
-import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -41,7 +40,7 @@ export function Deliveries({ agent, reload }: Props) {
   const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "all";
   const status = shown === "all" ? {} : { status: shown };
   const list = useList(api.deliveries.list, { agent_id: agent.id, limit: 25, ...status }, "deliveries");
-  useEvery(REFRESH_MS, useReload(list));
+  useEvery(REFRESH_MS, list.refresh);
   const done = async () => {
     await Promise.all([reload(), list.reload()]);
   };

@@ -96,7 +96,7 @@ export function Merges() {
           options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
         />
       </div>
-      {decides && shown.length > 0 && (
+      {decides && (
         <Decisions
           shown={shown}
           chosen={shown.filter(({ id }) => chosen.has(id))}
@@ -152,26 +152,30 @@ function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
   const [open, setOpen] = useState<{ decision: Decision; exact?: boolean } | null>(null);
   const none = chosen.length === 0;
   return (
-    <div className="list-bar merge-bar">
-      <CheckField
-        label={none ? "Select all shown" : `${chosen.length} selected`}
-        checked={chosen.length === shown.length}
-        onChange={(on) =>
-          choose(
-            shown.map(({ id }) => id),
-            on,
-          )
-        }
-      />
-      <Button small icon={Check} disabled={none} onClick={() => setOpen({ decision: "merge" })}>
-        Merge selected
-      </Button>
-      <Button small icon={X} disabled={none} onClick={() => setOpen({ decision: "reject" })}>
-        Reject selected
-      </Button>
-      <Button small icon={GitMerge} onClick={() => setOpen({ decision: "merge", exact: true })}>
-        Merge exact duplicates
-      </Button>
+    <>
+      {shown.length > 0 && (
+        <div className="list-bar merge-bar">
+          <CheckField
+            label={none ? "Select all shown" : `${chosen.length} selected`}
+            checked={chosen.length === shown.length}
+            onChange={(on) =>
+              choose(
+                shown.map(({ id }) => id),
+                on,
+              )
+            }
+          />
+          <Button small icon={Check} disabled={none} onClick={() => setOpen({ decision: "merge" })}>
+            Merge selected
+          </Button>
+          <Button small icon={X} disabled={none} onClick={() => setOpen({ decision: "reject" })}>
+            Reject selected
+          </Button>
+          <Button small icon={GitMerge} onClick={() => setOpen({ decision: "merge", exact: true })}>
+            Merge exact duplicates
+          </Button>
+        </div>
+      )}
       {open && (
         <BulkDialog
           decision={open.decision}
@@ -182,6 +186,6 @@ function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
           }}
         />
       )}
-    </div>
+    </>
   );
 }
