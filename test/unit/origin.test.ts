@@ -14,7 +14,7 @@ async function withBroker(gateway: string | null, run: (broker: ServiceBroker) =
 
 test("a node of a cluster that knows no gateway gives a retryable fault, not its own address", () =>
   withBroker(null, async (broker) => {
-    const asked = originOf(broker, readConfig({ NATS_URL, PORT: "0" }));
+    const asked = originOf(broker, readConfig({ NATS_URL, PORT: "0" }), 100);
     await expect(asked).rejects.toMatchObject({
       type: "service_unavailable",
       data: { retry_after_seconds: 1 },
@@ -26,4 +26,12 @@ test("a node of a cluster that knows no gateway gives a retryable fault, not its
 test("with a gateway it is the gateway's", () =>
   withBroker("http://127.0.0.1:3100", async (broker) => {
     expect(await originOf(broker, readConfig({ NATS_URL }))).toBe("http://127.0.0.1:3100");
+  }));
+
+test("a gateway that is discovered meanwhile is waited for", () =>
+  withBroker(null, async (broker) => {
+    const asked = originOf(broker, readConfig({ NATS_URL }));
+    const address = () => ({ origin: "http://127.0.0.1:3200" });
+    broker.createService({ name: "gateway", actions: { address } });
+    expect(await asked).toBe("http://127.0.0.1:3200");
   }));
