@@ -5,6 +5,7 @@ import { makeDirectory } from "../lib/files.ts";
 import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
 import { FairCollection, type RecordQueues, recordQueues } from "./fair-collection.ts";
 import type { Model } from "./model.ts";
+import { ENDING_CONNECTIONS } from "./mongo-connection.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
 import { requireWhole } from "./restoring.ts";
@@ -102,7 +103,7 @@ async function openMongo(url: string): Promise<Store> {
   const connection = await connect(
     new mongoose.Mongoose(),
     url,
-    mongoOptions(url),
+    { ...mongoOptions(url), ...ENDING_CONNECTIONS },
     "MONGO_URL cannot be used: ",
   );
   const { clock, stop } = await followClock(async () => {

@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { endChildren } from "../../support/child.ts";
 import { runCampaign } from "./campaign.ts";
 import type { Subject } from "./world.ts";
 
@@ -23,6 +24,9 @@ export async function runCommand(
     process.exit(1);
   }
   const say = (line: string) => process.stdout.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void endChildren().finally(() => process.exit(1)));
+  }
   say(`${rounds} rounds, seed ${seed}`);
   const total = { sent: 0, accepted: 0, deliveries: 0, repeats: 0, made: 0 };
   const findings: string[] = [];
@@ -31,13 +35,13 @@ export async function runCommand(
     const each = { rounds: Math.min(atATime, rounds - done), seed: seed + done, say, start };
     const { findings: found, ...counts } = await runCampaign(each);
     findings.push(...found);
+    for (const finding of found.slice(0, SHOWN)) say(`WRONG: ${finding}`);
     for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += counts[name];
   }
   const { sent, accepted, deliveries, repeats, made } = total;
   say(
     `${sent} events sent, ${accepted} accepted, ${deliveries} deliveries and ${repeats} of them again, ${made} channels made`,
   );
-  for (const finding of findings.slice(0, SHOWN)) say(`WRONG: ${finding}`);
   say(
     findings.length
       ? `${findings.length} findings.`
