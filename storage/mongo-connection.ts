@@ -11,7 +11,7 @@ const { Connection } = createRequire(import.meta.url)("mongodb/lib/cmap/connecti
 
 /**
  * The driver's connection, whose commands end when it closes. The driver (7.8.0) lets a command that is written to a
- * destroyed socket, before its `close` is told, wait for `drain` for ever. If it is the monitor's, the driver never
+ * destroyed socket, before its `close` is told, wait for `drain` without end. If it is the monitor's, the driver never
  * connects to that server again. Told `drain`, the command finds the connection closed, and fails.
  */
 class EndingConnection extends Connection {
