@@ -90,24 +90,22 @@ const replay: Command = {
     const ids = await selected(context);
     const dry_run = context.options["dry-run"] === true;
     let replayed = 0;
-    for (let at = 0; at < ids.length; at += REPLAYED) {
-      const piece = ids.slice(at, at + REPLAYED);
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const piece = ids.slice(at, at + AT_ONCE);
       const { count } = await context.client.deliveries.replayMany(
         { ids: piece, dry_run },
         { signal: context.signal },
       );
       replayed += count;
-      if (ids.length > REPLAYED) context.telling.note(`${at + piece.length} of ${ids.length}`);
+      if (ids.length > AT_ONCE) context.telling.note(`${at + piece.length} of ${ids.length}`);
     }
     const told = dry_run ? "would be replayed" : "replayed";
     context.print({ count: replayed, dry_run }, `${replayed} ${told}.`);
   },
 };
 
-/** The service replays this many ids per request. */
-const REPLAYED = 1000;
-/** Requests at a time. */
-const DISCARDED = 8;
+/** The service replays and deletes this many ids per request. */
+const AT_ONCE = 1000;
 
 const discard: Command = {
   takes: "[ID...]",
@@ -118,12 +116,15 @@ const discard: Command = {
   async run(context) {
     const ids = await selected(context);
     if (ids.length && !context.words.length) await confirmed(context, `Delete ${ids.length} dead letters`);
-    for (let at = 0; at < ids.length; at += DISCARDED) {
-      const piece = ids.slice(at, at + DISCARDED);
-      await Promise.all(
-        piece.map((id) => context.client.deliveries.discard({ id }, { signal: context.signal })),
-      );
-      if (at && at % 200 === 0) context.telling.note(`${at} of ${ids.length}`);
+    const { deliveries } = context.client;
+    const options = { signal: context.signal };
+    if (context.words.length) for (const id of ids) await deliveries.discard({ id }, options);
+    else {
+      for (let at = 0; at < ids.length; at += AT_ONCE) {
+        const piece = ids.slice(at, at + AT_ONCE);
+        await deliveries.discardMany({ ids: piece }, options);
+        if (ids.length > AT_ONCE) context.telling.note(`${at + piece.length} of ${ids.length}`);
+      }
     }
     context.print({ count: ids.length }, `${ids.length} discarded.`);
   },
@@ -132,13 +133,11 @@ const discard: Command = {
 const PAGE = 200;
 
 async function* letters(context: Context): AsyncGenerator<DeadLetter, void> {
-  const agent = text(context, "agent");
+  const agent_id = text(context, "agent");
   const reason = text(context, "reason");
   const { client, signal } = context;
-  for await (const letter of client.deliveries.deadLetters.all({ limit: PAGE }, { signal })) {
-    if (agent !== undefined && letter.agent_id !== agent) continue;
-    if (reason === undefined || letter.dlq_reason === reason) yield letter;
-  }
+  const filter = { limit: PAGE, ...(agent_id && { agent_id }), ...(reason && { reason }) };
+  yield* client.deliveries.deadLetters.all(filter, { signal });
 }
 
 /** Returns the ids that are given or selected. @throws UsageError if neither, or both */
