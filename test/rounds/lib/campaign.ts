@@ -117,20 +117,27 @@ async function expectSilence(world: World, random: Random): Promise<void> {
   await recovered(world);
   const round = { ...newRound(world, 0, random), careless: false };
   const until = performance.now() + VISIBILITY_SECONDS * 1000 + 500;
-  while (performance.now() < until) {
+  const answered = new Set<Actor>();
+  const isHeard = () => answered.size === world.actors.length || performance.now() > until + RECOVERED_MS;
+  while (performance.now() < until || !isHeard()) {
     const pages = await Promise.all(
       world.actors.map(async (actor) => ({ actor, page: await quietPoll(actor, round) })),
     );
     for (const { actor, page } of pages) {
+      if (page === null) continue;
+      answered.add(actor);
       for (const { id } of page)
         world.ledger.find(`${actor.record.name}: ${id} came after everything was settled`);
     }
   }
+  for (const actor of world.actors)
+    if (!answered.has(actor))
+      world.ledger.find(`${actor.record.name}: no poll was answered after the last fault`);
 }
 
-/** Polls for what must not come; a refusal in the aftermath brings nothing. */
-async function quietPoll(actor: Actor, round: Round): Promise<Delivery[]> {
-  return pollOnce(actor, round, () => {}).catch(() => pause(100).then(() => []));
+/** Polls for what must not come. Returns null if it was refused, as it may be in the aftermath. */
+async function quietPoll(actor: Actor, round: Round): Promise<Delivery[] | null> {
+  return pollOnce(actor, round, () => {}).catch(() => pause(100).then(() => null));
 }
 
 interface Listed {
