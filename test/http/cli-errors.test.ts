@@ -26,6 +26,7 @@ const SPECIAL: Record<string, Partial<Line>> = {
   listen: { unreached: "goes on" },
   publish: { words: ["com.example.tried"] },
   api: { words: ["GET", "/events"] },
+  "agent update": { words: ["x", "--name", "y"] },
   "document add": { words: [FILE] },
   "memory update": { words: ["x", "--title", "y"] },
   "run create": { words: ["x", "--template", "y"] },

@@ -162,6 +162,19 @@ test("a person finds the stuck agent and the cause, replays and discards", async
   expect(await run("dlq", "list")).toBe("No dead letters.");
 });
 
+test("an agent is found by a part of its name, and changed", async () => {
+  expect(await json("agent", "list", "uck")).toMatchObject([{ id: agentId, name: "stuck" }]);
+  expect(await run("agent", "list", "nobody")).toBe("No agents.");
+  expect((await run("agent", "list")).split("\n")[0]).toMatch(/^ID +STATE +PENDING +OLDEST +DEAD +NAME/);
+  expect(await run("agent", "update", agentId, "--retry-budget", "1")).toBe("stuck changed.");
+  expect(await run("agent", "show", agentId)).toMatch(/Agent +stuck\nId +ag_\w+\nState +\w+/);
+  expect(await cli.run(["agent", "update", agentId])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("Nothing to change"),
+  });
+  expect(await cli.run(["agent", "update", agentId, "--retry-budget", "many"])).toMatchObject({ code: 2 });
+});
+
 test("memories are listed, changed, forgotten, restored and merged", async () => {
   const save = (title: string) =>
     json("remember", title, "--scope", "institutional").then(({ id }: { id: string }) => id);

@@ -1,4 +1,5 @@
 import { admin } from "./admin.ts";
+import { AGENTS } from "./agents.ts";
 import { api } from "./api.ts";
 import { BUNDLES } from "./bundles.ts";
 import type { Command } from "./command.ts";
@@ -22,7 +23,7 @@ import { RUN } from "./run.ts";
 /** The commands by section and name: `help`, the reference, completion and suggestions read this table. */
 export const SECTIONS: Record<string, Record<string, Command>> = {
   "Who and where": { connect, login, ...PROFILE, doctor },
-  Events: { publish, listen, tail, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
+  Events: { publish, listen, tail, ...AGENTS, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...HANDOFF },
   "Everything else": { api, mcp, admin, completion },

@@ -1,0 +1,101 @@
+import type { Agent, AgentsUpdateParams } from "../generated/types.ts";
+import { type Command, type Context, count, text, word } from "./command.ts";
+import { firstOf, LIMIT } from "./paged.ts";
+import { age, detailsOf, duration } from "./table.ts";
+import { UsageError } from "./usage.ts";
+
+const as = ["person", "agent"] as const;
+
+export const AGENTS: Record<string, Command> = {
+  "agent list": {
+    takes: "[TEXT]",
+    does: "Lists agents with the state of their deliveries, those that need attention first. TEXT is part of the name or description.",
+    options: { attention: { means: "only agents that need attention" }, ...LIMIT },
+    examples: ["agent list --attention"],
+    as,
+    run: list,
+  },
+  "agent show": { takes: "ID", does: "Shows an agent: its state, why, and its last error.", as, run: show },
+  "agent update": {
+    takes: "ID",
+    does: "Changes an agent.",
+    options: {
+      name: { value: "TEXT", means: "the new name" },
+      endpoint: { value: "URL", means: "where its deliveries are pushed" },
+      "retry-budget": { value: "N", means: "attempts before a delivery is dead-lettered" },
+    },
+    examples: ["agent update ag_… --endpoint https://agent.example.com/events"],
+    as,
+    run: update,
+  },
+};
+
+async function list(context: Context): Promise<void> {
+  const [search] = context.words;
+  const found = await firstOf(context, context.client.agents.list, {
+    include: "delivery",
+    sort: "attention",
+    ...(search && { search }),
+    ...(context.options.attention && { needs_attention: true }),
+  });
+  context.table(
+    found,
+    found,
+    [
+      ["ID", ({ id }) => id],
+      ["STATE", stateOf],
+      ["PENDING", ({ delivery }) => delivery?.pending],
+      ["OLDEST", ({ delivery }) => seconds(delivery?.oldest_age_seconds)],
+      ["DEAD", ({ delivery }) => delivery?.dead],
+      ["NAME", ({ name }) => name],
+      ["LAST ERROR", ({ delivery }) => delivery?.last_error?.reason],
+    ],
+    context.options.attention ? "No agent needs attention." : "No agents.",
+  );
+}
+
+async function show(context: Context): Promise<void> {
+  const agent_id = word(context, 0, "ID");
+  const options = { signal: context.signal };
+  const agent = await context.client.agents.get({ agent_id, include: "delivery" }, options);
+  const { delivery } = agent;
+  const error = delivery?.last_error;
+  const details = detailsOf([
+    ["Agent", agent.name],
+    ["Id", agent.id],
+    ["State", stateOf(agent)],
+    ["Why", delivery?.reason],
+    ["Delivery", agent.delivery_mode],
+    ["Endpoint", agent.delivery_endpoint],
+    ["Pending", delivery?.pending],
+    ["Oldest", seconds(delivery?.oldest_age_seconds)],
+    ["Dead letters", delivery?.dead],
+    ["Success 24 h", rate(delivery?.success_rate)],
+    ["Last seen", delivery?.last_seen_at && age(delivery.last_seen_at)],
+    ["Last error", error && `${error.reason} (${age(error.at)})`],
+  ]);
+  context.print(agent, details);
+}
+
+async function update(context: Context): Promise<void> {
+  const agent_id = word(context, 0, "ID");
+  const [name, endpoint] = ["name", "endpoint"].map((each) => text(context, each));
+  const budget = text(context, "retry-budget") && count(context, "retry-budget", 1);
+  const changes: Omit<AgentsUpdateParams, "agent_id"> = {
+    ...(name && { name }),
+    ...(endpoint && { delivery_endpoint: endpoint }),
+    ...(budget && { retry_budget: budget }),
+  };
+  if (Object.keys(changes).length === 0)
+    throw new UsageError("Nothing to change: give --name, --endpoint or --retry-budget.");
+  const agent = await context.client.agents.update({ agent_id, ...changes }, { signal: context.signal });
+  context.print(agent, `${agent.name} changed.`);
+}
+
+const stateOf = ({ status, delivery }: Agent) => (status === "inactive" ? status : delivery?.state);
+
+const seconds = (each: number | null | undefined) =>
+  each === null || each === undefined ? null : duration(each);
+
+const rate = (each: number | null | undefined) =>
+  each === null || each === undefined ? null : `${Math.floor(each * 100)} %`;
