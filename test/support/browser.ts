@@ -93,7 +93,7 @@ const SIDEWAYS = `[...document.querySelectorAll(".table-wrap")]
   .filter((element) => element.scrollWidth > element.clientWidth + 1)
   .map((element) => element.getAttribute("aria-label"))`;
 
-const WIDE = { width: 1280, height: 800 };
+const WIDE = { width: 1440, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
 /**

@@ -1,4 +1,4 @@
-import { expect } from "@jest/globals";
+import { expect } from "expect";
 import { type Answer, type Api, agentToken, api } from "./http.ts";
 import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";

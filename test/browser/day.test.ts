@@ -1,0 +1,51 @@
+/** @needs chromium */
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { mendInBrowser } from "../day/browser.ts";
+import { openPage, pagesOf, watchShifts } from "../day/pages.ts";
+import { type Day, seedDay, sizeOf } from "../day/seed.ts";
+import { mendInShell } from "../day/shell.ts";
+import { openSite } from "../support/browser.ts";
+
+/** Of the tenant that `npm run day` makes. */
+const SHARE = 0.01;
+/** Above it a reader loses the place (web.dev/cls). */
+const MOST_SHIFT = 0.1;
+
+const site = await openSite(undefined, { PUSH_ALLOW_PRIVATE: "true" });
+const { page } = site;
+let day: Day;
+const told: string[] = [];
+const tell = (line: string) => told.push(line);
+
+beforeAll(async () => {
+  day = await seedDay(site.server, sizeOf(SHARE), tell);
+});
+
+afterAll(async () => {
+  await day?.close();
+  await site.close();
+});
+
+test("no page jumps as it opens, and lists show their first 50 rows", async () => {
+  await watchShifts(page);
+  const opened = [];
+  for (const [name, path] of await pagesOf(day))
+    opened.push(await openPage(page, site.server.root, name, path));
+  expect(opened.filter(({ shift }) => shift > MOST_SHIFT)).toEqual([]);
+  const rows = Object.fromEntries(opened.map(({ name, rows }) => [name, rows]));
+  expect(rows).toMatchObject({ events: 50, memories: 50, "agents-attention": 3 });
+});
+
+test("a broken agent is found and mended in the browser", async () => {
+  await mendInBrowser(page, day, tell);
+  expect(told.at(-1)).toBe("the postmortem is written as a run");
+});
+
+test("another is in the shell", async () => {
+  await mendInShell(day, tell);
+  expect(told.at(-1)).toBe("the postmortem is written as a run");
+});
+
+test("no page had problems or requested another host", () => {
+  expect(site.problems).toEqual([]);
+});
