@@ -76,9 +76,9 @@ function growthRow(what: string, bytes: number): Row {
   };
 }
 
-/** Just under the limit of 1 MB, of many small values, as large events are. */
+/** Just under the limit of 1 MB, and of the 20,000 values that a body may have. */
 function largeEvent(id: string) {
-  const line = { sku: "A-1047", quantity: 2, price: 129.5, note: "gift" };
+  const line = { sku: "A-1047", quantity: 2, price: 129.5, note: "a gift ".repeat(35) };
   const lines = Array.from(
     { length: Math.floor((MEGABYTE - 1000) / (JSON.stringify(line).length + 1)) },
     () => line,
