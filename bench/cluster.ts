@@ -18,8 +18,8 @@ export const clusterPart: Part = {
   note: `Processes on one machine, as \`npm run cluster\` starts them. On two cores more workers cannot be faster: gateway,
 workers, NATS, the record and the generator share them, so the first rows show what a further node costs, not what it
 brings. The record is mongo-java-server unless \`MONGO_URL\` says otherwise, a stand-in that keeps all in memory: its
-times and its CPU say nothing about MongoDB. What holds elsewhere too are the counts (round trips, messages, bytes), the
-CPU of the service's own processes an event, and the times of failover, which are those of heartbeats.`,
+times and its CPU say nothing about MongoDB. Valid elsewhere too are the counts (round trips, messages, bytes), the CPU
+per event of the service's processes, and the times of failover, which depend on heartbeats.`,
   async run() {
     return [...(await throughput()), ...(await cost()), ...(await measureKills())];
   },

@@ -1,9 +1,9 @@
 /** @needs chromium */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { mendInBrowser } from "../day/browser.ts";
+import { fixInBrowser } from "../day/browser.ts";
 import { openPage, pagesOf, watchShifts } from "../day/pages.ts";
 import { type Day, seedDay, sizeOf } from "../day/seed.ts";
-import { mendInShell } from "../day/shell.ts";
+import { fixInShell } from "../day/shell.ts";
 import { openSite } from "../support/browser.ts";
 
 /** Of the tenant that `npm run day` makes. */
@@ -36,13 +36,13 @@ test("no page jumps as it opens, and lists show their first 50 rows", async () =
   expect(rows).toMatchObject({ events: 50, memories: 50, "agents-attention": 3 });
 });
 
-test("a broken agent is found and mended in the browser", async () => {
-  await mendInBrowser(page, day, tell);
+test("a broken agent is found and fixed in the browser", async () => {
+  await fixInBrowser(page, day, tell);
   expect(told.at(-1)).toBe("the postmortem is written as a run");
 });
 
 test("another is in the shell", async () => {
-  await mendInShell(day, tell);
+  await fixInShell(day, tell);
   expect(told.at(-1)).toBe("the postmortem is written as a run");
 });
 

@@ -4,12 +4,12 @@ import { ok } from "../support/tenancy.ts";
 import type { Broken, Day } from "./seed.ts";
 
 /**
- * A morning at the console: finds the agent that is stuck, reads why, mends its endpoint, replays what died, sees that all
+ * A morning at the console: finds the agent that is stuck, reads why, fixes its endpoint, replays what died, sees that all
  * arrived, and writes the postmortem as a run.
  *
  * @throws Error where a page does not show what it should
  */
-export async function mendInBrowser(page: Page, day: Day, say: (line: string) => void): Promise<void> {
+export async function fixInBrowser(page: Page, day: Day, say: (line: string) => void): Promise<void> {
   const { server, billing } = day;
   const button = (name: string | RegExp) => page.getByRole("button", { name });
   await page.goto(`${server.root}/agents`);

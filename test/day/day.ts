@@ -1,14 +1,14 @@
 /**
  * `npm run day [-- SHARE]`: a day at work on a tenant with 100 agents, 50,000 events, 2,000 dead letters of five causes,
  * 10,000 memories and 40 runs, or a share of that. Opens every page of the console, checks it and leaves its pictures in
- * `coverage/console`; then mends one broken agent in the browser and another in the shell. Needs `npm run console:build`
+ * `coverage/console`; then fixes one broken agent in the browser and another in the shell. Needs `npm run console:build`
  * and Debian's chromium.
  */
 import { checkPage, openSite } from "../support/browser.ts";
-import { mendInBrowser } from "./browser.ts";
+import { fixInBrowser } from "./browser.ts";
 import { type Opened, openPage, pagesOf, watchShifts } from "./pages.ts";
 import { seedDay, sizeOf } from "./seed.ts";
-import { mendInShell } from "./shell.ts";
+import { fixInShell } from "./shell.ts";
 
 const MOST_MS = 1_000;
 /** Above it a reader loses the place (web.dev/cls). */
@@ -42,8 +42,8 @@ for (const [name, path] of pages) {
   wrong.push(...(await checkPage(site.page, `day-${name}`)));
 }
 say("all pages were checked by axe and walked by Tab, at 1440 and 390, light and dark");
-await mendInBrowser(site.page, day, (line) => say(`browser: ${line}`));
-await mendInShell(day, (line) => say(`shell: ${line}`));
+await fixInBrowser(site.page, day, (line) => say(`browser: ${line}`));
+await fixInShell(day, (line) => say(`shell: ${line}`));
 wrong.push(...site.problems);
 for (const each of wrong) say(`WRONG: ${each}`);
 say(wrong.length > 0 ? `${wrong.length} findings.` : "Nothing was wrong.");

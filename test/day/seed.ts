@@ -40,7 +40,7 @@ export interface Broken {
 export interface Day {
   server: TestServer;
   admin: Api;
-  /** Broken in the same way: one is mended in the browser, the other in the shell. */
+  /** Broken in the same way: one is fixed in the browser, the other in the shell. */
   billing: Broken;
   shipping: Broken;
   template: string;

@@ -7,7 +7,7 @@ import type { Day } from "./seed.ts";
  *
  * @throws Error with what a command printed, where it fails or says something else than it should
  */
-export async function mendInShell(day: Day, say: (line: string) => void): Promise<void> {
+export async function fixInShell(day: Day, say: (line: string) => void): Promise<void> {
   const { server, shipping, template } = day;
   const cli = newCli();
   const run = async (...args: string[]) => {
