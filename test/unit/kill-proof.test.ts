@@ -66,6 +66,15 @@ test("a redelivery after the lease, after a nack, or of an acknowledgement that 
   expect(polling.repeats).toBe(3);
 });
 
+test("of two acknowledgements at a time either may count, whichever is answered first", () => {
+  receive(1, 0);
+  polling.acknowledging(["dlv_1"]);
+  polling.acknowledging(["dlv_1"]);
+  ledger.find(...polling.acknowledge(["dlv_1"], 0, 10));
+  ledger.find(...polling.acknowledge(["dlv_1"], 1, 20));
+  expect(prove(ledger, [stored])).toEqual([]);
+});
+
 test("an event that got no answer may be there", () => {
   const unanswered = ledger.newEvent("r1", "notice", "");
   receive(1, 0);
