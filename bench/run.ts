@@ -9,6 +9,7 @@ import { idlePart } from "./idle.ts";
 import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
 import { type Part, progress, writeSection } from "./lib/report.ts";
+import { mcpPart } from "./mcp.ts";
 import { batchPart, publishPart } from "./publish.ts";
 import { restingPart } from "./resting.ts";
 import { runsPart } from "./runs.ts";
@@ -27,6 +28,7 @@ const PARTS: Part[] = [
   runsPart,
   searchPart,
   bundlesPart,
+  mcpPart,
   clusterPart,
   waitingPart,
   costPart,

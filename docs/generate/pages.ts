@@ -7,7 +7,7 @@ import { operations } from "../../services/contracts.ts";
 import { COMPONENTS, TAGS } from "../../services/edge/gateway/openapi/components.ts";
 import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 import { Components, type JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
-import { toolsOf } from "../../services/edge/mcp/tools.ts";
+import { presetsOf, toolsOf } from "../../services/edge/mcp/tools.ts";
 import { operationSection, routeOf, table } from "./operation.ts";
 import { cell, code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";
 import { settingsTable } from "./settings.ts";
@@ -102,7 +102,8 @@ function objectSection(title: string, schema: JsonSchema): string {
 }
 
 function toolsPage(): string {
-  const rows = [...toolsOf(operations).values()].map(({ op, tool }) => {
+  const rows = [...toolsOf(operations).values()].map((each) => {
+    const { op, tool } = each;
     const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
     const does = readOnlyHint ? "reads" : destructiveHint ? "changes" : "adds";
     const domain = domainOf(op);
@@ -111,12 +112,16 @@ function toolsPage(): string {
       code(tool.name),
       `[${cell(op.summary)}](${domain}.md#${anchorOf(op.summary)})`,
       does,
+      presetsOf(each)
+        .filter((name) => name !== "all")
+        .join(", "),
       scope && code(scope),
     ]);
   });
   const told =
-    "The operations that clients of the [Model Context Protocol](../mcp.md) can use as tools, if the caller's scopes allow\nthem. Parameters and results are those of the operation.";
-  return page("MCP tools", told, table(["Tool", "Operation", "Effect", "Scope"], rows));
+    "The operations that clients of the [Model Context Protocol](../mcp.md) can use as tools, if the caller's scopes allow\n" +
+    "them. Parameters are those of the operation; results leave out nulls and what a caller cannot use.";
+  return page("MCP tools", told, table(["Tool", "Operation", "Effect", "Presets", "Scope"], rows));
 }
 
 function eventsPage(): string {

@@ -27,12 +27,23 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
  * Hints to MCP clients, where the method does not imply them: GET and `reads` only read, POST adds and is not
  * idempotent, other methods change or delete and are idempotent.
  */
-interface ToolHints {
+export interface ToolHints {
   /** Changes or removes existing data. */
   destructive?: boolean;
   idempotent?: boolean;
   /** Replaces the operation's description if that mentions HTTP. */
   description?: string;
+  /** Makes it one of the tools of the preset `core`, listed with these parameters alone; it accepts the others too. */
+  core?: readonly string[];
+  /**
+   * Other names that models give its parameters, and the parameter of each, with its path if it is a field of one:
+   * `{ q: "query", next_action: "payload.next_action" }`.
+   */
+  aliases?: Record<string, string>;
+  /** Values of required parameters, if they are not given. */
+  defaults?: Record<string, string>;
+  /** Paths of the answer's fields that a model can use, such as `results.memory.title`. Default: all. */
+  answers?: readonly string[];
 }
 
 /** Where an operation is reached. */

@@ -40,7 +40,7 @@ describe("a null for a field that is not used", () => {
     await mcp.call("memories_list", { scope: null, tags: null, limit: null, cursor: null, type: null });
     const caps = { memories: 1, outputs: null, handoffs: null };
     const bundle = await mcp.call("bundles_assemble", { query: null, since: null, caps });
-    expect(bundle.items).toMatchObject([{ kind: "memory" }]);
+    expect(bundle.rendered_brief).toContain("Terms");
     await mcp.call("runs_create", {
       goal: "Ship",
       template_id: null,
@@ -49,9 +49,9 @@ describe("a null for a field that is not used", () => {
   });
 
   test("is missing where the field is needed", async () => {
-    expect(await mcp.refused("memories_create", { ...MEMORY, title: null })).toMatchObject({
+    expect(await mcp.refused("memories_create", { ...MEMORY, content: null })).toMatchObject({
       code: "validation_failed",
-      details: { field: "title" },
+      details: { field: "content" },
     });
   });
 

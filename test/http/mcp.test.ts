@@ -68,7 +68,8 @@ test("an answer that is a list keeps its value where the revision can", async ()
 
 describe("tools", () => {
   test("are operations with their schemas and what they do", async () => {
-    const { tools } = await mcp.client.listTools();
+    await using whole = await connectMcp(server, agent.token, { query: "tools=all" });
+    const { tools } = await whole.client.listTools();
     const search = tools.find(({ name }) => name === "memories_search");
     expect(search).toMatchObject({
       title: expect.any(String),
@@ -108,6 +109,55 @@ describe("tools", () => {
     );
   });
 
+  test("are the usual ones if nobody chooses; the others can be called, too", async () => {
+    const names = await mcp.names();
+    expect(names).toEqual(expect.arrayContaining(["events_publish", "memories_create", "runs_position"]));
+    expect(names).not.toContain("memories_list");
+    expect(await mcp.call("memories_list")).toMatchObject({ memories: expect.any(Array) });
+  });
+
+  test("can be had by preset, and chosen by a header", async () => {
+    await using sense = await connectMcp(server, agent.token, { query: "tools=sense" });
+    expect(await sense.names()).toEqual(expect.arrayContaining(["deliveries_poll", "events_list"]));
+    await expect(sense.call("memories_create", MEMORY)).rejects.toMatchObject({ code: -32602 });
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+    const { body } = await raw(list, { "x-mcp-tools": "runs_list", "mcp-protocol-version": "2025-11-25" });
+    const text = typeof body === "string" ? /^data: (.*)$/m.exec(body)?.[1] : JSON.stringify(body);
+    expect(JSON.parse(text as string).result.tools).toMatchObject([{ name: "runs_list" }]);
+    expect(await raw(PING, { "x-mcp-tools": "nothing" })).toMatchObject(
+      refusal(400, "validation_failed", { field: "tools", value: "nothing" }),
+    );
+  });
+
+  test("take the names that models guess, and fill in what most would repeat", async () => {
+    const content = "# Pumps\nThe red lever starts the pump of hall seven.";
+    const { id, ...made } = await mcp.call("memories_create", { text: content });
+    expect(made).toEqual({ title: "Pumps", type: "semantic", scope: "agent", tags: [] });
+    await settle(async () => {
+      const { results } = await mcp.call("memories_search", { q: "red lever hall seven", top_k: 3 });
+      return results.some(({ memory }: { memory: { id: string } }) => memory.id === id);
+    });
+    await mcp.call("handoffs_save", { name: "guessed", next_action: "Oil it", notes: "In hall seven" });
+    const brief = await mcp.call("handoffs_resume", { name: "guessed" });
+    expect(brief).toMatch(/Oil it[\s\S]*In hall seven/);
+  });
+
+  test("answer without nulls and what nobody can use, with the brief of a bundle", async () => {
+    await mcp.call("memories_create", { content: "Hall nine has two doors." });
+    const bundle = await mcp.call("bundles_assemble", { task: "doors of hall nine" });
+    expect(bundle).toEqual({
+      id: expect.any(String),
+      rendered_brief: expect.stringContaining("doors"),
+      degraded: false,
+      degraded_reasons: [],
+    });
+    const result = await mcp.client.callTool({ name: "memories_search", arguments: { query: "hall nine" } });
+    const text = (result.content as { text: string }[])[0]?.text as string;
+    expect(text).not.toMatch(/null|tenant_id|agent_id/);
+    expect(JSON.parse(text)).toEqual(result.structuredContent);
+    expect(JSON.parse(text).results[0].memory).toMatchObject({ content: "Hall nine has two doors." });
+  });
+
   test("answer a bad argument with the envelope, an unknown name with the protocol's error", async () => {
     expect(await mcp.refused("memories_create", { ...MEMORY, type: "dream" })).toMatchObject({
       code: "validation_error",
@@ -144,13 +194,11 @@ describe("tools", () => {
       ],
     });
     const run = await mcp.call("runs_create", { goal: "g", steps: [{ step_key: "a" }] });
-    const done = { run_id: run.id, step_key: "a", evidence: "Seen." };
+    const done = { run_id: run.id, step_key: "a", proof: "Seen." };
     expect(await mcp.refused("runs_complete_step", done)).toMatchObject({
       code: "validation_failed",
-      message: expect.stringMatching(
-        /evidence is not a known field.*Allowed: run_id, .*what_makes_this_done/,
-      ),
-      details: { field: "evidence" },
+      message: expect.stringMatching(/proof is not a known field.*Allowed: run_id, .*what_makes_this_done/),
+      details: { field: "proof" },
     });
     const { current_steps, ...rest } = await mcp.call("runs_position", { run_id: run.id });
     expect(JSON.stringify([current_steps, rest])).not.toContain('"completed"');
@@ -165,9 +213,9 @@ describe("tools", () => {
         details: { field, expected },
       });
     }
-    expect(await mcp.refused("handoffs_save", { name: "misplaced", next_action: "Ship it" })).toMatchObject({
+    expect(await mcp.refused("handoffs_save", { name: "misplaced", next_steps_of: "It" })).toMatchObject({
       code: "validation_failed",
-      details: { field: "next_action" },
+      details: { field: "next_steps_of" },
     });
     expect(await mcp.call("handoffs_list", { q: "misplaced" })).toEqual([]);
   });
@@ -181,7 +229,8 @@ describe("tools", () => {
       step_key: "a",
       assigned_user_id: null,
     });
-    expect(assigned_step).toMatchObject({ assigned_user_id: null });
+    expect(assigned_step).toMatchObject({ step_key: "a" });
+    expect(assigned_step).not.toHaveProperty("assigned_user_id");
   });
 
   test("carry a call with a key out once", async () => {

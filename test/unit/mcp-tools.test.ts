@@ -2,11 +2,17 @@ import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { operations } from "../../services/contracts.ts";
 import type { JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
+import { withoutAliases } from "../../services/edge/mcp/aliases.ts";
+import { compact, compactSchema, keptOf } from "../../services/edge/mcp/compact.ts";
+import { PRESETS } from "../../services/edge/mcp/presets.ts";
 import { withoutNulls } from "../../services/edge/mcp/schemas.ts";
-import { toolsOf } from "../../services/edge/mcp/tools.ts";
+import { choose, type OperationTool, toolsOf } from "../../services/edge/mcp/tools.ts";
 
-const all = [...toolsOf(operations).values()];
-const schemaOf = (name: string) => toolsOf(operations).get(name)?.tool.inputSchema as JsonSchema;
+const tools = toolsOf(operations);
+const all = [...tools.values()];
+const core = choose(tools, undefined);
+const toolOf = (name: string) => tools.get(name) as OperationTool;
+const schemaOf = (name: string) => toolOf(name).tool.inputSchema as JsonSchema;
 
 /** Whether a schema allows null anywhere but in required fields. */
 function hasNull({ required = [], properties = {}, ...rest }: JsonSchema): boolean {
@@ -41,12 +47,161 @@ describe("the tools", () => {
     expect(["object", "array"]).toContain(tool.outputSchema.type);
     expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
   });
+});
 
-  test("are no more than an agent can read", () => {
-    const shown = all.map(({ tool: { outputSchema: _, ...rest } }) => rest);
-    expect(JSON.stringify(shown).length).toBeLessThan(90_000);
+/** Of a list of tools, at four characters a token. */
+const tokens = (listed: readonly OperationTool[]) =>
+  Math.ceil(JSON.stringify(listed.map(({ brief }) => brief)).length / 4);
+
+describe("the presets", () => {
+  test("core is listed if nobody chooses, has about 20 tools and at most 6,000 tokens", () => {
+    expect(core).toMatchObject({ isBrief: true, callable: tools });
+    expect(core.listed.length).toBeGreaterThanOrEqual(18);
+    expect(core.listed.length).toBeLessThanOrEqual(22);
+    expect(tokens(core.listed)).toBeLessThanOrEqual(6_000);
+  });
+
+  test.each(core.listed.map(({ brief, op }) => [brief.name, brief, op] as const))(
+    "%s says when to use it, and describes every parameter without repeating a title",
+    (_, brief, op) => {
+      expect(brief.description).toMatch(/^(Use|Call) this /);
+      expect(undescribedIn(brief.inputSchema as JsonSchema)).toEqual([]);
+      expect(JSON.stringify(brief.inputSchema)).not.toMatch(/"(title":"|pattern|maxLength|examples)/);
+      for (const [name, { description = "" }] of Object.entries(brief.inputSchema.properties ?? {}) as [
+        string,
+        { description?: string },
+      ][])
+        expect(plain(description)).not.toBe(plain(name));
+      expect(brief.outputSchema).toBeUndefined();
+      expect(op.mcp).toBeTruthy();
+    },
+  );
+
+  test.each(Object.entries(PRESETS))("%s has tools, each of which can be called", (name) => {
+    const { listed, callable, isBrief } = choose(tools, name);
+    expect(listed.length).toBeGreaterThan(5);
+    expect([...callable.keys()]).toEqual(listed.map(({ tool }) => tool.name));
+    expect(isBrief).toBe(name !== "all");
+  });
+
+  test("join with domains and names, which are listed in full", () => {
+    const { listed, isBrief } = choose(tools, "core, documents,channels_list");
+    expect(isBrief).toBe(false);
+    const names = listed.map(({ tool }) => tool.name);
+    expect(names).toEqual(expect.arrayContaining(["events_publish", "documents_get", "channels_list"]));
+    expect(names).not.toContain("channels_create");
+    expect(() => choose(tools, "cores")).toThrow(/no preset, domain or tool is named cores/);
   });
 });
+
+const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, "");
+
+/** Below lists only fields are described: the list says what its items are. */
+function undescribedIn({ properties = {}, items, anyOf = [] }: JsonSchema): string[] {
+  const own = Object.entries(properties).filter(([, field]) => !isDescribed(field));
+  const within = [...Object.values(properties), ...anyOf, ...(items ? [items] : [])];
+  return [...own.map(([name]) => name), ...within.flatMap(undescribedIn)];
+}
+
+describe("aliases", () => {
+  const given = (name: string, args: object) => withoutAliases(toolOf(name).op, schemaOf(name), { ...args });
+
+  test.each([
+    ["another word", "memories_search", { q: "terms" }, { query: "terms" }],
+    ["a single id for a list", "deliveries_ack", { delivery_id: "dlv_1" }, { delivery_ids: ["dlv_1"] }],
+    ["a nested field", "handoffs_save", { next_action: "Ship" }, { payload: { next_action: "Ship" } }],
+    [
+      "one beside others of its holder",
+      "handoffs_save",
+      { payload: { completed: "A" }, next_action: "Ship" },
+      { payload: { completed: "A", next_action: "Ship" } },
+    ],
+    ["one whose parameter is there", "memories_search", { query: "a", q: "b" }, { query: "a", q: "b" }],
+    [
+      "one whose holder is no object",
+      "handoffs_save",
+      { payload: "x", next_action: "y" },
+      { payload: "x", next_action: "y" },
+    ],
+  ])("%s", (_, name, args, expected) => {
+    expect(given(name, args)).toEqual(expected);
+  });
+
+  test("of every contract lead to a parameter, and are none themselves", () => {
+    for (const { op, tool } of all) {
+      const { aliases = {} } = typeof op.mcp === "object" ? op.mcp : {};
+      const { properties = {} } = tool.inputSchema as JsonSchema;
+      for (const [alias, path] of Object.entries(aliases)) {
+        expect(properties[alias]).toBeUndefined();
+        const [name = "", field] = path.split(".");
+        expect(properties[name]).toBeDefined();
+        if (field) expect(properties[name]?.properties?.[field]).toBeDefined();
+      }
+    }
+  });
+});
+
+describe("compact answers", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      tenant_id: { type: "string" },
+      rows: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            name: { type: "string" },
+            tags: { type: "array", items: { type: "string" } },
+            score: { type: "number" },
+            data: {},
+            other: { anyOf: [{ type: "string" }, { type: "null" }] },
+          },
+        },
+      },
+    },
+  } as JsonSchema;
+  const row = { name: "a", tags: [], score: 0.123456, data: { n: null, list: [] }, other: null, extra: null };
+
+  test("have no nulls, no empty lists in items, and round; what the schema leaves open stays", () => {
+    const answer = { tenant_id: "tn_1", rows: [row] };
+    const small = { name: "a", score: 0.123, data: { n: null, list: [] }, extra: null };
+    expect(compact(answer, keptOf(schema))).toEqual({ rows: [small] });
+    expect(compact({ rows: [] }, keptOf(schema))).toEqual({ rows: [] });
+  });
+
+  test("keep the paths that a contract names, and so does the schema", () => {
+    const kept = keptOf(schema, ["rows.name", "rows.data"]);
+    expect(compact({ tenant_id: "tn_1", rows: [row] }, kept)).toEqual({
+      rows: [{ name: "a", data: { n: null, list: [] }, extra: null }],
+    });
+    const { properties } = compactSchema(schema, kept);
+    expect(Object.keys(properties?.rows?.items?.properties ?? {})).toEqual(["name", "data"]);
+    expect(properties?.tenant_id).toBeUndefined();
+  });
+
+  test("of every contract that names paths have something at each", () => {
+    for (const { op, tool } of all) {
+      const { answers = [] } = typeof op.mcp === "object" ? op.mcp : {};
+      for (const path of answers)
+        expect([tool.name, path, at(tool.outputSchema as JsonSchema, path)]).toEqual([tool.name, path, true]);
+    }
+  });
+});
+
+function at(schema: JsonSchema, path: string): boolean {
+  const [name = "", ...rest] = path.split(".");
+  const parts = alternatives(schema);
+  const field = parts.map(({ properties }) => properties?.[name]).find(Boolean);
+  return field !== undefined && (rest.length === 0 || at(field, rest.join(".")));
+}
+
+/** With the items of lists. */
+const alternatives = (schema: JsonSchema): JsonSchema[] => [
+  schema,
+  ...(schema.anyOf ?? []).flatMap(alternatives),
+  ...(schema.items ? alternatives(schema.items) : []),
+];
 
 describe("nulls", () => {
   test.each([

@@ -11,7 +11,10 @@ export const mcp: Command = {
   takes: "",
   does: "Serves the Model Context Protocol on standard input and output, for clients that start their servers.",
   options: {
-    tools: { value: "NAMES", means: "only these domains or tools: memories,handoffs,events_publish" },
+    tools: {
+      value: "NAMES",
+      means: "presets (core, sense, remember, work, all), domains or tools, like core,documents",
+    },
   },
   as: ["agent"],
   run: (context) => new Bridge(context).run().finally(startHeartbeat(context)),

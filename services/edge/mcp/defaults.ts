@@ -1,34 +1,64 @@
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { hintsOf } from "./hints.ts";
+import type { Arguments } from "./request.ts";
 
 interface Default {
-  /** Appended to the tool's schema. */
-  description: string;
+  /** Returns the parameter's description in the tool. @param own that of the operation */
+  describe(own: string): string;
   /** Returns undefined if this caller has no default. @param key that makes a call safe to repeat */
-  value(caller: Caller, key: string | undefined): string | undefined;
+  value(caller: Caller, key: string | undefined, given: Arguments): string | undefined;
 }
 
 const OWN_AGENT: Default = {
-  description: "Default: the calling agent.",
+  describe: () => "Default: the calling agent.",
   value: (caller) => (caller.kind === "agent" ? caller.agent_id : undefined),
 };
 
 /** Attributes of every CloudEvent that a language model should not make up. */
 const EVENT: Record<string, Default> = {
-  specversion: { description: "Default: 1.0.", value: () => "1.0" },
+  specversion: { describe: () => "Default: 1.0.", value: () => "1.0" },
   id: {
-    description: "The deduplication key, unique within the tenant. Default: a new one.",
+    describe: () => "The deduplication key, unique within the tenant. Default: a new one.",
     value: (_, key) => key ?? newUuid(),
   },
   source: {
-    description: "The producing system. Default: the caller.",
+    describe: () => "The producing system. Default: the caller.",
     value: (caller) => `urn:sensorium:${caller.kind === "agent" ? caller.agent_id : caller.user_id}`,
   },
 };
 
+/** Texts begin with what they are about. */
+const TITLE: Default = {
+  describe: (own) => `${own} Default: the first line of \`content\`.`,
+  value: (_, __, { content }) => (typeof content === "string" ? firstLine(content) : undefined),
+};
+
+const TITLE_LENGTH = 120;
+
+function firstLine(text: string): string | undefined {
+  const line =
+    text
+      .trim()
+      .split("\n", 1)[0]
+      ?.replace(/^#+\s*/, "") ?? "";
+  if (line.length <= TITLE_LENGTH) return line || undefined;
+  const cut = line.slice(0, TITLE_LENGTH - 1);
+  return `${cut.slice(0, cut.lastIndexOf(" ") + 1 || undefined).trimEnd()}…`;
+}
+
 /** Returns the values that a tool fills in for required parameters. */
-export function defaultsOf({ consumes, path = {} }: Operation): Record<string, Default> {
+export function defaultsOf(op: Operation): Record<string, Default> {
+  const { consumes, path = {}, body = {} } = op;
   if (consumes === "cloudevents") return EVENT;
-  return "agent_id" in path ? { agent_id: OWN_AGENT } : {};
+  const fixed = Object.entries(hintsOf(op).defaults ?? {}).map(([name, value]): [string, Default] => [
+    name,
+    { describe: (own) => `${own} Default: ${value}.`, value: () => value },
+  ]);
+  return {
+    ...("agent_id" in path && { agent_id: OWN_AGENT }),
+    ...("title" in body && "content" in body && op.method === "POST" && { title: TITLE }),
+    ...Object.fromEntries(fixed),
+  };
 }

@@ -5,13 +5,17 @@ import type { StreamService } from "../gateway/exchange.ts";
 import { INFO } from "../gateway/openapi/components.ts";
 import type { Offer, Session } from "./session.ts";
 import { requireOneMessage, requireOwnOrigin, sendResponse, webRequest } from "./streamable-http.ts";
-import { choose, toolsOf } from "./tools.ts";
+import { type Choice, choose, type OperationTool, toolsOf } from "./tools.ts";
 
 interface Loaded {
   handler: McpHttpHandler;
   newSession(...of: ConstructorParameters<typeof Session>): Session;
-  offer: Offer;
+  offer: Omit<Offer, keyof Choice>;
+  all: ReadonlyMap<string, OperationTool>;
 }
+
+/** Chooses tools like the query, for clients with a fixed address. Other servers read it, too. */
+const TOOLS_HEADER = "x-mcp-tools";
 
 /**
  * The operations as tools of the Model Context Protocol: `POST /mcp`, one message each. Stateless between messages, so
@@ -35,9 +39,9 @@ export const mcpService: ServiceFactory = (runtime) => {
     const { req, res } = exchange;
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     requireOneMessage(message);
-    const { handler, offer, newSession } = await loaded();
-    const chosen = choose(offer.tools, tools as string | undefined);
-    const session = newSession({ ...offer, tools: chosen }, exchange, perform);
+    const { handler, offer, all, newSession } = await loaded();
+    const chosen = choose(all, (tools ?? req.headers[TOOLS_HEADER]) as string | undefined);
+    const session = newSession({ ...offer, ...chosen }, exchange, perform);
     const authInfo = { token: "", clientId: "", scopes: [], extra: { session } };
     const response = await handler.fetch(webRequest(req, res), { authInfo, parsedBody: message });
     if (ending.aborted) res.setHeader("Connection", "close");
@@ -63,9 +67,9 @@ async function load({ blobs, log }: Runtime): Promise<Loaded> {
     import("./session.ts"),
   ]);
   const { version } = INFO;
-  const offer = { operations, tools: toolsOf(operations), kinds: kindsOf(operations), blobs, version };
+  const offer = { operations, kinds: kindsOf(operations), blobs, version };
   const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.session as Session), {
     onerror: (err) => log.debug({ err }, "an MCP message was rejected"),
   });
-  return { handler, offer, newSession: (...of) => new Session(...of) };
+  return { handler, offer, all: toolsOf(operations), newSession: (...of) => new Session(...of) };
 }

@@ -4,6 +4,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { textOf } from "../gateway/answer/from-blob.ts";
 import { errorAnswer } from "../gateway/answer/respond.ts";
 import type { Answer } from "../gateway/exchange.ts";
+import { compact, type Kept } from "./compact.ts";
 
 /** Longer texts must use HTTP, which streams them: here a text is held in memory. */
 const LONGEST_TEXT = 8 * 1_048_576;
@@ -41,13 +42,17 @@ export function isJson({ type }: Text): boolean {
  * Formats an answer as a tool result: its text, and the value if it is JSON. An error is the service's envelope, as
  * text only: it matches no output schema, and clients (the official one of version 1) throw on a mismatch.
  *
+ * @param kept what of a value is given
  * @param remark additional text for the caller
  */
-export function toToolResult(answer: Text, remark?: string): CallToolResult {
+export function toToolResult(answer: Text, kept: Kept, remark?: string): CallToolResult {
   const { status, text } = answer;
-  const texts = [text || "Done.", ...(remark ? [remark] : [])];
-  const result: CallToolResult = { content: texts.map((each) => ({ type: "text", text: each })) };
-  if (status >= 400) return { ...result, isError: true };
-  if (text && isJson(answer)) result.structuredContent = JSON.parse(text);
-  return result;
+  const isValue = status < 400 && text !== "" && isJson(answer);
+  const value = isValue ? compact(JSON.parse(text), kept) : undefined;
+  const texts = [isValue ? JSON.stringify(value) : text || "Done.", ...(remark ? [remark] : [])];
+  return {
+    content: texts.map((each) => ({ type: "text", text: each })),
+    ...(isValue && { structuredContent: value as CallToolResult["structuredContent"] }),
+    ...(status >= 400 && { isError: true }),
+  };
 }

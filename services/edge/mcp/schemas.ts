@@ -20,17 +20,71 @@ export function inputSchema(op: Operation): Tool["inputSchema"] {
   // GET reads ignore unknown fields, like the query of a request. Nested objects reject unknown keys too, but stating
   // it for each costs tokens.
   const schema = plain(op.method === "GET" || whole ? object : { ...object, additionalProperties: false });
-  for (const [name, { description }] of Object.entries(defaults)) {
-    Object.assign(schema.properties?.[name] as JsonSchema, { description });
+  for (const [name, { describe }] of Object.entries(defaults)) {
+    const field = schema.properties?.[name] as JsonSchema;
+    field.description = describe(field.description as string);
   }
   return (op.method === "PATCH" ? schema : withoutNulledOptions(schema)) as Tool["inputSchema"];
 }
 
+/** Limits that the service checks anyway: a refusal names them. */
+const LIMITS = [
+  "pattern",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "contentEncoding",
+];
+
 /**
- * Builds the schema of a tool's `structuredContent`, structure only: the API reference describes the fields. Undefined
- * if the answer is, or may be, text.
+ * Returns the short form of a tool's input schema: the named parameters, or all, without limits and examples. A name may be
+ * an alias of a nested field.
  */
-export function outputSchema(op: Operation): Tool["outputSchema"] | undefined {
+export function brief(
+  schema: JsonSchema,
+  core: readonly string[] | undefined,
+  aliases: Record<string, string> = {},
+): Tool["inputSchema"] {
+  const { properties = {}, required = [] } = schema;
+  const names = core ?? Object.keys(properties);
+  const needed = (required as string[]).filter((name) => names.includes(name));
+  const listed = names.map((name) => [name, unlimited(fieldAt(schema, aliases[name] ?? name))]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(listed),
+    ...(needed.length && { required: needed }),
+  } as Tool["inputSchema"];
+}
+
+/** @throws Error if a contract names a parameter that it does not have */
+function fieldAt(schema: JsonSchema, path: string): JsonSchema {
+  const found = path
+    .split(".")
+    .reduce<JsonSchema | undefined>((part, name) => part?.properties?.[name], schema);
+  if (!found) throw new Error(`there is no parameter ${path}`);
+  return found;
+}
+
+function unlimited(schema: JsonSchema): JsonSchema {
+  const plainer = walk(schema, (part) => {
+    const kept = Object.entries(part).filter(([name]) => ![...LIMITS, "examples"].includes(name));
+    const { items, ...rest } = Object.fromEntries(kept) as JsonSchema;
+    if (!items) return rest;
+    // The list says what its items are.
+    const { description, ...item } = items;
+    return { ...rest, items: item };
+  });
+  return plainer;
+}
+
+/**
+ * Builds the schema of an operation's answer, structure only: the API reference describes the fields. Undefined if the
+ * answer is, or may be, text.
+ */
+export function answerSchema(op: Operation): JsonSchema | undefined {
   const results = Object.values(op.results);
   if (op.produces || op.alsoProduces || results.includes(null)) return undefined;
   const shapes = results.flatMap((schema) => alternatives(shape(schema as JsonSchema)));
@@ -38,7 +92,7 @@ export function outputSchema(op: Operation): Tool["outputSchema"] | undefined {
   // A list next to objects answers a batch, which no tool takes.
   const different = new Map((objects.length ? objects : shapes).map((each) => [JSON.stringify(each), each]));
   const [first, ...others] = different.values();
-  return (others.length ? { type: "object", anyOf: [...different.values()] } : first) as Tool["outputSchema"];
+  return others.length ? { type: "object", anyOf: [...different.values()] } : first;
 }
 
 function alternatives(schema: JsonSchema): JsonSchema[] {

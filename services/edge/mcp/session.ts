@@ -8,12 +8,11 @@ import type { Exchange, Perform } from "../gateway/exchange.ts";
 import { type Arguments, requestOf } from "./request.ts";
 import type { Kind } from "./resources.ts";
 import { type Text, whole } from "./results.ts";
-import { isOffered, type OperationTool } from "./tools.ts";
+import { type Choice, isOffered } from "./tools.ts";
 
 /** What MCP offers of this installation. */
-export interface Offer {
+export interface Offer extends Choice {
   operations: readonly Operation[];
-  tools: ReadonlyMap<string, OperationTool>;
   kinds: readonly Kind[];
   blobs: Blobs;
   version: string;

@@ -3,37 +3,65 @@ import type { Caller } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
+import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
-import { inputSchema, outputSchema } from "./schemas.ts";
+import type { JsonSchema } from "../gateway/openapi/schemas.ts";
+import { compactSchema, type Kept, keptOf } from "./compact.ts";
+import { hintsOf } from "./hints.ts";
+import { DEFAULT_PRESET, PRESETS } from "./presets.ts";
+import { answerSchema, brief, inputSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */
 export interface OperationTool {
   op: Operation;
+  /** With all parameters and the output schema. */
   tool: Tool;
+  /** As presets list it: the usual parameters, no limits of values and no output schema. */
+  brief: Tool;
+  /** What of an answer is given. */
+  kept: Kept;
+}
+
+/** The tools for a message. */
+export interface Choice {
+  /** Those that may be called. */
+  callable: ReadonlyMap<string, OperationTool>;
+  listed: readonly OperationTool[];
+  isBrief: boolean;
 }
 
 /** Returns the tools of all operations offered to agents, by name. Pure: equal contracts give equal tools. */
 export function toolsOf(operations: readonly Operation[]): ReadonlyMap<string, OperationTool> {
-  const tools = operations.filter(({ mcp }) => mcp).map((op) => ({ op, tool: describe(op) }));
+  const tools = operations.filter(({ mcp }) => mcp).map(describe);
   tools.sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
   return new Map(tools.map((each) => [each.tool.name, each]));
 }
 
-/** Returns the tools in `chosen`, by domain (`memories`) or by name (`memories_search`); all if it is absent. */
-export function choose(
-  tools: ReadonlyMap<string, OperationTool>,
-  chosen: string | undefined,
-): ReadonlyMap<string, OperationTool> {
-  if (chosen === undefined) return tools;
-  const names = chosen.split(",").map((name) => name.trim());
+/**
+ * Returns the tools in `chosen`, by preset (`remember`), domain (`memories`) or name (`memories_search`). Without a
+ * choice the default preset is listed, and all may be called.
+ *
+ * @throws Fault validation_failed for an unknown name
+ */
+export function choose(tools: ReadonlyMap<string, OperationTool>, chosen: string | undefined): Choice {
+  const names = (chosen ?? DEFAULT_PRESET).split(",").map((name) => name.trim());
   const unknown = names.find((name) => ![...tools.values()].some((tool) => isNamed(tool, name)));
   if (unknown !== undefined) throw noSuchTool(unknown, tools);
-  return new Map([...tools].filter(([, tool]) => names.some((name) => isNamed(tool, name))));
+  const listed = [...tools.values()].filter((tool) => names.some((name) => isNamed(tool, name)));
+  const callable = chosen === undefined ? tools : new Map(listed.map((each) => [each.tool.name, each]));
+  return { callable, listed, isBrief: names.every((name) => name in PRESETS && name !== "all") };
+}
+
+/** Returns the presets that contain a tool. */
+export function presetsOf(tool: OperationTool): string[] {
+  return Object.keys(PRESETS).filter((name) => isNamed(tool, name));
 }
 
 function isNamed({ op, tool }: OperationTool, name: string): boolean {
-  return tool.name === name || domainOf(op) === name;
+  if (name === "all") return true;
+  if (name === "core") return hintsOf(op).core !== undefined;
+  return tool.name === name || domainOf(op) === name || PRESETS[name]?.includes(domainOf(op)) === true;
 }
 
 function domainOf({ action }: Operation): string {
@@ -41,9 +69,11 @@ function domainOf({ action }: Operation): string {
 }
 
 /** Builds the message for an unknown tool; it lists the tools of the same domain, because names are easily confused. */
-export function noTool(name: string, tools: readonly Tool[]): string {
+export function noTool(name: string, names: readonly string[]): string {
   const [domain = ""] = name.split(/[_.]/);
-  const near = tools.filter((tool) => tool.name.startsWith(`${domain}_`)).map((tool) => tool.name);
+  const same = names.filter((each) => each.startsWith(`${domain}_`));
+  const guess = nearest(name, names);
+  const near = same.length ? same : guess?.close ? [guess.name] : [];
   return `You have no tool ${name}. ${near.length ? `Similar: ${near.join(", ")}.` : "tools/list returns the available ones."}`;
 }
 
@@ -70,13 +100,10 @@ export function ignoredOf({ op, tool }: OperationTool, given: object): string | 
 
 function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): Fault {
   const domains = [...new Set([...tools.values()].map(({ op }) => domainOf(op)))].sort();
-  const expected = `${domains.join(", ")}, or names of tools`;
-  const details = { field: "tools", value, expected, example: "memories,handoffs" };
-  return new Fault(
-    "validation_failed",
-    `tools: no domain or tool is named ${value}. Expected ${expected}.`,
-    details,
-  );
+  const expected = `${Object.keys(PRESETS).join(", ")}; ${domains.join(", ")}; or names of tools`;
+  const details = { field: "tools", value, expected, example: "core,documents" };
+  const message = `tools: no preset, domain or tool is named ${value}. Expected ${expected}.`;
+  return new Fault("validation_failed", message, details);
 }
 
 /** Whether an operation is listed for a caller, who may use it. */
@@ -91,19 +118,25 @@ export function isOffered(op: Operation, caller: Caller): boolean {
 }
 
 /** `memories.search` → `memories_search`: many clients accept no dot in a tool's name. */
-function describe(op: Operation): Tool {
-  const { summary, mcp } = op;
-  // Omit the summary, which is the title: clients send both to the model.
-  const description =
-    (typeof mcp === "object" ? mcp.description : undefined) ?? op.description ?? `${summary}.`;
-  const output = outputSchema(op);
-  return {
+function describe(op: Operation): OperationTool {
+  const { summary } = op;
+  const { description, core, aliases, answers } = hintsOf(op);
+  const answer = answerSchema(op);
+  const kept = answer ? keptOf(answer, answers) : true;
+  const input = inputSchema(op);
+  const tool: Tool = {
     name: op.action.replace(".", "_"),
     title: summary,
-    description,
-    inputSchema: inputSchema(op),
-    ...(output && { outputSchema: output }),
-    annotations: hints(op),
+    // Omit the summary, which is the title: clients send both to the model.
+    description: description ?? op.description ?? `${summary}.`,
+    inputSchema: input,
+    annotations: annotationsOf(op),
+  };
+  return {
+    op,
+    tool: { ...tool, ...(answer && { outputSchema: compactSchema(answer, kept) as Tool["outputSchema"] }) },
+    brief: { ...tool, inputSchema: brief(input as JsonSchema, core, aliases) },
+    kept,
   };
 }
 
@@ -111,8 +144,9 @@ function describe(op: Operation): Tool {
  * Returns the annotations by which a client decides whether to ask its user: derived from the method, unless the
  * contract overrides them.
  */
-function hints({ method, mcp, takes, reads }: Operation): Tool["annotations"] {
-  const given = typeof mcp === "object" ? mcp : {};
+function annotationsOf(op: Operation): Tool["annotations"] {
+  const { method, takes, reads } = op;
+  const given = hintsOf(op);
   const readOnlyHint = reads ?? (method === "GET" && !takes);
   return {
     readOnlyHint,

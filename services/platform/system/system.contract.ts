@@ -76,8 +76,10 @@ const protocol = {
   query: {
     tools: Type.Optional(
       Type.String({
-        description: "Tools to offer, as comma-separated domains or names. Default: all.",
-        examples: ["memories,handoffs,events_publish"],
+        description:
+          "Tools to offer, as comma-separated presets (core, sense, remember, work, all), domains or names. Default: " +
+          "core is listed, and all can be called. The header `X-MCP-Tools` does the same.",
+        examples: ["core,documents,channels_list"],
       }),
     ),
   },

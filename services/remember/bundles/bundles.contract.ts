@@ -93,8 +93,10 @@ export const assembleBundle = operation({
   errors: ["validation_error"],
   mcp: {
     description:
-      "Use this before starting a task. Returns the memories, outputs and own handoffs that match the query (without one, " +
-      "the latest), and a Markdown brief. `degraded`: a source was unavailable.",
+      "Use this before you start a task. Returns a brief in Markdown, `rendered_brief`, of the memories, outputs and own handoffs that match the query; without one, of the latest. `degraded`: a source was unavailable.",
+    core: ["query", "project_id"],
+    aliases: { q: "query", task: "query", project: "project_id" },
+    answers: ["id", "rendered_brief", "degraded", "degraded_reasons"],
   },
 });
 

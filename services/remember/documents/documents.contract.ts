@@ -306,7 +306,24 @@ export const searchDocuments = operation({
     }),
   },
   reads: true,
-  mcp: true,
+  mcp: {
+    description:
+      "Use this to find facts in uploaded documents. Returns the passages that match best in words or meaning, with the document and page.",
+    core: ["query", "limit"],
+    aliases: { q: "query", text: "query" },
+    answers: [
+      "results.chunk.text",
+      "results.chunk.page_number",
+      "results.document.document_id",
+      "results.document.filename",
+      "results.document.subject",
+      "results.score",
+      "no_match",
+      "degraded",
+      "degraded_reasons",
+      "plan",
+    ],
+  },
 });
 
 export const documentsOperations = [

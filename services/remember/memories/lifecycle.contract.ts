@@ -65,7 +65,11 @@ export const supersedeMemory = operation({
     200: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
   },
   errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
-  mcp: { destructive: true },
+  mcp: {
+    destructive: true,
+    core: ["id", "superseded_by_id"],
+    aliases: { memory_id: "id", superseded_by: "superseded_by_id" },
+  },
 });
 
 export const explainLineage = operation({

@@ -168,7 +168,21 @@ export const createMemory = operation({
   maxBody: MAX_BODY,
   results: { 201: Memory },
   errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
-  mcp: true,
+  mcp: {
+    description:
+      "Use this to keep a fact, decision or lesson for later. Only `content` is needed. It is found by memories_search at once. Returns its id.",
+    core: ["content", "title", "type", "scope", "tags", "project_id", "importance"],
+    aliases: {
+      text: "content",
+      memory: "content",
+      body: "content",
+      name: "title",
+      memory_type: "type",
+      project: "project_id",
+    },
+    defaults: { type: "semantic", scope: "agent" },
+    answers: ["id", "title", "type", "scope", "tags"],
+  },
 });
 
 export const createMemories = operation({

@@ -120,7 +120,36 @@ export const searchMemories = operation({
   },
   errors: ["validation_error"],
   reads: true,
-  mcp: true,
+  mcp: {
+    description:
+      "Use this before you answer or decide, to recall what is known. Returns the readable memories that match best in words or meaning, with their content. `degraded`: only words counted.",
+    core: ["query", "limit", "memory_types", "tags", "project_id", "scope"],
+    aliases: {
+      q: "query",
+      text: "query",
+      k: "limit",
+      top_k: "limit",
+      type: "memory_types",
+      types: "memory_types",
+      project: "project_id",
+    },
+    answers: [
+      "results.memory.id",
+      "results.memory.title",
+      "results.memory.content",
+      "results.memory.type",
+      "results.memory.scope",
+      "results.memory.tags",
+      "results.memory.source_url",
+      "results.memory.updated_at",
+      "results.score",
+      "no_match",
+      "degraded",
+      "degraded_reasons",
+      "originating_query_id",
+      "plan",
+    ],
+  },
 });
 
 export const memorySearchOperations = [searchMemories] as const;

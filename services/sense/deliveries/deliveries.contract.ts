@@ -73,7 +73,20 @@ export const poll = operation({
   results: { 200: Type.Object({ deliveries: Type.Array(DeliveryEvent), count: Type.Integer() }) },
   waits: true,
   takes: true,
-  mcp: { destructive: false, idempotent: false },
+  mcp: {
+    description:
+      "Use this to receive events. Returns deliveries, highest priority first; acknowledge each by its `id` before `lease_expires_at`, or it is redelivered.",
+    idempotent: false,
+    destructive: false,
+    core: ["limit", "wait"],
+    aliases: { wait_seconds: "wait", max: "limit" },
+    answers: [
+      "deliveries.id",
+      "deliveries.payload",
+      "deliveries.attempt_count",
+      "deliveries.lease_expires_at",
+    ],
+  },
 });
 
 export const ack = operation({
@@ -88,7 +101,11 @@ export const ack = operation({
   reserved: true,
   body: deliveryIds,
   results: { 200: Type.Object({ acknowledged: Type.Integer() }) },
-  mcp: { idempotent: true },
+  mcp: {
+    idempotent: true,
+    core: ["delivery_ids"],
+    aliases: { delivery_id: "delivery_ids", ids: "delivery_ids", id: "delivery_ids" },
+  },
 });
 
 export const nack = operation({
@@ -123,7 +140,10 @@ export const nack = operation({
       }),
     }),
   },
-  mcp: true,
+  mcp: {
+    core: ["delivery_ids", "reason", "delay_seconds"],
+    aliases: { delivery_id: "delivery_ids", ids: "delivery_ids", id: "delivery_ids", delay: "delay_seconds" },
+  },
 });
 
 export const extend = operation({
@@ -141,7 +161,11 @@ export const extend = operation({
     seconds: Type.Integer({ minimum: 1, maximum: 43_200, description: "Length of the lease from now." }),
   },
   results: { 200: Type.Object({ extended: Type.Integer() }) },
-  mcp: { idempotent: true },
+  mcp: {
+    idempotent: true,
+    core: ["delivery_ids", "seconds"],
+    aliases: { delivery_id: "delivery_ids", ids: "delivery_ids", id: "delivery_ids" },
+  },
 });
 
 export const stream = operation({

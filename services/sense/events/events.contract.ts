@@ -116,8 +116,9 @@ export const publishEvent = operation({
   errors: ["invalid_event", "payload_too_large", "unsupported_media_type", "service_unavailable"],
   mcp: {
     description:
-      "Use this to notify subscribed agents; `type` and `data` suffice. Returns `accepted` once the event is durable, or " +
-      "`duplicate` for a known `id`. The types `service.*` and `memory.cited` are reserved.",
+      "Use this to tell other agents that something happened. `type` and `data` suffice. Returns `accepted` once the event is stored, or `duplicate` for a known `id`. The types `service.*` and `memory.cited` are reserved.",
+    core: ["type", "data", "subject", "id"],
+    aliases: { event_type: "type", topic: "type", payload: "data", body: "data" },
   },
 });
 

@@ -68,7 +68,13 @@ export const createInterest = operation({
   body: newInterest,
   results: { 201: Interest },
   errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],
-  mcp: true,
+  mcp: {
+    description:
+      "Use this to receive events of a type from now on: deliveries_poll then returns those for which the filter is true.",
+    core: ["event_type", "filter_expression", "priority"],
+    aliases: { type: "event_type", topic: "event_type", filter: "filter_expression" },
+    answers: ["id", "event_type", "filter_expression", "priority"],
+  },
 });
 
 export const listInterests = operation({

@@ -35,7 +35,7 @@ const Payload = Type.Object(
   {
     completed: Type.Optional(Lines("Finished work.", "Schema migrated")),
     remaining: Type.Optional(Lines("Remaining work.", "Backfill of 2023")),
-    blockers: Type.Optional(Lines("Blockers.", "Access to the replica")),
+    blockers: Type.Optional(Lines("What keeps the work from going on.", "Access to the replica")),
     decisions: Type.Optional(
       nullable(Type.Array(Decision, { description: "Decisions with their reasons." })),
     ),
@@ -131,7 +131,35 @@ export const saveHandoff = operation({
   maxBody: MAX_BODY,
   results: { 200: Handoff, 201: Handoff },
   errors: ["validation_error", "conflict", "payload_too_large"],
-  mcp: { destructive: true },
+  mcp: {
+    description:
+      "Call this before you stop, so that you or another agent can continue the work in a later session. Saving the same name again overwrites it. Kept for 30 days after it was last saved or resumed.",
+    destructive: true,
+    core: [
+      "name",
+      "summary",
+      "next_action",
+      "completed",
+      "remaining",
+      "blockers",
+      "decisions",
+      "rejected_options",
+      "context_notes",
+    ],
+    aliases: {
+      title: "name",
+      next_action: "payload.next_action",
+      next_steps: "payload.next_action",
+      completed: "payload.completed",
+      remaining: "payload.remaining",
+      blockers: "payload.blockers",
+      decisions: "payload.decisions",
+      rejected_options: "payload.rejected_options",
+      context_notes: "payload.context_notes",
+      notes: "payload.context_notes",
+    },
+    answers: ["id", "name", "version_num", "expires_at"],
+  },
 });
 
 export const listHandoffs = operation({
@@ -191,7 +219,11 @@ export const resumeHandoff = operation({
   },
   alsoProduces: "text/markdown",
   errors: ["not_found"],
-  mcp: { idempotent: true },
+  mcp: {
+    idempotent: true,
+    core: ["query"],
+    aliases: { name: "query", q: "query", id: "query", handoff_id: "query" },
+  },
 });
 
 export const getHandoff = operation({

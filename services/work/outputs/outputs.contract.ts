@@ -150,8 +150,10 @@ export const saveOutput = operation({
   errors: ["validation_failed", "validation_error", "not_found", "conflict", "payload_too_large"],
   mcp: {
     description:
-      "Use this to keep a document. Stores the text byte for byte. With `output_id`, saves a new version: given fields " +
-      "replace the existing ones, and earlier versions do not change.",
+      "Use this to keep a finished text, such as a report. With `output_id`, saves a new version; earlier versions do not change. Returns its id and slug.",
+    core: ["body", "title", "output_id", "scope", "project_id", "change_note"],
+    aliases: { content: "body", text: "body", id: "output_id", project: "project_id" },
+    answers: ["id", "slug", "title", "scope", "current_version_num"],
   },
 });
 
@@ -216,7 +218,25 @@ export const getOutput = operation({
   fromBlob: { field: "body" },
   results: { 200: Output },
   errors: ["not_found"],
-  mcp: true,
+  mcp: {
+    description:
+      "Use this to get the whole text of an output. Returns its text, title and version; with `version`, those of that version.",
+    core: ["output_id", "version"],
+    aliases: { id: "output_id", slug: "output_id" },
+    answers: [
+      "id",
+      "slug",
+      "title",
+      "body",
+      "content_type",
+      "scope",
+      "project_id",
+      "current_version_num",
+      "metadata",
+      "superseded_by",
+      "updated_at",
+    ],
+  },
 });
 
 export const updateOutput = operation({

@@ -50,7 +50,22 @@ export const searchOutputs = operation({
   },
   errors: ["validation_error"],
   reads: true,
-  mcp: true,
+  mcp: {
+    description:
+      "Use this to find finished texts. Returns the readable outputs that match best in words or meaning, each with its best passage.",
+    core: ["query", "limit", "project_id"],
+    aliases: { q: "query", text: "query", project: "project_id" },
+    answers: [
+      "results.output.slug",
+      "results.output.title",
+      "results.output.updated_at",
+      "results.passage",
+      "results.score",
+      "no_match",
+      "degraded",
+      "degraded_reasons",
+    ],
+  },
 });
 
 export const outputSearchOperations = [searchOutputs] as const;

@@ -113,6 +113,18 @@ export const listRuns = operation({
   results: { 200: Type.Array(Run) },
   mcp: {
     description: `Use this to find a run to work on. Returns at most ${MOST_LISTED} per page, fewer if they are long: continue with \`offset\`.`,
+    core: ["status", "project_id", "limit"],
+    aliases: { project: "project_id" },
+    answers: [
+      "id",
+      "goal",
+      "status",
+      "project_id",
+      "updated_at",
+      "steps.step_key",
+      "steps.title",
+      "steps.status",
+    ],
   },
 });
 
@@ -147,7 +159,34 @@ export const runPosition = operation({
   path,
   results: { 200: Position },
   errors: ["not_found"],
-  mcp: true,
+  mcp: {
+    description:
+      "Use this to decide what to do next in a run. `my_next` is the step that the caller should do; `ready_steps` are all that can be started.",
+    core: ["run_id"],
+    aliases: { id: "run_id", run: "run_id" },
+    answers: [
+      "run.id",
+      "run.goal",
+      "run.status",
+      "run.success_criteria",
+      "run.steps.step_key",
+      "run.steps.title",
+      "run.steps.status",
+      "run.steps.instructions",
+      "my_next.step_key",
+      "my_next.title",
+      "my_next.why_ready",
+      "my_next.completion_criteria",
+      "my_next.open_attempts",
+      "ready_steps.step_key",
+      "ready_steps.title",
+      "blocked_steps.step_key",
+      "blocked_steps.waiting_on",
+      "last_completed.step_key",
+      "stale_steps.step_key",
+      "stale_steps.stale_reason",
+    ],
+  },
 });
 
 export const closeRun = operation({

@@ -36,7 +36,11 @@ export const startStep = operation({
   },
   results: { 201: Attempt },
   errors: ["not_found", "validation_error", "conflict", "step_not_ready", "business_rule_violation"],
-  mcp: true,
+  mcp: {
+    core: ["run_id", "step_key", "notes"],
+    aliases: { id: "run_id", run: "run_id", step: "step_key", key: "step_key" },
+    answers: ["id", "started_at", "notes", "warning", "specialist"],
+  },
 });
 
 export const completeStep = operation({
@@ -95,7 +99,30 @@ export const completeStep = operation({
     "step_not_ready",
     "business_rule_violation",
   ],
-  mcp: true,
+  mcp: {
+    description:
+      "Call this when a step is done. With `criterion_key`, attests one criterion; the last one completes the step. Returns the completed step, and the steps that are ready now.",
+    core: ["run_id", "step_key", "what_makes_this_done", "criterion_key"],
+    aliases: {
+      id: "run_id",
+      run: "run_id",
+      step: "step_key",
+      key: "step_key",
+      criterion: "criterion_key",
+      evidence: "what_makes_this_done",
+      notes: "what_makes_this_done",
+      note: "what_makes_this_done",
+    },
+    answers: [
+      "completed_step_key",
+      "completed_step.step_key",
+      "completed_step.status",
+      "completed_step.attested_criteria",
+      "newly_ready_steps.step_key",
+      "newly_ready_steps.title",
+      "run_completed",
+    ],
+  },
 });
 
 const decided = { run_id: Uuid("run"), run_goal: Type.String(), reason: Reason, record_id: Uuid("record") };
