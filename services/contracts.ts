@@ -30,7 +30,7 @@ import { agentDeliveriesOperations } from "./sense/deliveries/agent-deliveries.c
 import { deadLetterOperations } from "./sense/deliveries/dead-letters.contract.ts";
 import { deliveriesOperations } from "./sense/deliveries/deliveries.contract.ts";
 import { eventsOperations } from "./sense/events/events.contract.ts";
-import { ingestOperations } from "./sense/ingest/ingest.contract.ts";
+import { ingestOperations } from "./sense/ingest/receive.contract.ts";
 import { interestsOperations } from "./sense/interests/interests.contract.ts";
 import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
 import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";

@@ -106,6 +106,7 @@ export const CLUSTER = {
       "runs-position",
       "runs-refusals",
       "webhook-cloudevents",
+      "webhook-presets",
       "webhook-signatures",
     ],
     "filters, order and pages: test/suites/store": ["memories-list"],

@@ -540,7 +540,7 @@ export interface Api {
   ingest: {
     /** Create a webhook.
      *
-     * The signing secret is returned only here. A tenant has at most 50 webhooks.
+     * The signing secret is returned only here. A tenant has at most 50 webhooks. Test the mapping first: `POST /ingest/webhooks:test`.
      *
      * Needs the scope `admin`. */
     createWebhook: Call<IngestCreateWebhookParams, IngestCreateWebhookResult>;
@@ -566,19 +566,31 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     rotateWebhook: Call<IngestRotateWebhookParams, IngestRotateWebhookResult>;
-    /** Test a webhook's mapping with a payload.
+    /** Test a mapping before creating a webhook.
      *
-     * Returns the event that the mapping would produce, or the error. Publishes nothing and needs no signature.
+     * Returns the event that the mapping would produce, or the error. Saves and publishes nothing and needs no signature. A mapping that cannot work is refused as it would be when saved.
+     *
+     * Needs the scope `admin`. */
+    testMapping: Call<IngestTestMappingParams, IngestTestMappingResult>;
+    /** Test a webhook's mapping, or another one before saving it.
+     *
+     * Returns the event that the mapping would produce, or the error. Saves and publishes nothing and needs no signature. A mapping that cannot work is refused as it would be when saved.
      *
      * Needs the scope `admin`. */
     testWebhook: Call<IngestTestWebhookParams, IngestTestWebhookResult>;
+    /** List a webhook's last requests, newest first.
+     *
+     * Use this to see why a sender's requests are refused. The last 50, at most a second late; of more than 50 in a second only the last are kept. Without bodies and secrets. Requests refused with 429 for their address are not listed.
+     *
+     * Needs the scope `admin`. */
+    listRequests: Call<IngestListRequestsParams, IngestListRequestsResult>;
     /** Deliver a webhook from any source of the tenant.
      *
-     * Sign the request with the webhook's secret in one of three ways. `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and become dead letters. */
+     * Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and become dead letters. A webhook with a preset accepts the signature of its sender only; Slack is answered 200 and Twilio 204, as they expect. */
     receive: Call<IngestReceiveParams, IngestReceiveResult>;
     /** Deliver a webhook from one source.
      *
-     * Sign the request with the webhook's secret in one of three ways. `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and become dead letters. */
+     * Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and become dead letters. A webhook with a preset accepts the signature of its sender only; Slack is answered 200 and Twilio 204, as they expect. */
     receiveFrom: Call<IngestReceiveFromParams, IngestReceiveFromResult>;
     /** Request permission to deliver webhooks from any source of the tenant.
      *
@@ -2579,7 +2591,7 @@ export interface IngestCreateWebhookParams {
   name: string;
   /** Name of the sender: the second part of the event type, and the end of the webhook's URL. */
   source: string;
-  mapping: Mapping | "cloudevents";
+  mapping: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
   /** Signing secret, for senders that generate it themselves. Default: a new one. */
   signing_secret?: string;
 }
@@ -2591,7 +2603,7 @@ export interface IngestCreateWebhookResult {
   name: string;
   /** Name of the sender: the second part of the event type, and the end of the webhook's URL. */
   source: string;
-  mapping: Mapping | "cloudevents";
+  mapping: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
   url: string;
   created_at: string;
   updated_at: string;
@@ -2616,7 +2628,7 @@ export interface IngestUpdateWebhookParams {
   webhook_id: string;
   /** Display name. */
   name?: string;
-  mapping?: Mapping | "cloudevents";
+  mapping?: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
 }
 
 export type IngestUpdateWebhookResult = Webhook;
@@ -2641,18 +2653,45 @@ export interface IngestRotateWebhookResult {
   previous_ends_at: string;
 }
 
+export interface IngestTestMappingParams {
+  /** Name of the sender: the second part of the event type, and the end of the webhook's URL. */
+  source: string;
+  mapping: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
+  /** Body that the sender would send: JSON, or the text of a form if the header `Content-Type` names one. */
+  payload?: unknown;
+  /** Headers that the sender would send. */
+  headers?: Record<string, string>;
+}
+
+export interface IngestTestMappingResult {
+  event: CloudEvent | null;
+  error: string | null;
+}
+
 export interface IngestTestWebhookParams {
   /** Id of the webhook. */
   webhook_id: string;
-  /** Body that the sender would send. */
-  payload: unknown;
+  /** Body that the sender would send: JSON, or the text of a form if the header `Content-Type` names one. */
+  payload?: unknown;
   /** Headers that the sender would send. */
   headers?: Record<string, string>;
+  mapping?: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
+  /** Instead of a payload: one of the webhook's last requests, which was accepted, duplicate or dead-lettered. */
+  request_id?: string;
 }
 
 export interface IngestTestWebhookResult {
   event: CloudEvent | null;
   error: string | null;
+}
+
+export interface IngestListRequestsParams {
+  /** Id of the webhook. */
+  webhook_id: string;
+}
+
+export interface IngestListRequestsResult {
+  requests: Array<WebhookRequest>;
 }
 
 export interface IngestReceiveParams {
@@ -2662,9 +2701,11 @@ export interface IngestReceiveParams {
   raw: string;
   /** Headers of the request. */
   headers: Record<string, string>;
+  /** Path and query of the request, as received. */
+  target?: string;
 }
 
-export type IngestReceiveResult = WebhookResult | WebhookBatchResult;
+export type IngestReceiveResult = WebhookChallenge | WebhookResult | WebhookBatchResult | undefined;
 
 export interface IngestReceiveFromParams {
   /** Slug of the tenant. */
@@ -2675,9 +2716,11 @@ export interface IngestReceiveFromParams {
   raw: string;
   /** Headers of the request. */
   headers: Record<string, string>;
+  /** Path and query of the request, as received. */
+  target?: string;
 }
 
-export type IngestReceiveFromResult = WebhookResult | WebhookBatchResult;
+export type IngestReceiveFromResult = WebhookChallenge | WebhookResult | WebhookBatchResult | undefined;
 
 export interface IngestValidateParams {
   /** Slug of the tenant. */
@@ -2686,6 +2729,8 @@ export interface IngestValidateParams {
   raw: string;
   /** Headers of the request. */
   headers: Record<string, string>;
+  /** Path and query of the request, as received. */
+  target?: string;
 }
 
 export interface IngestValidateResult {
@@ -2702,6 +2747,8 @@ export interface IngestValidateForParams {
   raw: string;
   /** Headers of the request. */
   headers: Record<string, string>;
+  /** Path and query of the request, as received. */
+  target?: string;
 }
 
 export interface IngestValidateForResult {
@@ -5624,7 +5671,7 @@ export interface Webhook {
   name: string;
   /** Name of the sender: the second part of the event type, and the end of the webhook's URL. */
   source: string;
-  mapping: Mapping | "cloudevents";
+  mapping: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
   url: string;
   created_at: string;
   updated_at: string;
@@ -5632,6 +5679,27 @@ export interface Webhook {
 
 /** For batches: one per event, in order. */
 export type WebhookBatchResult = Array<WebhookResult>;
+
+/** To Slack: its challenge. Its other requests are answered with an empty text. */
+export interface WebhookChallenge {
+  challenge: string;
+}
+
+export interface WebhookRequest {
+  /** The `X-Request-Id` of the answer to the sender. */
+  request_id: string;
+  at: string;
+  /** `accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the address by Slack. `refused`: answered with an error, nothing was stored. */
+  outcome: "accepted" | "duplicate" | "dead_lettered" | "challenge" | "refused";
+  reason: string | null;
+  event_id: string | null;
+  dead_letter_id: string | null;
+  /** Events in the request: more than 1 in a batch of CloudEvents. */
+  events: number;
+  /** Bytes of the body. */
+  size: number;
+  signature: string | null;
+}
 
 export interface WebhookResult {
   event_id: string | null;

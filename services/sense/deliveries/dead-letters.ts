@@ -140,8 +140,17 @@ export class DeadLetters {
     return { id: row._id };
   }
 
+  /** Returns a payload that could not be mapped; undefined if it was discarded or replayed. */
+  async unmappedPayload(tenant_id: string, id: string): Promise<unknown> {
+    const json = (await this.#loadPayloads(tenant_id, [{ _id: id, event_id: null }])).get(id);
+    return json === undefined ? undefined : JSON.parse(json);
+  }
+
   /** Loads the payloads, as JSON text by row id, of rows that never were an event. */
-  async #loadPayloads(tenant_id: string, rows: DeliveryDoc[]): Promise<Map<string, string | undefined>> {
+  async #loadPayloads(
+    tenant_id: string,
+    rows: Pick<DeliveryDoc, "_id" | "event_id">[],
+  ): Promise<Map<string, string | undefined>> {
     const ids = rows.filter(({ event_id }) => event_id === null).map(({ _id }) => _id);
     if (ids.length === 0) return new Map();
     const options = { projection: { payload_json: 1 } };

@@ -181,6 +181,9 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
     ),
     /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(({ params }) => domain().deadLetters.add(params)),
+    unmapped_payload: idempotent<{ tenant_id: string; id: string }>(({ params: { tenant_id, id } }) =>
+      domain().deadLetters.unmappedPayload(tenant_id, id),
+    ),
   };
 }
 

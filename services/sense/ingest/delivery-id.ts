@@ -1,12 +1,14 @@
-import type { DeliveryHeaders, Signature } from "../../../connectors/webhook-signature.ts";
+import type { DeliveryHeaders } from "../../../connectors/webhook-schemes.ts";
+import type { Signature } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import { digestOf, type FirstIds } from "./first-ids.ts";
-import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
 import type { WebhookDoc } from "./ingest.model.ts";
+import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import { headerName } from "./mapping.ts";
-import { idOfSender } from "./webhooks.ts";
+import { ownIdOf } from "./preset-mapping.ts";
+import { PRESETS } from "./presets.ts";
 
 /** A delivery with a valid signature. */
 export interface Signed {
@@ -24,7 +26,7 @@ export interface Signed {
 export async function withFirstId(firstIds: FirstIds, signed: Signed): Promise<Signed> {
   const { webhook, signature, headers } = signed;
   const { mapping } = webhook;
-  const name = mapping === AS_CLOUDEVENTS ? "ce-id" : headerName(mapping.id);
+  const name = typeof mapping === "object" ? headerName(mapping.id) : mapping === AS_CLOUDEVENTS && "ce-id";
   const id = name && headers[name];
   if (!id || id === signature.id) return signed;
   return { ...signed, headers: { ...headers, [name]: await firstIdOf(firstIds, signed, id) } };
@@ -37,6 +39,7 @@ export async function defaultIdOf(
   ctx: Pick<Call, "call">,
   firstIds: FirstIds,
   signed: Signed,
+  payload: unknown,
   now: number,
 ): Promise<string> {
   const { tenant, webhook, signature, body, headers } = signed;
@@ -45,8 +48,26 @@ export async function defaultIdOf(
     const ce_id = `${webhook._id}:${id}`;
     return ctx.call<number | null, unknown>("events.accepted_at", { tenant_id: tenant.id, ce_id });
   };
-  const id = idOfSender(headers) ?? (await idOfBody(body, now, acceptedAt));
-  return webhook.mapping !== AS_CLOUDEVENTS && webhook.mapping.id ? id : firstIdOf(firstIds, signed, id);
+  const id = idOfSender(webhook, headers) ?? (await idOfBody(body, now, acceptedAt));
+  return namesId(webhook, payload) ? id : firstIdOf(firstIds, signed, id);
+}
+
+/** Returns the sender's id of a delivery, if any; it is the same for redeliveries. */
+export function idOfSender(
+  { mapping }: Pick<WebhookDoc, "mapping">,
+  headers: DeliveryHeaders,
+): string | null {
+  if (typeof mapping === "string" && mapping !== AS_CLOUDEVENTS) {
+    const { delivery } = PRESETS[mapping];
+    return (delivery && headers[delivery]) || null;
+  }
+  return headers["webhook-id"] || headers["svix-id"] || headers["x-github-delivery"] || null;
+}
+
+/** Whether the mapping takes the event's id from the delivery. */
+function namesId({ mapping }: WebhookDoc, payload: unknown): boolean {
+  if (typeof mapping === "object") return Boolean(mapping.id);
+  return mapping !== AS_CLOUDEVENTS && ownIdOf(mapping, payload) !== undefined;
 }
 
 function firstIdOf(

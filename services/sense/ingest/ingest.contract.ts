@@ -2,55 +2,10 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 import { CloudEvent } from "../events/events.contract.ts";
+import { REQUEST_OUTCOMES, Source, WebhookMapping } from "./mapping.contract.ts";
 
 const admin = { by: "any", scope: "admin" } as const;
 const path = { webhook_id: Id("whk") };
-
-const term = (description: string, example: string) =>
-  Type.String({ minLength: 1, maxLength: 300, description, examples: [example] });
-
-const optionalTerm = (description: string, example: string) =>
-  Type.Optional(nullable(term(description, example)));
-
-export const Source = term(
-  "Name of the sender: the second part of the event type, and the end of the webhook's URL.",
-  "github",
-);
-
-export const Mapping = Type.Object(
-  {
-    entity: term("Third part of the event type.", "issues"),
-    action: term("Fourth part of the event type.", "/action"),
-    id: optionalTerm(
-      "Id of the event. Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else a hash of the body. If " +
-        "the id is not signed, the same body keeps its first id for 24 hours.",
-      "/delivery/id",
-    ),
-    subject: optionalTerm("Subject of the event. Default: none.", "/repository/full_name"),
-    data: optionalTerm("Data of the event. Default: the whole payload.", "/payload"),
-  },
-  {
-    title: "Mapping",
-    additionalProperties: false,
-    description:
-      "Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload (`/issue/number`) or a header " +
-      "of the delivery (`header:X-GitHub-Event`). The event type is `com.<source>.<entity>.<action>` in lower case; " +
-      "each run of characters other than letters, digits, `_` and `-` within a part is replaced by `_`.",
-  },
-);
-
-/** Instead of a mapping: the deliveries are CloudEvents. */
-export const AS_CLOUDEVENTS = "cloudevents";
-
-export const WebhookMapping = Type.Union([
-  Mapping,
-  Type.Literal(AS_CLOUDEVENTS, {
-    description:
-      "`cloudevents`: the sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They pass " +
-      "unchanged, except that the webhook's id prefixes theirs: `whk_…:id`. Signatures cover the body only, not " +
-      "attributes in `ce-…` headers.",
-  }),
-]);
 
 const SigningSecret = Type.String({
   description: "Secret that signs the webhook's requests. Shown only once.",
@@ -85,7 +40,9 @@ export const createWebhook = operation({
   action: "ingest.create_webhook",
   route: "POST /ingest/webhooks",
   summary: "Create a webhook",
-  description: "The signing secret is returned only here. A tenant has at most 50 webhooks.",
+  description:
+    "The signing secret is returned only here. A tenant has at most 50 webhooks. Test the mapping first: " +
+    "`POST /ingest/webhooks:test`.",
   access: admin,
   body: { name: Name, source: Source, mapping: WebhookMapping, signing_secret: GivenSecret },
   results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
@@ -142,142 +99,115 @@ export const rotateWebhook = operation({
   secret: true,
 });
 
-export const testWebhook = operation({
-  action: "ingest.test_webhook",
-  route: "POST /ingest/webhooks/{webhook_id}:test",
-  summary: "Test a webhook's mapping with a payload",
-  description:
-    "Returns the event that the mapping would produce, or the error. Publishes nothing and needs no signature.",
-  access: admin,
-  path,
-  body: {
-    payload: Type.Unknown({
-      description: "Body that the sender would send.",
+const sample = {
+  payload: Type.Optional(
+    Type.Unknown({
+      description:
+        "Body that the sender would send: JSON, or the text of a form if the header `Content-Type` names one.",
       examples: [{ action: "opened", issue: { number: 12 } }],
     }),
-    headers: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
-        description: "Headers that the sender would send.",
-        examples: [{ "X-GitHub-Event": "issues" }],
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "Headers that the sender would send.",
+      examples: [{ "X-GitHub-Event": "issues" }],
+    }),
+  ),
+};
+
+const TestResult = Type.Object({
+  event: nullable(CloudEvent),
+  error: nullable(Type.String({ description: "The reason of the dead letter." })),
+});
+
+const testing = {
+  access: admin,
+  description:
+    "Returns the event that the mapping would produce, or the error. Saves and publishes nothing and needs no signature. " +
+    "A mapping that cannot work is refused as it would be when saved.",
+  results: { 200: TestResult },
+  reads: true,
+} as const;
+
+export const testMapping = operation({
+  ...testing,
+  action: "ingest.test_mapping",
+  route: "POST /ingest/webhooks:test",
+  summary: "Test a mapping before creating a webhook",
+  body: { source: Source, mapping: WebhookMapping, ...sample },
+  errors: ["validation_error"],
+});
+
+export const testWebhook = operation({
+  ...testing,
+  action: "ingest.test_webhook",
+  route: "POST /ingest/webhooks/{webhook_id}:test",
+  summary: "Test a webhook's mapping, or another one before saving it",
+  path,
+  body: {
+    ...sample,
+    mapping: Type.Optional(WebhookMapping),
+    request_id: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        description:
+          "Instead of a payload: one of the webhook's last requests, which was accepted, duplicate or dead-lettered.",
+        examples: ["req_5dHs0vXg2mYq8ZcB1kTe"],
       }),
     ),
   },
-  results: {
-    200: Type.Object({
-      event: nullable(CloudEvent),
-      error: nullable(Type.String({ description: "The reason of the dead letter." })),
+  errors: ["not_found", "validation_error"],
+});
+
+const WebhookRequest = Type.Object(
+  {
+    request_id: Type.String({
+      description: "The `X-Request-Id` of the answer to the sender.",
+      examples: ["req_5dHs0vXg2mYq8ZcB1kTe"],
     }),
+    at: Timestamp,
+    outcome: oneOf(REQUEST_OUTCOMES, {
+      description:
+        "`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the " +
+        "address by Slack. `refused`: answered with an error, nothing was stored.",
+    }),
+    reason: nullable(
+      Type.String({
+        description: "Why it was refused or dead-lettered.",
+        examples: ["signature does not match"],
+      }),
+    ),
+    event_id: nullable(Id("evt")),
+    dead_letter_id: nullable(Id("dlv")),
+    events: Type.Integer({ description: "Events in the request: more than 1 in a batch of CloudEvents." }),
+    size: Type.Integer({ description: "Bytes of the body." }),
+    signature: nullable(
+      Type.String({ description: "How it was signed; null if refused.", examples: ["github"] }),
+    ),
   },
-  reads: true,
+  { title: "WebhookRequest" },
+);
+
+export const listWebhookRequests = operation({
+  action: "ingest.list_requests",
+  route: "GET /ingest/webhooks/{webhook_id}/requests",
+  summary: "List a webhook's last requests, newest first",
+  description:
+    "Use this to see why a sender's requests are refused. The last 50, at most a second late; of more than 50 in a second " +
+    "only the last are kept. Without bodies and secrets. Requests refused with 429 for their address are not listed.",
+  access: admin,
+  path,
+  results: { 200: Type.Object({ requests: Type.Array(WebhookRequest) }) },
   errors: ["not_found"],
 });
 
-const WebhookResult = Type.Object(
-  {
-    event_id: nullable(Type.String({ description: "Null if dead-lettered." })),
-    status: oneOf(["accepted", "duplicate", "dead_lettered"]),
-  },
-  { title: "WebhookResult" },
-);
-
-const WebhookBatchResult = Type.Array(WebhookResult, {
-  title: "WebhookBatchResult",
-  description: "For batches: one per event, in order.",
-});
-
-const TenantSlug = Type.String({ description: "Slug of the tenant." });
-const WebhookSource = Type.String({ description: "`source` of the webhook." });
-
-const receiving = {
-  root: true,
-  access: { by: "public" },
-  consumes: "raw",
-  results: {
-    202: Type.Union([WebhookResult, WebhookBatchResult]),
-  },
-  errors: ["authentication_failed", "rate_limited", "business_rule_violation"],
-} as const;
-
-const signed =
-  "Sign the request with the webhook's secret in one of three ways. `X-Service-Signature` (or GitHub's " +
-  "`X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix " +
-  "`sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps " +
-  "may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that " +
-  "cannot be mapped are accepted and become dead letters.";
-
-/** The body and headers of the request, as the gateway reads them. */
-const delivery = {
-  raw: Type.String({ description: "Body in base64." }),
-  headers: Type.Record(Type.String(), Type.String(), { description: "Headers of the request." }),
-};
-
-export const receiveWebhook = operation({
-  ...receiving,
-  action: "ingest.receive",
-  route: "POST /w/{tenant_slug}",
-  summary: "Deliver a webhook from any source of the tenant",
-  description: signed,
-  path: { tenant_slug: TenantSlug },
-  body: delivery,
-  errors: [...receiving.errors],
-});
-
-export const receiveWebhookOf = operation({
-  ...receiving,
-  action: "ingest.receive_from",
-  route: "POST /w/{tenant_slug}/{source}",
-  summary: "Deliver a webhook from one source",
-  description: signed,
-  path: { tenant_slug: TenantSlug, source: WebhookSource },
-  body: delivery,
-  errors: [...receiving.errors],
-});
-
-const validating = {
-  root: true,
-  reads: true,
-  access: { by: "public" },
-  consumes: "raw",
-  maxBody: 8192,
-  description:
-    "The handshake of CloudEvents Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with " +
-    "`WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested " +
-    "`WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook exists, because deliveries must " +
-    "be signed anyway. `WebHook-Request-Callback` is ignored.",
-  body: delivery,
-  results: {
-    200: Type.Object({
-      allowed_origin: nullable(Type.String({ examples: ["eventemitter.example.com"] })),
-      allowed_rate: nullable(Type.String({ examples: ["120"] })),
-    }),
-  },
-} as const;
-
-export const validateWebhook = operation({
-  ...validating,
-  action: "ingest.validate",
-  summary: "Request permission to deliver webhooks from any source of the tenant",
-  route: "OPTIONS /w/{tenant_slug}",
-  path: { tenant_slug: TenantSlug },
-});
-
-export const validateWebhookOf = operation({
-  ...validating,
-  action: "ingest.validate_for",
-  summary: "Request permission to deliver webhooks from one source",
-  route: "OPTIONS /w/{tenant_slug}/{source}",
-  path: { tenant_slug: TenantSlug, source: WebhookSource },
-});
-
-export const ingestOperations = [
+export const webhookOperations = [
   createWebhook,
   listWebhooks,
   updateWebhook,
   deleteWebhook,
   rotateWebhook,
+  testMapping,
   testWebhook,
-  receiveWebhook,
-  receiveWebhookOf,
-  validateWebhook,
-  validateWebhookOf,
+  listWebhookRequests,
 ] as const;

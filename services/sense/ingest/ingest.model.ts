@@ -10,7 +10,7 @@ import {
   subdocuments,
   tenantSchema,
 } from "../../../storage/model.ts";
-import type { WebhookMapping } from "./ingest.contract.ts";
+import type { REQUEST_OUTCOMES, WebhookMapping } from "./mapping.contract.ts";
 
 /** A sender whose signed requests become events (spec: Events 3). */
 export interface WebhookDoc extends InferSchemaType<typeof webhooks> {}
@@ -40,3 +40,28 @@ const bodies = tenantSchema({
 bodies.index({ expires_at: 1 });
 
 export const WebhookBodyModel: Model<WebhookBodyDoc> = { name: "webhook_bodies", schema: bodies };
+
+/** The last requests of a webhook, oldest first. Its id is the webhook's. */
+export interface WebhookLogDoc extends InferSchemaType<typeof logs> {}
+
+const logs = tenantSchema({
+  requests: subdocuments({
+    request_id: string(),
+    at: date(),
+    outcome: string<(typeof REQUEST_OUTCOMES)[number]>(),
+    reason: nullable(string()),
+    event_id: nullable(string()),
+    dead_letter_id: nullable(string()),
+    events: number(),
+    size: number(),
+    signature: nullable(string()),
+    /** Without credentials; empty for a refused request. */
+    headers: mixed<Record<string, string>>(),
+    /** The payload is the event's data, the event itself, or lost but for a part. */
+    event_is: string<"data" | "payload" | "part">(),
+  }),
+});
+
+export type LoggedRequest = WebhookLogDoc["requests"][number];
+
+export const WebhookLogModel: Model<WebhookLogDoc> = { name: "webhook_logs", schema: logs };

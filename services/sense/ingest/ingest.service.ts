@@ -1,35 +1,45 @@
+import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./ingest.contract.ts";
-import { WebhookModel } from "./ingest.model.ts";
+import { WebhookLogModel, WebhookModel } from "./ingest.model.ts";
+import { MappingTests } from "./mapping-tests.ts";
+import * as receiving from "./receive.contract.ts";
 import { type Again, Receiver } from "./receive.ts";
+import { RequestLog } from "./request-log.ts";
 import { Webhooks } from "./webhooks.ts";
 
 const SWEEP_MS = 600_000;
 const SWEEP_FAILED = "ingest: old bodies could not be removed; the next sweep retries";
+const LOG_FAILED = "ingest: the last requests of webhooks could not be recorded; retried in 1 s";
 
 /** Receives other systems' webhooks over HTTP (spec: Events 3). */
 export const ingestService: ServiceFactory = (runtime) => {
   const rows = runtime.store.collection(WebhookModel);
-  const webhooks = new Webhooks(runtime, rows);
-  const receiver = new Receiver(runtime, rows);
+  const report = (err: unknown) => runtime.log.warn({ err }, LOG_FAILED);
+  const log = new RequestLog({ logs: runtime.store.collection(WebhookLogModel), webhooks: rows, report });
+  const webhooks = new Webhooks(runtime, rows, log);
+  const tests = new MappingTests(runtime, webhooks, log);
+  const receiver = new Receiver(runtime, rows, log);
   const sweep = new SharedLoop("sweep", () => receiver.firstIds.sweep(), SWEEP_MS, SWEEP_FAILED);
 
   return {
     name: "ingest",
-    mixins: [sweep.mixin],
+    mixins: [sweep.mixin, working(() => [log])],
     actions: {
       create_webhook: action(contract.createWebhook, (ctx) => webhooks.create(ctx)),
       list_webhooks: action(contract.listWebhooks, (ctx) => webhooks.list(ctx)),
       update_webhook: action(contract.updateWebhook, (ctx) => webhooks.update(ctx)),
       delete_webhook: action(contract.deleteWebhook, (ctx) => webhooks.delete(ctx)),
       rotate_webhook: action(contract.rotateWebhook, (ctx) => webhooks.rotate(ctx)),
-      test_webhook: action(contract.testWebhook, (ctx) => webhooks.test(ctx)),
+      test_mapping: action(contract.testMapping, (ctx) => tests.testMapping(ctx)),
+      test_webhook: action(contract.testWebhook, (ctx) => tests.test(ctx)),
+      list_requests: action(contract.listWebhookRequests, (ctx) => webhooks.requests(ctx)),
 
-      receive: action(contract.receiveWebhook, (ctx) => receiver.receive(ctx)),
-      receive_from: action(contract.receiveWebhookOf, (ctx) => receiver.receive(ctx)),
-      validate: action(contract.validateWebhook, (ctx) => receiver.permit(ctx)),
-      validate_for: action(contract.validateWebhookOf, (ctx) => receiver.permit(ctx)),
+      receive: action(receiving.receiveWebhook, (ctx) => receiver.receive(ctx)),
+      receive_from: action(receiving.receiveWebhookOf, (ctx) => receiver.receive(ctx)),
+      validate: action(receiving.validateWebhook, (ctx) => receiver.permit(ctx)),
+      validate_for: action(receiving.validateWebhookOf, (ctx) => receiver.permit(ctx)),
       map_again: idempotent<Again>((ctx) => receiver.mapAgain(ctx)),
     },
   };

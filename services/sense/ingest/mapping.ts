@@ -115,7 +115,7 @@ export function toTypePart(value: string): string {
   return /[\p{L}\p{N}]/u.test(folded) ? folded : "";
 }
 
-interface Delivery {
+export interface Delivery {
   payload: unknown;
   headers: Readonly<Record<string, string | undefined>>;
 }
@@ -129,9 +129,10 @@ interface Term {
 }
 
 /** A value is missing in this payload. */
-class MappingError extends Error {}
+export class MappingError extends Error {}
 
-function attempt(make: () => CloudEvent): Mapped {
+/** Returns what is thrown as the reason of the dead letter. */
+export function attempt(make: () => CloudEvent): Mapped {
   try {
     return { event: make() };
   } catch (err) {
@@ -168,7 +169,8 @@ function optional(field: string, text: string | null | undefined): Term | null {
   return text === undefined || text === null ? null : term(field, text);
 }
 
-function typePart(field: string, text: string): (delivery: Delivery) => string {
+/** Compiles a term that is a part of the event type. @throws Fault validation_error */
+export function typePart(field: string, text: string): (delivery: Delivery) => string {
   const from = term(field, text);
   if (from.literal) {
     const part = toTypePart(text);

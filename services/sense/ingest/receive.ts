@@ -1,6 +1,7 @@
-import { type DeliveryHeaders, type Signature, signatureOf } from "../../../connectors/webhook-signature.ts";
+import type { DeliveryHeaders, SignedRequest } from "../../../connectors/webhook-schemes.ts";
+import { type Signature, verify } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import { newSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -8,28 +9,30 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { BatchAnswer } from "../events/publish-answers.ts";
-import { readCloudEvents } from "./cloudevents.ts";
-import { defaultIdOf, type Signed, withFirstId } from "./delivery-id.ts";
-import { digestOf, FirstIds } from "./first-ids.ts";
+import { addressesOf } from "./addresses.ts";
+import { answerTo, challengeIn } from "./answers.ts";
+import type { Signed } from "./delivery-id.ts";
+import { FirstIds } from "./first-ids.ts";
 import { headersOf, permissionFor } from "./handshake.ts";
-import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
 import { WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
+import { Intake, receiptOf } from "./intake.ts";
 import { WebhookLimits } from "./limits.ts";
-import type { Mapped, Receipt } from "./mapping.ts";
-import { mappingError } from "./mapping-error.ts";
-import { type Read, readPayload } from "./payload.ts";
-import { MOST_WEBHOOKS, mappingOf, webhookPath } from "./webhooks.ts";
+import type { Mapped } from "./mapping.ts";
+import { refusedEntry, signedEntry } from "./request-entries.ts";
+import type { RequestLog } from "./request-log.ts";
+import { MOST_WEBHOOKS, mappingOf, schemesOf, webhookPath } from "./webhooks.ts";
 
 /** A tenant without webhooks: an unknown slug costs the same look-ups as a known one. */
 const NOBODY = "tn_";
 
-export interface Delivery {
+interface Delivery {
   tenant_slug: string;
   source?: string;
   /** The body in base64. */
   raw: string;
   headers: DeliveryHeaders;
+  /** Path and query. */
+  target?: string;
 }
 
 /** An unmapped payload as its dead letter stores it. */
@@ -43,22 +46,13 @@ export interface Again {
   received_at: number;
 }
 
-/** The answer to the sender for one event. */
-type Taken =
-  | { event_id: string; status: "accepted" | "duplicate" }
-  | { event_id: null; status: "dead_lettered" };
-
-/** A payload that is no event. */
-interface Refused {
-  error: string;
-  /** As its dead letter stores it. */
-  kept: unknown;
-  /** Absent if no other mapping could read it either. */
-  default_id?: string;
+/** A webhook whose secret did not sign a request, and why. */
+interface Refusal {
+  webhook: WebhookDoc;
+  reason: string;
 }
 
-/** A payload: an event to publish, or not. */
-type Entering = ({ event: unknown } & Omit<Refused, "error">) | Refused;
+type Found = { webhook: WebhookDoc; signature: Signature } | { refusals: Refusal[]; hashedBytes: number };
 
 /** Receives senders' deliveries: checks the signature, maps, publishes. */
 export class Receiver {
@@ -66,38 +60,44 @@ export class Receiver {
   readonly #runtime: Runtime;
   readonly #webhooks: TenantCollection<WebhookDoc>;
   readonly #limits: WebhookLimits;
+  readonly #intake: Intake;
+  readonly #log: RequestLog;
   readonly #decoy: string;
 
-  constructor(runtime: Runtime, webhooks: TenantCollection<WebhookDoc>) {
+  constructor(runtime: Runtime, webhooks: TenantCollection<WebhookDoc>, log: RequestLog) {
     const { store, config, windows, secrets } = runtime;
     this.firstIds = new FirstIds(store.collection(WebhookBodyModel), () => store.now());
     this.#runtime = runtime;
     this.#webhooks = webhooks;
     this.#limits = new WebhookLimits(config, windows);
+    this.#intake = new Intake(runtime, this.firstIds);
+    this.#log = log;
     this.#decoy = newSigningSecret(secrets);
   }
 
-  async receive(ctx: Call<Delivery>): Promise<Taken | Taken[]> {
+  async receive(ctx: Call<Delivery>) {
     const { tenant_slug, source = "", headers, raw } = ctx.params;
     const address = networkOf(ctx.meta.ip ?? "");
     const target = `${tenant_slug}/${source}`;
     this.#limits.check(address, target, Date.now());
     const body = Buffer.from(raw, "base64");
     const { tenant, candidates } = await this.#candidatesOf(ctx);
-    const { webhook, signature, hashedBytes } = this.#signerOf(candidates, body, headers);
-    if (!tenant || !webhook || !signature) {
-      this.#limits.refused(address, target, Date.now(), hashedBytes);
+    const found = this.#signerOf(candidates, {
+      body,
+      headers,
+      urls: addressesOf(ctx.params, this.#runtime.config),
+    });
+    if ("refusals" in found) {
+      this.#limits.refused(address, target, Date.now(), found.hashedBytes);
       metrics.webhooks.inc({ outcome: "refused" });
+      this.#logRefusals(ctx, found.refusals, body.length);
       throw new Fault(
         "authentication_failed",
         "The signature does not match any webhook at this address. Check the signing secret and the headers of the signature.",
       );
     }
-    await this.#limits.accept(tenant.id, Date.now());
-    await this.#runtime.usage.require(tenant.id, body.length);
-    const answer = await this.#enter(ctx, { tenant, webhook, signature, body, headers });
-    for (const { status } of [answer].flat()) metrics.webhooks.inc({ outcome: status });
-    return answer;
+    // Only an active tenant has candidates.
+    return this.#accept(ctx, { tenant: tenant as TenantState, ...found, body, headers });
   }
 
   /** Permits a sender to deliver. */
@@ -118,6 +118,26 @@ export class Receiver {
     return mappingOf(webhook)(payload, receiptOf({ tenant, webhook, headers }, default_id, received_at));
   }
 
+  /** Publishes a signed delivery and records the outcome. */
+  async #accept(ctx: Call, signed: Signed) {
+    const { tenant, webhook, body, signature } = signed;
+    const { request_id } = ctx.meta;
+    const at = new Date(this.#runtime.store.now());
+    try {
+      await this.#limits.accept(tenant.id, Date.now());
+      await this.#runtime.usage.require(tenant.id, body.length);
+      const challenge = challengeIn(signed);
+      const entered = challenge ? [] : await this.#intake.enter(ctx, signed);
+      for (const { status } of [entered].flat()) metrics.webhooks.inc({ outcome: status });
+      this.#log.add(ctx.broker, webhook, signedEntry(request_id, at, signed, [entered].flat()));
+      return answerTo(ctx, signature.scheme, challenge ?? entered);
+    } catch (err) {
+      const reason = isFault(err) ? err.message : "the service failed";
+      this.#log.add(ctx.broker, webhook, refusedEntry(request_id, at, reason, body.length));
+      throw err;
+    }
+  }
+
   /** Returns the registrations whose secrets may have signed a delivery. */
   async #candidatesOf(ctx: Call<Delivery>) {
     const { tenant_slug: slug, source } = ctx.params;
@@ -128,103 +148,32 @@ export class Receiver {
     return { tenant, candidates };
   }
 
-  /** Finds the registration whose secret signed, and returns how much was hashed for it. */
-  #signerOf(candidates: WebhookDoc[], body: Buffer, headers: DeliveryHeaders) {
+  /** Finds the registration whose secret signed; else returns why none did, and how much was hashed. */
+  #signerOf(candidates: WebhookDoc[], request: SignedRequest): Found {
     const { store, secrets } = this.#runtime;
     const now = store.now();
     let hashedBytes = 0;
-    let signature: Signature | null = null;
-    const webhook = candidates.find(({ _id, signing_secrets }) => {
+    const refusals: Refusal[] = [];
+    for (const webhook of candidates) {
+      const { _id, signing_secrets } = webhook;
       const plain = secretsAt(secrets, `webhooks/${_id}`, signing_secrets, now);
-      hashedBytes += plain.length * body.length;
-      signature = signatureOf(body, headers, plain, now);
-      return signature !== null;
-    });
+      hashedBytes += plain.length * request.body.length;
+      const verdict = verify(request, plain, now, schemesOf(webhook));
+      if ("signature" in verdict) return { webhook, signature: verdict.signature };
+      refusals.push({ webhook, reason: verdict.refused });
+    }
     // Without candidates, spend the time of a comparison all the same.
-    if (candidates.length === 0) signatureOf(body, headers, [this.#decoy], now);
-    return { webhook, signature: signature as Signature | null, hashedBytes };
+    if (candidates.length === 0) verify(request, [this.#decoy], now);
+    return { refusals, hashedBytes };
   }
 
-  /** Maps and publishes; returns the answer to the sender once it is durable. */
-  async #enter(ctx: Call, given: Signed): Promise<Taken | Taken[]> {
-    const signed = await withFirstId(this.firstIds, given);
-    const { webhook, body, headers } = signed;
-    const takesEvents = webhook.mapping === AS_CLOUDEVENTS;
-    const read = takesEvents ? readCloudEvents(body, headers) : readPayload(body, headers["content-type"]);
-    if (Array.isArray(read)) return this.#enterAll(ctx, signed, read);
-    const [taken] = await this.#enterAll(ctx, signed, [read]);
-    return taken as Taken;
+  /** Records why a request was refused, at the webhooks whose address it was sent to. */
+  #logRefusals(ctx: Call<Delivery>, refusals: Refusal[], size: number): void {
+    const { tenant_slug, source } = ctx.params;
+    const at = new Date(this.#runtime.store.now());
+    for (const { webhook, reason } of refusals) {
+      if (source === undefined && webhookPath(tenant_slug, webhook.source) !== `/w/${tenant_slug}`) continue;
+      this.#log.add(ctx.broker, webhook, refusedEntry(ctx.meta.request_id, at, reason, size));
+    }
   }
-
-  async #enterAll(ctx: Call, signed: Signed, reads: Read[]): Promise<Taken[]> {
-    const mapped: Entering[] = [];
-    for (const read of reads) mapped.push(await this.#map(ctx, signed, read));
-    const events = mapped.flatMap((each) => ("event" in each ? [each.event] : []));
-    const publish = { tenant_id: signed.tenant.id, publisher_id: null, events };
-    const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
-    let at = 0;
-    const entered = mapped.map((each) =>
-      "event" in each ? refusalOf(each, answers[at++] as BatchAnswer) : each,
-    );
-    return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
-  }
-
-  async #map(ctx: Call, signed: Signed, read: Read): Promise<Entering> {
-    if ("error" in read) return { error: read.error, kept: read.text };
-    const now = this.#runtime.store.now();
-    const takesEvents = signed.webhook.mapping === AS_CLOUDEVENTS;
-    const default_id = takesEvents ? "" : await defaultIdOf(ctx, this.firstIds, signed, now);
-    const mapped = mappingOf(signed.webhook)(read.payload, receiptOf(signed, default_id, now));
-    return { ...mapped, kept: read.payload, default_id };
-  }
-}
-
-function receiptOf(
-  { tenant, webhook, headers }: Pick<Signed, "tenant" | "webhook" | "headers">,
-  default_id: string,
-  now: number,
-): Receipt {
-  const ce_source = webhookPath(tenant.slug, webhook.source);
-  return { registration_id: webhook._id, default_id, ce_source, headers, now };
-}
-
-/** @param at its position in a batch */
-async function deadLetter(
-  ctx: Call,
-  { tenant, webhook, signature, body, headers }: Signed,
-  { error, kept, default_id }: Refused,
-  at: number,
-): Promise<Taken> {
-  const { _id: registration_id } = webhook;
-  const delivered = signature.id ?? digestOf(body);
-  await ctx.call("deliveries.dead_letter", {
-    tenant_id: tenant.id,
-    source: webhookPath(tenant.slug, webhook.source),
-    payload: kept,
-    reason: error,
-    dedupe: `${registration_id} ${delivered}${at ? ` ${at}` : ""}`,
-    ...(default_id !== undefined && {
-      origin: { inlet: "ingest", registration_id, default_id, headers: withoutSecrets(headers) },
-    }),
-  });
-  return { event_id: null, status: "dead_lettered" };
-}
-
-const SECRET = /^(?:proxy-)?authorization$|^cookie$|signature|token|secret|key/;
-
-/** Returns the headers of an unmapped delivery that another mapping may use: no credentials. */
-function withoutSecrets(headers: DeliveryHeaders): DeliveryHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET.test(name)));
-}
-
-/**
- * Returns the answer for an event; for a rejected one, the content of its dead letter. @throws Fault
- * service_unavailable
- */
-function refusalOf(entering: Omit<Refused, "error">, answer: BatchAnswer): Taken | Refused {
-  if (answer.status !== "rejected") return answer;
-  const { code, message } = answer.error;
-  // The sender repeats the whole batch then; accepted events of it are duplicates.
-  if (code === "internal_error") throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
-  return { ...entering, error: mappingError(answer.error) };
 }

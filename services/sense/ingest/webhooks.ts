@@ -1,3 +1,4 @@
+import type { SchemeName } from "../../../connectors/webhook-schemes.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
@@ -9,9 +10,13 @@ import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import * as contract from "./ingest.contract.ts";
+import type * as contract from "./ingest.contract.ts";
 import type { WebhookDoc } from "./ingest.model.ts";
+import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
+import { presetMapping } from "./preset-mapping.ts";
+import { PRESETS } from "./presets.ts";
+import { presentRequest, type RequestLog } from "./request-log.ts";
 
 /** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
 export const MOST_WEBHOOKS = 50;
@@ -20,10 +25,12 @@ export const MOST_WEBHOOKS = 50;
 export class Webhooks {
   readonly #runtime: Runtime;
   readonly #rows: TenantCollection<WebhookDoc>;
+  readonly #log: RequestLog;
 
-  constructor(runtime: Runtime, rows: TenantCollection<WebhookDoc>) {
+  constructor(runtime: Runtime, rows: TenantCollection<WebhookDoc>, log: RequestLog) {
     this.#runtime = runtime;
     this.#rows = rows;
+    this.#log = log;
   }
 
   async create(ctx: CallOf<typeof contract.createWebhook>) {
@@ -55,7 +62,7 @@ export class Webhooks {
 
   async update(ctx: CallOf<typeof contract.updateWebhook>) {
     const { webhook_id, name, mapping } = ctx.params;
-    const { tenant_id, source } = await this.#find(ctx);
+    const { tenant_id, source } = await this.find(ctx);
     if (mapping) mappingOf({ source, mapping });
     const $set = { ...defined({ name, mapping }), updated_at: this.#now() };
     const row = await this.#rows.update(tenant_id, { _id: webhook_id }, { $set });
@@ -65,6 +72,12 @@ export class Webhooks {
   async delete({ params: { webhook_id }, meta }: CallOf<typeof contract.deleteWebhook>) {
     const deleted = await this.#rows.delete(meta.caller.tenant_id, { _id: webhook_id });
     requireFound(deleted, "webhook", webhook_id);
+    await this.#log.delete(meta.caller.tenant_id, webhook_id);
+  }
+
+  async requests(ctx: CallOf<typeof contract.listWebhookRequests>) {
+    const { _id, tenant_id } = await this.find(ctx);
+    return { requests: (await this.#log.list(tenant_id, _id)).map(presentRequest) };
   }
 
   async rotate({ params, meta }: CallOf<typeof contract.rotateWebhook>) {
@@ -78,26 +91,11 @@ export class Webhooks {
     });
   }
 
-  async test(ctx: CallOf<typeof contract.testWebhook>) {
-    const { webhook_id, payload, headers: given = {} } = ctx.params;
-    const webhook = await this.#find(ctx);
-    const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]);
-    const headers: Record<string, string> = Object.fromEntries(named);
-    const mapped = mappingOf(webhook)(payload, {
-      registration_id: webhook_id,
-      default_id: idOfSender(headers) ?? "sha256:of-the-body",
-      ce_source: webhookPath(await slugOf(ctx), webhook.source),
-      headers,
-      now: this.#runtime.store.now(),
-    });
-    return { event: null, error: null, ...mapped };
-  }
-
   #now(): Date {
     return new Date(this.#runtime.store.now());
   }
 
-  async #find({ params: { webhook_id }, meta }: Call<{ webhook_id: string }>): Promise<WebhookDoc> {
+  async find({ params: { webhook_id }, meta }: Call<{ webhook_id: string }>): Promise<WebhookDoc> {
     const webhook = await this.#rows.findOne(meta.caller.tenant_id, { _id: webhook_id });
     return requireFound(webhook, "webhook", webhook_id);
   }
@@ -119,15 +117,16 @@ export function webhookPath(tenant_slug: string, source: string): string {
 
 /** @throws Fault validation_error for a mapping that cannot work. */
 export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
-  return mapping === contract.AS_CLOUDEVENTS ? mapCloudEvent : compileMapping({ source, ...mapping });
+  if (typeof mapping === "object") return compileMapping({ source, ...mapping });
+  return mapping === AS_CLOUDEVENTS ? mapCloudEvent : presetMapping(mapping, source);
 }
 
-/** Returns the sender's id of a delivery, if any; it is the same for redeliveries. */
-export function idOfSender(headers: Readonly<Record<string, string | undefined>>): string | null {
-  return headers["webhook-id"] || headers["svix-id"] || headers["x-github-delivery"] || null;
+/** Returns the signatures that a webhook accepts; undefined for all. */
+export function schemesOf({ mapping }: Pick<WebhookDoc, "mapping">): readonly SchemeName[] | undefined {
+  return typeof mapping === "string" && mapping !== AS_CLOUDEVENTS ? PRESETS[mapping].schemes : undefined;
 }
 
-async function slugOf(ctx: Call): Promise<string> {
+export async function slugOf(ctx: Call): Promise<string> {
   return ((await findTenant(ctx, ctx.meta.caller.tenant_id)) as TenantState).slug;
 }
 
@@ -136,7 +135,7 @@ function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string
     id: doc._id,
     name: doc.name,
     source: doc.source,
-    mapping: doc.mapping === contract.AS_CLOUDEVENTS ? doc.mapping : shownMapping(doc.mapping),
+    mapping: typeof doc.mapping === "object" ? shownMapping(doc.mapping) : doc.mapping,
     url: address.origin + webhookPath(address.tenant_slug, doc.source),
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),

@@ -5,7 +5,7 @@ import { oncePer } from "../../../../lib/once-per.ts";
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";
 import { headerText } from "../access/client.ts";
 import { isTokenRequest, readTokenRequest } from "../access/oauth.ts";
-import type { BodyReader, Exchange } from "../exchange.ts";
+import type { BodyReader, Exchange, GatewayRequest } from "../exchange.ts";
 import { maxBodyOf, readRaw } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import { readChunkedField } from "./chunked-list.ts";
@@ -58,5 +58,6 @@ function readBody(
 async function readDelivery({ op, req }: Exchange): Promise<Record<string, unknown>> {
   const raw = await readRaw(req, maxBodyOf(op));
   const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);
-  return { raw: raw.toString("base64"), headers: Object.fromEntries(headers) };
+  const target = (req as GatewayRequest).originalUrl;
+  return { raw: raw.toString("base64"), headers: Object.fromEntries(headers), ...(target && { target }) };
 }

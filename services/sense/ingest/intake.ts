@@ -1,0 +1,121 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { BatchAnswer } from "../events/publish-answers.ts";
+import { readCloudEvents } from "./cloudevents.ts";
+import { defaultIdOf, type Signed, withFirstId } from "./delivery-id.ts";
+import { digestOf, type FirstIds } from "./first-ids.ts";
+import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
+import type { Receipt } from "./mapping.ts";
+import { mappingError } from "./mapping-error.ts";
+import { type Read, readPayload } from "./payload.ts";
+import { withoutSecrets } from "./request-log.ts";
+import { mappingOf, webhookPath } from "./webhooks.ts";
+
+/** The outcome of one event of a request. */
+export type Entered =
+  | { event_id: string; status: "accepted" | "duplicate" }
+  | { event_id: null; status: "dead_lettered"; dead_letter_id: string; reason: string };
+
+/** A payload that is no event. */
+interface Refused {
+  error: string;
+  /** As its dead letter stores it. */
+  kept: unknown;
+  /** Absent if no other mapping could read it either. */
+  default_id?: string;
+}
+
+/** A payload: an event to publish, or not. */
+type Entering = ({ event: unknown } & Omit<Refused, "error">) | Refused;
+
+/** Maps signed deliveries and publishes them; what cannot be mapped becomes a dead letter. */
+export class Intake {
+  readonly #runtime: Runtime;
+  readonly #firstIds: FirstIds;
+
+  constructor(runtime: Runtime, firstIds: FirstIds) {
+    this.#runtime = runtime;
+    this.#firstIds = firstIds;
+  }
+
+  /** Returns the outcomes once they are durable: a list for a batch. */
+  async enter(ctx: Call, given: Signed): Promise<Entered | Entered[]> {
+    const signed = await withFirstId(this.#firstIds, given);
+    const read = readDelivery(signed);
+    if (Array.isArray(read)) return this.#enterAll(ctx, signed, read);
+    const [entered] = await this.#enterAll(ctx, signed, [read]);
+    return entered as Entered;
+  }
+
+  async #enterAll(ctx: Call, signed: Signed, reads: Read[]): Promise<Entered[]> {
+    const mapped: Entering[] = [];
+    for (const read of reads) mapped.push(await this.#map(ctx, signed, read));
+    const events = mapped.flatMap((each) => ("event" in each ? [each.event] : []));
+    const publish = { tenant_id: signed.tenant.id, publisher_id: null, events };
+    const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
+    let at = 0;
+    const entered = mapped.map((each) =>
+      "event" in each ? refusalOf(each, answers[at++] as BatchAnswer) : each,
+    );
+    return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
+  }
+
+  async #map(ctx: Call, signed: Signed, read: Read): Promise<Entering> {
+    if ("error" in read) return { error: read.error, kept: read.text };
+    const now = this.#runtime.store.now();
+    const takesEvents = signed.webhook.mapping === AS_CLOUDEVENTS;
+    const default_id = takesEvents ? "" : await defaultIdOf(ctx, this.#firstIds, signed, read.payload, now);
+    const mapped = mappingOf(signed.webhook)(read.payload, receiptOf(signed, default_id, now));
+    return { ...mapped, kept: read.payload, default_id };
+  }
+}
+
+/** Reads the body of a delivery; a list for a batch of CloudEvents. */
+export function readDelivery({ webhook, body, headers }: Pick<Signed, "webhook" | "body" | "headers">) {
+  const takesEvents = webhook.mapping === AS_CLOUDEVENTS;
+  return takesEvents ? readCloudEvents(body, headers) : readPayload(body, headers["content-type"]);
+}
+
+export function receiptOf(
+  { tenant, webhook, headers }: Pick<Signed, "tenant" | "webhook" | "headers">,
+  default_id: string,
+  now: number,
+): Receipt {
+  const ce_source = webhookPath(tenant.slug, webhook.source);
+  return { registration_id: webhook._id, default_id, ce_source, headers, now };
+}
+
+/** @param at its position in a batch */
+async function deadLetter(
+  ctx: Call,
+  { tenant, webhook, signature, body, headers }: Signed,
+  { error, kept, default_id }: Refused,
+  at: number,
+): Promise<Entered> {
+  const { _id: registration_id } = webhook;
+  const delivered = signature.id ?? digestOf(body);
+  const { id } = await ctx.call<{ id: string }, unknown>("deliveries.dead_letter", {
+    tenant_id: tenant.id,
+    source: webhookPath(tenant.slug, webhook.source),
+    payload: kept,
+    reason: error,
+    dedupe: `${registration_id} ${delivered}${at ? ` ${at}` : ""}`,
+    ...(default_id !== undefined && {
+      origin: { inlet: "ingest", registration_id, default_id, headers: withoutSecrets(headers) },
+    }),
+  });
+  return { event_id: null, status: "dead_lettered", dead_letter_id: id, reason: error };
+}
+
+/**
+ * Returns the answer for an event; for a rejected one, the content of its dead letter. @throws Fault
+ * service_unavailable
+ */
+function refusalOf(entering: Omit<Refused, "error">, answer: BatchAnswer): Entered | Refused {
+  if (answer.status !== "rejected") return answer;
+  const { code, message } = answer.error;
+  // The sender repeats the whole batch then; accepted events of it are duplicates.
+  if (code === "internal_error") throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
+  return { ...entering, error: mappingError(answer.error) };
+}

@@ -1,0 +1,120 @@
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { webhookOperations } from "./ingest.contract.ts";
+
+const WebhookResult = Type.Object(
+  {
+    event_id: nullable(Type.String({ description: "Null if dead-lettered." })),
+    status: oneOf(["accepted", "duplicate", "dead_lettered"]),
+  },
+  { title: "WebhookResult" },
+);
+
+const WebhookBatchResult = Type.Array(WebhookResult, {
+  title: "WebhookBatchResult",
+  description: "For batches: one per event, in order.",
+});
+
+const Challenge = Type.Object(
+  { challenge: Type.String() },
+  {
+    title: "WebhookChallenge",
+    description: "To Slack: its challenge. Its other requests are answered with an empty text.",
+  },
+);
+
+const TenantSlug = Type.String({ description: "Slug of the tenant." });
+const WebhookSource = Type.String({ description: "`source` of the webhook." });
+
+const receiving = {
+  root: true,
+  access: { by: "public" },
+  consumes: "raw",
+  results: {
+    200: Challenge,
+    202: Type.Union([WebhookResult, WebhookBatchResult]),
+    204: null,
+  },
+  errors: ["authentication_failed", "rate_limited", "business_rule_violation"],
+} as const;
+
+const signed =
+  "Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's " +
+  "`X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix " +
+  "`sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps " +
+  "may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that " +
+  "cannot be mapped are accepted and become dead letters. A webhook with a preset accepts the signature of its sender only; " +
+  "Slack is answered 200 and Twilio 204, as they expect.";
+
+/** The body and headers of the request, as the gateway reads them. */
+const delivery = {
+  raw: Type.String({ description: "Body in base64." }),
+  headers: Type.Record(Type.String(), Type.String(), { description: "Headers of the request." }),
+  target: Type.Optional(Type.String({ description: "Path and query of the request, as received." })),
+};
+
+export const receiveWebhook = operation({
+  ...receiving,
+  action: "ingest.receive",
+  route: "POST /w/{tenant_slug}",
+  summary: "Deliver a webhook from any source of the tenant",
+  description: signed,
+  path: { tenant_slug: TenantSlug },
+  body: delivery,
+  errors: [...receiving.errors],
+});
+
+export const receiveWebhookOf = operation({
+  ...receiving,
+  action: "ingest.receive_from",
+  route: "POST /w/{tenant_slug}/{source}",
+  summary: "Deliver a webhook from one source",
+  description: signed,
+  path: { tenant_slug: TenantSlug, source: WebhookSource },
+  body: delivery,
+  errors: [...receiving.errors],
+});
+
+const validating = {
+  root: true,
+  reads: true,
+  access: { by: "public" },
+  consumes: "raw",
+  maxBody: 8192,
+  description:
+    "The handshake of CloudEvents Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with " +
+    "`WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested " +
+    "`WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook exists, because deliveries must " +
+    "be signed anyway. `WebHook-Request-Callback` is ignored.",
+  body: delivery,
+  results: {
+    200: Type.Object({
+      allowed_origin: nullable(Type.String({ examples: ["eventemitter.example.com"] })),
+      allowed_rate: nullable(Type.String({ examples: ["120"] })),
+    }),
+  },
+} as const;
+
+export const validateWebhook = operation({
+  ...validating,
+  action: "ingest.validate",
+  summary: "Request permission to deliver webhooks from any source of the tenant",
+  route: "OPTIONS /w/{tenant_slug}",
+  path: { tenant_slug: TenantSlug },
+});
+
+export const validateWebhookOf = operation({
+  ...validating,
+  action: "ingest.validate_for",
+  summary: "Request permission to deliver webhooks from one source",
+  route: "OPTIONS /w/{tenant_slug}/{source}",
+  path: { tenant_slug: TenantSlug, source: WebhookSource },
+});
+
+export const ingestOperations = [
+  ...webhookOperations,
+  receiveWebhook,
+  receiveWebhookOf,
+  validateWebhook,
+  validateWebhookOf,
+] as const;

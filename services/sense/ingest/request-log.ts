@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceBroker } from "moleculer";
+import type { DeliveryHeaders } from "../../../connectors/webhook-schemes.ts";
+import { Loop } from "../../../mixins/loop.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
+import type { LoggedRequest, WebhookDoc, WebhookLogDoc } from "./ingest.model.ts";
+
+/** Requests kept for each webhook. */
+const KEPT = 50;
+const IDLE_MS = 60_000;
+/** Interval of writes under load: senders of refused requests cannot cause more than one write in it per webhook. */
+const BUSY_MS = 1000;
+/** Characters of the headers kept of a request. */
+const HEADERS_LENGTH = 1500;
+
+interface LogDeps {
+  logs: TenantCollection<WebhookLogDoc>;
+  webhooks: TenantCollection<WebhookDoc>;
+  report(err: unknown): void;
+}
+
+/** The webhook whose request it is. */
+type Of = Pick<WebhookDoc, "_id" | "tenant_id">;
+
+/** The last requests of each webhook. Gathered in memory and written once a second. */
+export class RequestLog {
+  readonly #deps: LogDeps;
+  readonly #loop: Loop;
+  readonly #ended = new AbortController();
+  #pending = new Map<string, { tenant_id: string; requests: LoggedRequest[] }>();
+  #broker: ServiceBroker | undefined;
+
+  constructor(deps: LogDeps) {
+    this.#deps = deps;
+    this.#loop = new Loop(() => this.#writeInTurn(), IDLE_MS, deps.report);
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#ended.abort();
+    await this.#loop.stop();
+    await this.#write().catch(this.#deps.report);
+  }
+
+  add(broker: ServiceBroker, { _id, tenant_id }: Of, request: LoggedRequest): void {
+    this.#broker = broker;
+    this.#keep(_id, tenant_id, [request]);
+    this.#loop.nudge();
+  }
+
+  /** Returns a webhook's requests, newest first. */
+  async list(tenant_id: string, webhook_id: string): Promise<LoggedRequest[]> {
+    const log = await this.#deps.logs.findOne(tenant_id, { _id: webhook_id });
+    return (log?.requests ?? []).toReversed();
+  }
+
+  async delete(tenant_id: string, webhook_id: string): Promise<void> {
+    this.#pending.delete(webhook_id);
+    await this.#deps.logs.delete(tenant_id, { _id: webhook_id });
+  }
+
+  #keep(_id: string, tenant_id: string, requests: LoggedRequest[]): void {
+    const known = this.#pending.get(_id)?.requests ?? [];
+    this.#pending.set(_id, { tenant_id, requests: [...known, ...requests].slice(-KEPT) });
+  }
+
+  async #writeInTurn(): Promise<boolean> {
+    if (this.#pending.size === 0) return false;
+    await this.#write();
+    await sleep(BUSY_MS, undefined, { signal: this.#ended.signal }).catch(() => {});
+    return this.#pending.size > 0;
+  }
+
+  async #write(): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = new Map();
+    const tenants = Map.groupBy(pending, ([, { tenant_id }]) => tenant_id);
+    try {
+      for (const [tenant_id, logs] of tenants) {
+        await this.#writeOf(
+          tenant_id,
+          logs.map(([_id, { requests }]) => [_id, requests] as const),
+        );
+        for (const [_id] of logs) pending.delete(_id);
+        if (this.#broker) tellLive(this.#broker, tenant_id, "ingest");
+      }
+    } catch (err) {
+      const newer = this.#pending;
+      this.#pending = pending;
+      for (const [_id, { tenant_id, requests }] of newer) this.#keep(_id, tenant_id, requests);
+      throw err;
+    }
+  }
+
+  async #writeOf(tenant_id: string, logs: (readonly [string, LoggedRequest[]])[]): Promise<void> {
+    const ids = { _id: { $in: logs.map(([_id]) => _id) } };
+    const rows = await this.#deps.webhooks.find(tenant_id, ids, { projection: { _id: 1 } });
+    const exist = new Set(rows.map(({ _id }) => _id));
+    await this.#deps.logs.upsert(
+      logs
+        .filter(([_id]) => exist.has(_id))
+        .map(([_id, requests]) => ({
+          filter: { _id, tenant_id },
+          update: { $push: { requests: { $each: requests, $slice: -KEPT } } },
+        })),
+    );
+  }
+}
+
+/** Returns an entry as callers see it. */
+export function presentRequest({ headers: _, event_is: __, at, ...entry }: LoggedRequest) {
+  return { ...entry, at: at.toISOString() };
+}
+
+const SECRET = /^(?:proxy-)?authorization$|^cookie$|signature|hmac|token|secret|key/;
+
+/** Returns the headers that another mapping may use: no credentials. */
+export function withoutSecrets(headers: DeliveryHeaders): DeliveryHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET.test(name)));
+}
+
+const COMMON =
+  /^(?:host|connection|accept|content-length|user-agent|forwarded|via|x-forwarded|x-real-ip|te$|trace)/;
+
+/** Returns the headers of a request that its log keeps, to try other mappings on: short, and no credentials. */
+export function loggedHeaders(headers: DeliveryHeaders): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let length = 0;
+  for (const [name, value = ""] of Object.entries(withoutSecrets(headers))) {
+    if (COMMON.test(name)) continue;
+    length += name.length + value.length;
+    if (length > HEADERS_LENGTH) break;
+    kept[name] = value;
+  }
+  return kept;
+}

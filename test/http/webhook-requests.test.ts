@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import {
+  deliver,
+  order,
+  type Registration,
+  register,
+  SHOP,
+  send,
+  serviceHeaders,
+  standardHeaders,
+} from "../support/webhooks.ts";
+
+let server: TestServer;
+let world: World;
+beforeAll(async () => {
+  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", WEBHOOK_REFUSALS_PER_MINUTE: "0" };
+  server = await startServer({ env });
+  world = await makeWorld(server, "acme");
+});
+afterAll(() => server?.stop());
+
+interface Logged {
+  request_id: string;
+  outcome: string;
+  reason: string | null;
+  event_id: string | null;
+  [field: string]: unknown;
+}
+
+const requestsOf = async ({ id }: Registration): Promise<Logged[]> =>
+  ok(await world.admin.get(`/ingest/webhooks/${id}/requests`)).requests;
+
+/** Waits for the log to have so many requests; gives them, oldest first. */
+async function logged(hook: Registration, count: number): Promise<Logged[]> {
+  let found: Logged[] = [];
+  await settle(async () => {
+    found = await requestsOf(hook);
+    return found.length >= count;
+  });
+  expect(found).toHaveLength(count);
+  return found.toReversed();
+}
+
+test("the log says what was done with each request, and why one was refused", async () => {
+  const hook = await register(world.admin, { ...SHOP, source: "logged" });
+  const body = order({ n: 1 });
+  const answer = await send(hook, body, { "X-Secret-Note": "nobody should see this" });
+  await send(hook, body);
+  await send(hook, '{"n": 2}');
+  await deliver(hook.url, body, serviceHeaders("whsec_wrong", body));
+  await deliver(hook.url, body, standardHeaders(hook.signing_secret, body, new Date(Date.now() - 400_000)));
+  await deliver(hook.url, "attack", {});
+
+  const requests = await logged(hook, 6);
+  const size = body.length;
+  const refused = { outcome: "refused", event_id: null, dead_letter_id: null, signature: null };
+  expect(requests).toMatchObject([
+    {
+      outcome: "accepted",
+      reason: null,
+      event_id: answer.body.event_id,
+      events: 1,
+      size,
+      signature: "service",
+    },
+    { outcome: "duplicate", reason: null, event_id: answer.body.event_id, size },
+    {
+      ...{
+        outcome: "dead_lettered",
+        reason: expect.stringMatching(/^mapping error: action: \/what is missing/),
+      },
+      ...{ event_id: null, dead_letter_id: expect.stringMatching(/^dlv_/) },
+    },
+    { ...refused, reason: "signature does not match", size },
+    { ...refused, reason: "timestamp too old: more than 5 minutes", size },
+    { ...refused, reason: "no signature", size: 6 },
+  ]);
+  expect(requests[0]?.request_id).toBe(answer.headers.get("x-request-id"));
+  const text = JSON.stringify(requests);
+  for (const secret of ["attack", "nobody should see", "whsec_", "paid"]) expect(text).not.toContain(secret);
+});
+
+test("the log keeps the last 50, however many are refused, and ends with its webhook", async () => {
+  const hook = await register(world.admin, { ...SHOP, source: "attacked" });
+  for (let n = 0; n < 120; n++) await deliver(hook.url, `${n}`, {});
+  await send(hook, order({ n: "last" }));
+  await settle(async () => (await requestsOf(hook))[0]?.outcome === "accepted");
+  const requests = await requestsOf(hook);
+  expect(requests).toHaveLength(50);
+  expect(new Set(requests.slice(1).map(({ outcome }) => outcome))).toEqual(new Set(["refused"]));
+  expect((await world.admin.del(`/ingest/webhooks/${hook.id}`)).status).toBe(204);
+  expect(await world.admin.get(`/ingest/webhooks/${hook.id}/requests`)).toMatchObject(
+    refusal(404, "not_found"),
+  );
+});
+
+test("a refused request to the address without a source is logged at webhooks with that address only", async () => {
+  const other = await makeWorld(server, "globex");
+  const named = await register(other.admin, { ...SHOP, source: "named" });
+  const any = await register(other.admin, { ...SHOP, source: "/shop" });
+  expect(any.url).toBe(`${server.root}/w/globex`);
+  await deliver(any.url, "{}", {});
+  const of = async ({ id }: Registration) =>
+    ok(await other.admin.get(`/ingest/webhooks/${id}/requests`)).requests;
+  await settle(async () => (await of(any)).length === 1);
+  expect(await of(named)).toEqual([]);
+});
+
+test("the log is for admins", async () => {
+  const hook = await register(world.admin, { ...SHOP, source: "guarded" });
+  const agent = await newAgent(server, world.admin);
+  expect(await agent.get(`/ingest/webhooks/${hook.id}/requests`)).toMatchObject(
+    refusal(403, "insufficient_scope", { required_scope: "admin" }),
+  );
+});
+
+test("a mapping is tried before a webhook exists, with the error that saving it would give", async () => {
+  const before = ok(await world.admin.get("/events?limit=1")).events[0]?.event_id;
+  const path = "/ingest/webhooks:test";
+  const { event } = ok(
+    await world.admin.post(path, {
+      ...{ source: "slack", mapping: "slack" },
+      ...{ payload: "command=%2Fdeploy&text=now&channel_id=C1" },
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    }),
+  );
+  expect(event).toMatchObject({
+    ...{ type: "com.slack.command.deploy", subject: "C1", source: "/w/acme/slack" },
+    data: { command: "/deploy", text: "now", channel_id: "C1" },
+  });
+  const own = { source: "shop", mapping: { entity: "order", action: "/what" } };
+  expect(ok(await world.admin.post(path, { ...own, payload: { what: 1 } })).event.type).toBe(
+    "com.shop.order.1",
+  );
+  expect(ok(await world.admin.post(path, { ...own, payload: {} }))).toEqual({
+    event: null,
+    error: "mapping error: action: /what is missing: expected a string or a number",
+  });
+  const wrong = { ...own, mapping: { entity: "/a~7", action: "x" }, payload: {} };
+  expect(await world.admin.post(path, wrong)).toMatchObject(
+    refusal(400, "validation_error", { field: "mapping.entity" }),
+  );
+  expect(await world.admin.post(path, own)).toMatchObject(
+    refusal(400, "validation_error", { field: "payload" }),
+  );
+  expect(ok(await world.admin.get("/events?limit=1")).events[0]?.event_id).toBe(before);
+});
+
+test("another mapping is tried on a request that came", async () => {
+  const hook = await register(world.admin, { ...SHOP, source: "tried" });
+  await send(hook, order({ n: "accepted", who: "u-1" }), { "X-Kind": "invoice" });
+  await send(hook, JSON.stringify({ n: "no action", who: "u-2" }), { "X-Kind": "refund" });
+  await deliver(hook.url, "{}", {});
+  const [accepted, dead, refused] = (await logged(hook, 3)).map(({ request_id }) => request_id);
+  const path = `/ingest/webhooks/${hook.id}:test`;
+  const mapping = { entity: "header:X-Kind", action: "seen", subject: "/who" };
+  const attempt = async (request_id = "") => ok(await world.admin.post(path, { request_id, mapping })).event;
+  expect(await attempt(accepted)).toMatchObject({ type: "com.tried.invoice.seen", subject: "u-1" });
+  expect(await attempt(dead)).toMatchObject({ type: "com.tried.refund.seen", subject: "u-2" });
+  // With the saved mapping it is still the same error.
+  expect(ok(await world.admin.post(path, { request_id: dead })).error).toMatch(/^mapping error: action/);
+  expect(await world.admin.post(path, { request_id: refused })).toMatchObject(
+    refusal(400, "validation_error", { field: "request_id" }),
+  );
+  expect(await world.admin.post(path, { request_id: "req_unknown" })).toMatchObject(
+    refusal(404, "not_found"),
+  );
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "@jest/globals";
+import { LinearWebhookClient } from "@linear/sdk/webhooks";
+import type { SchemeName } from "../../connectors/webhook-schemes.ts";
+import { verify } from "../../connectors/webhook-signature.ts";
+import { addressesOf } from "../../services/sense/ingest/addresses.ts";
+import {
+  gitlabRequest,
+  linearRequest,
+  type Sent,
+  sentryRequest,
+  shopifyRequest,
+  slackHeaders,
+  twilioForm,
+  twilioJson,
+} from "../support/senders.ts";
+
+const SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
+const NOW = Date.UTC(2026, 0, 31, 9, 30);
+const URL = "https://sensorium.example.com/w/acme/twilio";
+
+const lower = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+interface Changed {
+  secret?: string;
+  now?: number;
+  urls?: string[];
+  accepted?: SchemeName[];
+}
+
+function check(
+  { body, headers }: Sent,
+  { secret = SECRET, now = NOW, urls = [URL], accepted }: Changed = {},
+) {
+  const request = { body: Buffer.from(body), headers: lower(headers), urls };
+  const verdict = verify(request, [secret], now, accepted);
+  return "signature" in verdict ? verdict.signature : verdict.refused;
+}
+
+describe("Slack", () => {
+  // https://docs.slack.dev/authentication/verifying-requests-from-slack
+  const example = {
+    body:
+      "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&" +
+      "channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=" +
+      "https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&" +
+      "trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c",
+    headers: {
+      "X-Slack-Request-Timestamp": "1531420618",
+      "X-Slack-Signature": "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503",
+    },
+  };
+  const then = 1531420618_000;
+
+  test("signs as its documents show, within 5 minutes", () => {
+    expect(check(example, { now: then })).toEqual({ scheme: "slack", id: null });
+    expect(check(example, { now: then + 300_000 })).toEqual({ scheme: "slack", id: null });
+    expect(check(example, { now: then + 301_000 })).toBe("timestamp too old: more than 5 minutes");
+    expect(check(example, { now: then - 301_000 })).toBe("timestamp more than 5 minutes in the future");
+    expect(check(example, { now: then, secret: `${SECRET}0` })).toBe("signature does not match");
+    expect(check({ ...example, body: `${example.body}x` }, { now: then })).toBe("signature does not match");
+    const moved = { ...example.headers, "X-Slack-Request-Timestamp": "1531420619" };
+    expect(check({ ...example, headers: moved }, { now: then })).toBe("signature does not match");
+    const { "X-Slack-Signature": signature } = example.headers;
+    expect(check({ ...example, headers: { "X-Slack-Signature": signature } })).toBe("no timestamp");
+  });
+
+  test("is signed by the tests as by Slack", () => {
+    expect(slackHeaders(SECRET, example.body, then)).toEqual(example.headers);
+  });
+});
+
+describe("Twilio", () => {
+  // https://twilio-php-atbaker.readthedocs.io/en/latest/usage/validation.html and the tests of its libraries
+  const url = "https://mycompany.com/myapp.php?foo=1&bar=2";
+  const fields = {
+    ...{ CallSid: "CA1234567890ABCDE", Caller: "+14158675309", Digits: "1234" },
+    ...{ From: "+14158675309", To: "+18005551212" },
+  };
+  const example = {
+    body: String(new URLSearchParams(fields)),
+    headers: {
+      "Content-Type": "application/x-www-form-urlencoded; charset=utf-8",
+      "X-Twilio-Signature": "RSOYDt4T1cUTdK1PDd93/VVr8B8=",
+    },
+  };
+  const given = { secret: "12345", urls: [url] };
+  const valid = { scheme: "twilio", id: null };
+
+  test("signs the address and the sorted fields, as its documents show", () => {
+    expect(check(example, given)).toEqual(valid);
+    expect(check(example, { ...given, secret: "12346" })).toBe("signature does not match");
+    expect(check(example, { ...given, urls: [`${url}&a=1`] })).toBe("signature does not match");
+    expect(check({ ...example, body: `${example.body}&a=1` }, given)).toBe("signature does not match");
+    expect(check(example, { ...given, urls: [] })).toBe("signature does not match");
+    const signed = twilioForm("12345", url, fields).headers["X-Twilio-Signature"];
+    expect(signed).toBe(example.headers["X-Twilio-Signature"]);
+  });
+
+  test("may sign the address with its port or without", () => {
+    for (const [signed, known] of [
+      ["https://a.example:443/w/x", "https://a.example/w/x"],
+      ["https://a.example/w/x", "https://a.example:443/w/x"],
+      ["http://a.example:3000/w/x?y=1", "http://a.example:3000/w/x?y=1"],
+      ["https://a.example/w/x", "https://a.example:8443/w/x"],
+    ] as const)
+      expect(check(twilioForm(SECRET, signed, fields), { urls: [known] })).toEqual(valid);
+  });
+
+  test("signs a JSON body by its hash in the address", () => {
+    const sent = twilioJson(SECRET, URL, { a: 1 });
+    expect(check(sent, { urls: [sent.url] })).toEqual(valid);
+    expect(check({ ...sent, body: '{"a":2}' }, { urls: [sent.url] })).toBe(
+      "bodySHA256 does not match the body",
+    );
+    // Without the hash the signature would cover no body at all.
+    const bare = twilioForm(SECRET, URL, {});
+    const json = { body: '{"a":1}', headers: { ...bare.headers, "Content-Type": "application/json" } };
+    expect(check(json)).toBe("the signature does not cover the body: it is not a form");
+  });
+
+  test("a form is not parsed when it is larger than Twilio's", () => {
+    const large = twilioForm(SECRET, URL, { Body: "x".repeat(70_000) });
+    expect(check(large)).toBe("the form is larger than 65536 bytes");
+  });
+});
+
+test("Linear signs the body with its time, as its own client checks", () => {
+  const at = Date.now();
+  const sent = linearRequest(SECRET, { type: "Issue", action: "create" }, at);
+  const signature = sent.headers["Linear-Signature"] as string;
+  expect(new LinearWebhookClient(SECRET).verify(Buffer.from(sent.body), signature, at)).toBe(true);
+  expect(check(sent, { now: at })).toEqual({ scheme: "linear", id: null });
+  expect(check(sent, { now: at + 302_000 })).toBe("timestamp too old: more than 5 minutes");
+  expect(check(sent, { now: at, secret: "another-secret-0" })).toBe("signature does not match");
+  const timeless = JSON.stringify({ type: "Issue" });
+  const { headers } = { headers: { "Linear-Signature": linearSignature(timeless) } };
+  expect(check({ body: timeless, headers }, { now: at })).toBe("no timestamp");
+});
+
+const linearSignature = (body: string) =>
+  sentryRequest(SECRET, "", JSON.parse(body)).headers["Sentry-Hook-Signature"] as string;
+
+test("Shopify signs the body in base64, Sentry in hex", () => {
+  const shopify = shopifyRequest(SECRET, "orders/create", { id: 1 });
+  expect(check(shopify)).toEqual({ scheme: "shopify", id: null });
+  expect(check({ ...shopify, body: '{"id":2}' })).toBe("signature does not match");
+  const sentry = sentryRequest(SECRET, "issue", { action: "created" });
+  expect(check(sentry)).toEqual({ scheme: "sentry", id: null });
+  expect(check(sentry, { secret: "another-secret-0" })).toBe("signature does not match");
+});
+
+test("GitLab sends its secret token, and an id that is as trustworthy", () => {
+  const sent = gitlabRequest(SECRET, {});
+  expect(check(sent)).toEqual({ scheme: "gitlab_token", id: sent.headers["Idempotency-Key"] });
+  expect(check(sent, { secret: "another-secret-0" })).toBe("token does not match");
+  expect(check({ ...sent, headers: { "X-Gitlab-Token": "" } }, { secret: "x" })).toBe("token does not match");
+});
+
+test("a webhook may accept only some signatures", () => {
+  const sentry = sentryRequest(SECRET, "issue", {});
+  expect(check(sentry, { accepted: ["sentry"] })).toMatchObject({ scheme: "sentry" });
+  expect(check(sentry, { accepted: ["slack"] })).toBe("no X-Slack-Signature header");
+  expect(check(sentry, { accepted: ["standard_webhooks", "gitlab_token"] })).toBe(
+    "no webhook-signature or X-Gitlab-Token header",
+  );
+  expect(check({ body: "", headers: {} })).toBe("no signature");
+});
+
+test("the address that was signed is the public one, else what the request names", () => {
+  const target = "/w/acme/twilio?a=%27";
+  const headers = { host: "10.0.0.1:3000" };
+  expect(addressesOf({ headers, target }, { PUBLIC_URL: "https://a.example/" })).toEqual([
+    `https://a.example${target}`,
+  ]);
+  const none = { PUBLIC_URL: "" };
+  expect(addressesOf({ headers, target }, none)).toEqual([
+    `https://10.0.0.1:3000${target}`,
+    `http://10.0.0.1:3000${target}`,
+  ]);
+  const proxied = { ...headers, "x-forwarded-host": "b.example, c.example" };
+  expect(addressesOf({ headers: proxied, target }, none)[0]).toBe(`https://b.example${target}`);
+  expect(addressesOf({ headers }, none)).toEqual([]);
+});
