@@ -1,5 +1,6 @@
 import { compileFilter, FilterError } from "../filter/filter.ts";
 import { GLOB_BOUNDS, globError } from "../filter/glob-tokens.ts";
+import { explainOwnName, requirePossibleNames } from "../filter/names.ts";
 import { invalidValue } from "./faults.ts";
 import { Type } from "./type.ts";
 
@@ -29,14 +30,16 @@ export function checkGlob(field: string, glob: string): void {
   if (error) throw invalidValue(field, `${field}: ${error}.`, { value: glob });
 }
 
-/** Validates that a filter compiles. @throws Fault validation_error with `field` and `position`. */
+/** Validates that a filter compiles and reads nothing that no event can have. @throws Fault validation_error with `field` and `position`. */
 export function checkFilter(field: string, filter: string | null | undefined): void {
   if (filter === null || filter === undefined) return;
   try {
     compileFilter(filter);
+    requirePossibleNames(filter);
   } catch (err) {
     if (!(err instanceof FilterError)) throw err;
-    const details = { value: filter, position: err.position };
-    throw invalidValue(field, `${field}: ${err.message} (at position ${err.position}).`, details);
+    const { message, position } = explainOwnName(err, filter);
+    const details = { value: filter, position };
+    throw invalidValue(field, `${field}: ${message} (at position ${position}).`, details);
   }
 }

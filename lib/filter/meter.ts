@@ -38,7 +38,8 @@ export function* walk(node: CheckedNode): Generator<CheckedNode> {
   for (const child of operands(node)) yield* walk(child);
 }
 
-function operands(node: CheckedNode): CheckedNode[] {
+/** Returns the nodes directly below one. */
+export function operands(node: CheckedNode): CheckedNode[] {
   if (node.op === "value") return [];
   return [node.args].flat(3).filter((arg): arg is CheckedNode => typeof arg === "object" && arg !== null);
 }

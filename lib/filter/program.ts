@@ -80,6 +80,11 @@ export function compileProgram(expression: string): { program: Program; literals
 /** Shape → program. Filters hold on to their own program; a forgotten one is only no longer shared with new ones. */
 const programs = new LruMap<string, Program>(1000);
 
+/** Returns the syntax tree of an expression. @throws FilterError */
+export function treeOf(expression: string): CheckedNode {
+  return parse(expression).ast as unknown as CheckedNode;
+}
+
 function parse(expression: string): ParseResult {
   try {
     return environment.parse(expression);

@@ -188,6 +188,28 @@ describe("refusals change nothing", () => {
     expect(body.error.details).toMatchObject({ field: "filter_expression", position: 9 });
   });
 
+  test("a filter that reads what no event can have is refused with the name that was meant", async () => {
+    const filter_expression = "data.n > 0 && event.event_type == 'a'";
+    const refused = {
+      message:
+        "filter_expression: `event.event_type` is not a variable: attributes of an event have lower-case letters and digits. " +
+        "Did you mean `event.type`? (at position 14).",
+      details: { field: "filter_expression", value: filter_expression, position: 14 },
+    };
+    const candidate = { event_type: "a", filter_expression };
+    const { id } = ok(await agent.post(path(), { event_type: "com.renamed" }));
+    for (const { status, body } of [
+      await agent.post(path(), candidate),
+      await agent.post(`${path()}:test`, candidate),
+      await agent.patch(`${path()}/${id}`, { filter_expression }),
+    ])
+      expect([status, body.error]).toMatchObject([400, { code: "validation_error", ...refused }]);
+    // Extension attributes have any name of lower-case letters and digits.
+    const extension = { filter_expression: "event.subjct == 'a'" };
+    expect((await agent.patch(`${path()}/${id}`, extension)).status).toBe(200);
+    expect((await agent.del(`${path()}/${id}`)).status).toBe(204);
+  });
+
   test("the same type and filter twice is a conflict, by creating and by changing", async () => {
     const first = ok(await agent.post(path(), { event_type: "com.dup.x" }));
     const other = ok(await agent.post(path(), { event_type: "com.dup.x", filter_expression: "true" }));
@@ -279,6 +301,20 @@ test("a candidate is tried on the last events, and nothing is saved", async () =
   expect(results[1].error).toContain("n");
   expect([matched, tested]).toEqual([1, results.length]);
   expect(ok(await agent.get(interestsOf(agent))).total).toBe(0);
+});
+
+test("a dry run says which names no event of the type has", async () => {
+  await publish("hint-1", { type: "com.hint.x", subject: "s", data: { order: { total: 1 } } });
+  await publish("hint-2", { type: "com.hint.x", data: { order: { total: 2 } } });
+  const hints = async (filter_expression: string) => {
+    const candidate = { event_type: "com.hint.*", filter_expression };
+    return ok(await agent.post(`${interestsOf(agent)}:test`, candidate)).hints;
+  };
+  expect(await hints("total > 1 && subjct == 's'")).toEqual([
+    "None of the 2 events of this type has `total`. Did you mean `data.order.total`?",
+    "None of the 2 events of this type has `subjct`. Did you mean `event.subject`?",
+  ]);
+  expect(await hints("data.order.total > 1 || event.subject == 's'")).toEqual([]);
 });
 
 test("of large events a candidate is tried on fewer: they come in one message between nodes", async () => {

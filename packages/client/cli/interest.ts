@@ -51,7 +51,7 @@ async function tryOut(context: Context): Promise<void> {
   );
   context.print(
     result,
-    [`${result.matched} of the last ${result.tested} events match.`, ...lines].join("\n"),
+    [`${result.matched} of the last ${result.tested} events match.`, ...lines, ...result.hints].join("\n"),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { compileFilter, EventScope } from "../../../lib/filter/filter.ts";
+import { filterHints } from "./filter-hints.ts";
 import type { VERDICTS } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
 
@@ -21,9 +22,11 @@ export async function tryInterest(glob: string, filter: string | null, samples: 
   const results = [];
   const types = new MatchIndex([{ id: "candidate", kind: "interest", glob, priority: 0 }]);
   const predicate = filter === null ? null : compileFilter(filter);
+  const ofType: CloudEvent[] = [];
   for (const { event_id, envelope, accepted_at } of samples) {
     const event: CloudEvent = JSON.parse(envelope);
     const { reason, error } = verdict(event);
+    if (reason !== "type") ofType.push(event);
     const { type, source, subject = null } = event;
     const at = new Date(accepted_at).toISOString();
     const matches = reason === "match";
@@ -40,7 +43,9 @@ export async function tryInterest(glob: string, filter: string | null, samples: 
     // A costly filter on a large event may take a millisecond.
     await new Promise(setImmediate);
   }
-  return { tested: results.length, matched: results.filter(({ matches }) => matches).length, results };
+  const matched = results.filter(({ matches }) => matches).length;
+  const hints = filter === null ? [] : filterHints(filter, ofType);
+  return { tested: results.length, matched, hints, results };
 
   function verdict(event: CloudEvent): Verdict {
     if (types.match(event).matched.length === 0) return { reason: "type" };

@@ -47,7 +47,8 @@ export const Interest = Type.Object(
 );
 
 const FILTER_ERROR =
-  "A filter that does not compile is refused with `validation_error` and `details.position`.";
+  "A filter that does not compile, or that reads what no event can have (`event.event_type`), is refused with " +
+  "`validation_error` and `details.position`.";
 
 const newInterest = {
   event_type: TypeGlob,
@@ -156,6 +157,10 @@ export const testInterest = operation({
     200: Type.Object({
       tested: Type.Integer(),
       matched: Type.Integer(),
+      hints: Type.Array(Type.String(), {
+        description: "Names that the filter reads and none of the tested events of this type has.",
+        examples: [["None of the 12 events of this type has `total`. Did you mean `data.order.total`?"]],
+      }),
       results: Type.Array(
         Type.Object({
           event_id: Id("evt"),

@@ -1,4 +1,4 @@
-import { FlaskConical } from "lucide-react";
+import { CircleAlert, FlaskConical } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Agent, Interest, InterestsTestResult } from "../../../../client/index.ts";
 import { ApiError } from "../../../../client/index.ts";
@@ -141,6 +141,11 @@ function Tried({ test, result, disabled, service, onService }: TriedProps) {
           </span>
         )}
       </div>
+      {result?.hints.map((hint) => (
+        <p key={hint} className="notice warn">
+          <CircleAlert aria-hidden size={16} /> {hint}
+        </p>
+      ))}
       {result && result.tested > 0 && <Results results={result.results} />}
     </>
   );
