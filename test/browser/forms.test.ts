@@ -5,6 +5,7 @@ import { openSite } from "../support/browser.ts";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { deliver, send } from "../support/webhooks.ts";
 
 const site = await openSite();
 const { page, admin } = site;
@@ -101,46 +102,86 @@ test("an output is saved, gets a second version, is compared and exported", asyn
   expect(readFileSync(await file.path(), "utf8")).toBe("# Plan\n\n- two\n");
 });
 
-test("registers a webhook, tests and fixes its mapping, and rotates its secret", async () => {
+test("registers a webhook after a test of its mapping, changes the mapping, and rotates its secret", async () => {
   await site.go("/ingest");
   await site.button("Add webhook").click();
-  await site.inDialog("GitHub").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Test the mapping").click();
+  await site.inDialog("Test mapping").click();
+  await dialog.getByText('"type": "com.github.issues.opened"').waitFor();
   await site.inDialog("Add webhook").click();
   await page.getByText("GitHub added").waitFor();
-  await page
-    .getByRole("dialog")
+  await dialog
     .getByText(/^whsec_|^[\w-]{20,}$/)
     .first()
     .waitFor();
-  await page.getByRole("link", { name: "Test mapping" }).click();
+  await page.getByRole("link", { name: "Open webhook" }).click();
   await site.heading("GitHub").waitFor();
-  await site.button("Test saved mapping").click();
+  await site.button("Test mapping").click();
   await page.getByText('"type": "com.github.issues.opened"').waitFor();
   await page.getByLabel("Headers").fill("");
-  await site.button("Test saved mapping").click();
+  await site.button("Test mapping").click();
   await page.getByText(/The payload would be dead-lettered/).waitFor();
+  await page.getByLabel("Sender").selectOption("mapped");
   await page.getByLabel("Entity").fill("push");
+  await page.getByLabel("Action").fill("/a~7");
+  await site.button("Test mapping").click();
+  await page.getByText(/mapping.action: .* is not a JSON Pointer/).waitFor();
+  await page.getByLabel("Action").fill("/action");
+  await site.button("Test mapping").click();
+  await page.getByText('"type": "com.github.push.opened"').waitFor();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved. Applies to").waitFor();
-  await site.button("Test saved mapping").click();
-  await page.getByText('"type": "com.github.push.opened"').waitFor();
+  expect(ok(await admin.get("/ingest/webhooks")).webhooks).toContainEqual(
+    expect.objectContaining({ name: "GitHub", mapping: expect.objectContaining({ entity: "push" }) }),
+  );
   await site.button("Rotate secret").click();
   await site.inDialog("Rotate secret").click();
   await page.getByRole("dialog", { name: "New signing secret" }).waitFor();
 });
 
+test("a sender that generates its secret is registered with it", async () => {
+  await site.go("/ingest");
+  await site.button("Add webhook").click();
+  await page.getByLabel("Sender").selectOption("slack");
+  await page.getByLabel("Signing secret").fill("8f742231b10e8888abcd99yyyzzz85a5");
+  await site.inDialog("Add webhook").click();
+  await page.getByText("Slack added").waitFor();
+  expect(await page.getByText("8f742231b10e8888abcd99yyyzzz85a5").count()).toBe(0);
+  const { webhooks } = ok(await admin.get("/ingest/webhooks"));
+  expect(webhooks).toContainEqual(expect.objectContaining({ source: "slack", mapping: "slack" }));
+});
+
+test("a webhook shows its last requests as they come, and another mapping is tried on one", async () => {
+  const mapping = { entity: "order", action: "/action" };
+  const hook = ok(await admin.post("/ingest/webhooks", { name: "Shop", source: "shop", mapping }));
+  await site.go(`/ingest/webhooks/${hook.id}`);
+  await page.getByText("No requests yet").waitFor();
+  await send(hook, '{"action": "paid", "number": 7}');
+  await deliver(hook.url, "{}", { "X-Service-Signature": "wrong" });
+  const log = page.getByRole("region", { name: "Last requests" });
+  await log.getByText("Accepted").waitFor();
+  await log.getByText("signature does not match").waitFor();
+  await page.getByLabel("Request", { exact: true }).selectOption({ index: 1 });
+  await page.getByLabel("Entity").fill("/number");
+  await site.button("Test mapping").click();
+  await page.getByText('"type": "com.shop.7.paid"').waitFor();
+  await site.go("/ingest");
+  await page.getByRole("row", { name: /^Shop/ }).getByText("signature does not match").waitFor();
+});
+
 test("a webhook is changed to take CloudEvents, and is tried with one", async () => {
   const mapping = { entity: "order", action: "/action" };
-  const { id } = ok(await admin.post("/ingest/webhooks", { name: "Shop", source: "shop", mapping }));
+  const { id } = ok(await admin.post("/ingest/webhooks", { name: "Events", source: "events", mapping }));
   await site.go(`/ingest/webhooks/${id}`);
-  await page.getByLabel("Format").selectOption("cloudevents");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Saved. Applies to").waitFor();
-  await site.button("Test saved mapping").click();
+  await page.getByLabel("Sender").selectOption("cloudevents");
+  await site.button("Test mapping").click();
   await page
     .getByLabel("Resulting event", { exact: true })
     .getByText('"type": "com.example.order.placed"')
     .waitFor();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved. Applies to").waitFor();
   expect(ok(await admin.get("/ingest/webhooks")).webhooks).toContainEqual(
     expect.objectContaining({ id, mapping: "cloudevents" }),
   );

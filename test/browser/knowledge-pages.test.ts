@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { checkPage, openSite } from "../support/browser.ts";
 import { ok } from "../support/tenancy.ts";
+import { deliver, send } from "../support/webhooks.ts";
 
 const site = await openSite();
 const { page, admin } = site;
@@ -59,7 +60,13 @@ async function furnish(): Promise<void> {
   const mapping = { entity: "header:X-GitHub-Event", action: "/action" };
   const as_sent = { name: "Grid", source: "grid", mapping: "cloudevents" };
   ids.as_sent = ok(await admin.post("/ingest/webhooks", as_sent)).id;
-  ids.webhook = ok(await admin.post("/ingest/webhooks", { name: "GitHub", source: "github", mapping })).id;
+  const hook = ok(await admin.post("/ingest/webhooks", { name: "GitHub", source: "github", mapping }));
+  ids.webhook = hook.id;
+  await send(hook, '{"action": "opened"}', { "X-GitHub-Event": "issues" });
+  await send(hook, '{"zen": "Keep it."}', { "X-GitHub-Event": "ping" });
+  await deliver(hook.url, "{}", { "X-Hub-Signature-256": "sha256=wrong" });
+  const preset = { source: "slack", mapping: "slack", signing_secret: "8f742231b10e8888abcd" };
+  ids.preset = ok(await admin.post("/ingest/webhooks", { name: "Slack", ...preset })).id;
   ok(await admin.post("/teams", { name: "Billing" }));
   ok(await admin.post("/projects", { key: "apollo" }));
   const email = `${"somebody.with.a.long.address".repeat(2)}@a-long-domain.example`;
@@ -98,6 +105,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["output-versions", () => `/outputs/${ids.output}?tab=versions`],
   ["ingest", () => "/ingest"],
   ["webhook", () => `/ingest/webhooks/${ids.webhook}`],
+  ["webhook-preset", () => `/ingest/webhooks/${ids.preset}`],
   ["webhook-cloudevents", () => `/ingest/webhooks/${ids.as_sent}`],
   ["connectors", () => "/ingest?tab=connectors"],
   ["settings", () => "/settings"],

@@ -80,6 +80,8 @@ test("the log says what was done with each request, and why one was refused", as
     { ...refused, reason: "no signature", size: 6 },
   ]);
   expect(requests[0]?.request_id).toBe(answer.headers.get("x-request-id"));
+  const { webhooks } = ok(await world.admin.get("/ingest/webhooks"));
+  expect(webhooks.find(({ id }: Registration) => id === hook.id).last_request).toEqual(requests.at(-1));
   const text = JSON.stringify(requests);
   for (const secret of ["attack", "nobody should see", "whsec_", "paid"]) expect(text).not.toContain(secret);
 });

@@ -604,7 +604,7 @@ export interface Api {
   interests: {
     /** Create an interest.
      *
-     * Subscribes the agent to events whose type matches the glob and for which the filter is true. A filter that does not compile is refused with `validation_error` and `details.position`. The number of interests is limited (rule `interest_limit`).
+     * Subscribes the agent to events whose type matches the glob and for which the filter is true. A filter that does not compile, or that reads what no event can have (`event.event_type`), is refused with `validation_error` and `details.position`. The number of interests is limited (rule `interest_limit`).
      *
      * Needs the scope `receive`. */
     create: Call<InterestsCreateParams, InterestsCreateResult>;
@@ -620,7 +620,7 @@ export interface Api {
     get: Call<InterestsGetParams, InterestsGetResult>;
     /** Update an interest.
      *
-     * The change applies to events published after the response. A filter that does not compile is refused with `validation_error` and `details.position`.
+     * The change applies to events published after the response. A filter that does not compile, or that reads what no event can have (`event.event_type`), is refused with `validation_error` and `details.position`.
      *
      * Needs the scope `receive`. */
     update: Call<InterestsUpdateParams, InterestsUpdateResult>;
@@ -2605,6 +2605,7 @@ export interface IngestCreateWebhookResult {
   source: string;
   mapping: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
   url: string;
+  last_request: WebhookRequest | null;
   created_at: string;
   updated_at: string;
   /** Secret that signs the webhook's requests. Shown only once. */
@@ -2835,6 +2836,8 @@ export interface InterestsTestParams {
 export interface InterestsTestResult {
   tested: number;
   matched: number;
+  /** Names that the filter reads and none of the tested events of this type has. */
+  hints: Array<string>;
   /** Newest first. */
   results: Array<{
     /** Id of the event. */
@@ -5673,6 +5676,7 @@ export interface Webhook {
   source: string;
   mapping: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
   url: string;
+  last_request: WebhookRequest | null;
   created_at: string;
   updated_at: string;
 }

@@ -23,6 +23,35 @@ const GivenSecret = Type.Optional(
   }),
 );
 
+const WebhookRequest = Type.Object(
+  {
+    request_id: Type.String({
+      description: "The `X-Request-Id` of the answer to the sender.",
+      examples: ["req_5dHs0vXg2mYq8ZcB1kTe"],
+    }),
+    at: Timestamp,
+    outcome: oneOf(REQUEST_OUTCOMES, {
+      description:
+        "`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the " +
+        "address by Slack. `refused`: answered with an error, nothing was stored.",
+    }),
+    reason: nullable(
+      Type.String({
+        description: "Why it was refused or dead-lettered.",
+        examples: ["signature does not match"],
+      }),
+    ),
+    event_id: nullable(Id("evt")),
+    dead_letter_id: nullable(Id("dlv")),
+    events: Type.Integer({ description: "Events in the request: more than 1 in a batch of CloudEvents." }),
+    size: Type.Integer({ description: "Bytes of the body." }),
+    signature: nullable(
+      Type.String({ description: "How it was signed; null if refused.", examples: ["github"] }),
+    ),
+  },
+  { title: "WebhookRequest" },
+);
+
 export const Webhook = Type.Object(
   {
     id: Id("whk"),
@@ -30,6 +59,7 @@ export const Webhook = Type.Object(
     source: Source,
     mapping: WebhookMapping,
     url: Type.String({ format: "uri", examples: ["https://sensorium.example.com/w/acme/github"] }),
+    last_request: nullable(WebhookRequest),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -158,35 +188,6 @@ export const testWebhook = operation({
   },
   errors: ["not_found", "validation_error"],
 });
-
-const WebhookRequest = Type.Object(
-  {
-    request_id: Type.String({
-      description: "The `X-Request-Id` of the answer to the sender.",
-      examples: ["req_5dHs0vXg2mYq8ZcB1kTe"],
-    }),
-    at: Timestamp,
-    outcome: oneOf(REQUEST_OUTCOMES, {
-      description:
-        "`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the " +
-        "address by Slack. `refused`: answered with an error, nothing was stored.",
-    }),
-    reason: nullable(
-      Type.String({
-        description: "Why it was refused or dead-lettered.",
-        examples: ["signature does not match"],
-      }),
-    ),
-    event_id: nullable(Id("evt")),
-    dead_letter_id: nullable(Id("dlv")),
-    events: Type.Integer({ description: "Events in the request: more than 1 in a batch of CloudEvents." }),
-    size: Type.Integer({ description: "Bytes of the body." }),
-    signature: nullable(
-      Type.String({ description: "How it was signed; null if refused.", examples: ["github"] }),
-    ),
-  },
-  { title: "WebhookRequest" },
-);
 
 export const listWebhookRequests = operation({
   action: "ingest.list_requests",

@@ -58,6 +58,12 @@ export class RequestLog {
     return (log?.requests ?? []).toReversed();
   }
 
+  /** Returns the last request of each webhook that has had one, by the webhook's id. */
+  async latest(tenant_id: string, webhooks: readonly Of[]): Promise<Map<string, LoggedRequest>> {
+    const logs = await this.#deps.logs.find(tenant_id, { _id: { $in: webhooks.map(({ _id }) => _id) } });
+    return new Map(logs.map(({ _id, requests }) => [_id, requests.at(-1) as LoggedRequest]));
+  }
+
   async delete(tenant_id: string, webhook_id: string): Promise<void> {
     this.#pending.delete(webhook_id);
     await this.#deps.logs.delete(tenant_id, { _id: webhook_id });

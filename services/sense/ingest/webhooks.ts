@@ -11,7 +11,7 @@ import { originOf } from "../../identity/tenants/origin.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type * as contract from "./ingest.contract.ts";
-import type { WebhookDoc } from "./ingest.model.ts";
+import type { LoggedRequest, WebhookDoc } from "./ingest.model.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
 import { presetMapping } from "./preset-mapping.ts";
@@ -57,7 +57,8 @@ export class Webhooks {
       this.#rows.page(ctx.meta.caller.tenant_id, {}, { created_at: 1, _id: 1 }, ctx.params),
       this.#addressOf(ctx),
     ]);
-    return { webhooks: rows.map((row) => present(row, address)), total };
+    const last = await this.#log.latest(ctx.meta.caller.tenant_id, rows);
+    return { webhooks: rows.map((row) => present(row, address, last.get(row._id))), total };
   }
 
   async update(ctx: CallOf<typeof contract.updateWebhook>) {
@@ -65,8 +66,10 @@ export class Webhooks {
     const { tenant_id, source } = await this.find(ctx);
     if (mapping) mappingOf({ source, mapping });
     const $set = { ...defined({ name, mapping }), updated_at: this.#now() };
-    const row = await this.#rows.update(tenant_id, { _id: webhook_id }, { $set });
-    return present(requireFound(row, "webhook", webhook_id), await this.#addressOf(ctx));
+    const updated = await this.#rows.update(tenant_id, { _id: webhook_id }, { $set });
+    const row = requireFound(updated, "webhook", webhook_id);
+    const last = await this.#log.latest(tenant_id, [row]);
+    return present(row, await this.#addressOf(ctx), last.get(webhook_id));
   }
 
   async delete({ params: { webhook_id }, meta }: CallOf<typeof contract.deleteWebhook>) {
@@ -130,13 +133,14 @@ export async function slugOf(ctx: Call): Promise<string> {
   return ((await findTenant(ctx, ctx.meta.caller.tenant_id)) as TenantState).slug;
 }
 
-function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }) {
+function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }, last?: LoggedRequest) {
   return {
     id: doc._id,
     name: doc.name,
     source: doc.source,
     mapping: typeof doc.mapping === "object" ? shownMapping(doc.mapping) : doc.mapping,
     url: address.origin + webhookPath(address.tenant_slug, doc.source),
+    last_request: last ? presentRequest(last) : null,
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),
   };

@@ -1,30 +1,36 @@
 import type { Webhook } from "../../../../client/index.ts";
 import { SelectField } from "../../ui/field.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, typeOf } from "./mapping.tsx";
+import { type FormatName, SENDERS, senderOf } from "./senders.ts";
 
 const ID_DEFAULT =
   "Default: the sender's delivery ID. Without one, identical bodies within 24 hours are duplicates.";
-const AS_CLOUDEVENTS = "cloudevents";
 
 /** How a webhook's deliveries become events, as form values. */
-export type WebhookDraft = typeof emptyMapping | typeof AS_CLOUDEVENTS;
+export type WebhookDraft = typeof emptyMapping | FormatName;
 
 export function draftOfWebhook({ mapping }: Pick<Webhook, "mapping">): WebhookDraft {
-  return mapping === AS_CLOUDEVENTS ? mapping : draftOfMapping(mapping);
+  return typeof mapping === "string" ? mapping : draftOfMapping(mapping);
 }
 
 export function webhookMappingOf(draft: WebhookDraft): Webhook["mapping"] {
-  return draft === AS_CLOUDEVENTS ? draft : mappingOf(draft);
+  return typeof draft === "string" ? draft : mappingOf(draft);
 }
 
 /** Returns the event type of a webhook, with placeholders. */
 export function typeOfWebhook({ source, mapping }: Pick<Webhook, "source" | "mapping">): string {
-  return mapping === AS_CLOUDEVENTS ? "As sent" : typeOf(source, mapping);
+  if (mapping === "cloudevents") return "As sent";
+  return typeof mapping === "string" ? typesOf(source) : typeOf(source, mapping);
 }
 
-const KINDS = [
-  { value: "mapped", label: "JSON or forms, mapped to events" },
-  { value: AS_CLOUDEVENTS, label: "CloudEvents, unchanged" },
+/** The types of events of a preset, as a glob. */
+const typesOf = (source: string) => `com.${source || "source"}.*`;
+
+type Kind = FormatName | "mapped";
+const KINDS: { value: Kind; label: string }[] = [
+  ...Object.entries(SENDERS).map(([name, { title }]) => ({ value: name as Kind, label: title })),
+  { value: "mapped", label: "Other: JSON or forms, mapped to events" },
+  { value: "cloudevents", label: "Other: CloudEvents, unchanged" },
 ];
 
 interface Props {
@@ -34,15 +40,20 @@ interface Props {
 }
 
 export function WebhookMappingFields({ source, value, onChange }: Props) {
+  const sender = typeof value === "string" ? senderOf(value) : undefined;
   return (
     <>
       <SelectField
-        label="Format"
+        label="Sender"
         options={KINDS}
-        value={value === AS_CLOUDEVENTS ? value : "mapped"}
-        onChange={(kind) => onChange(kind === AS_CLOUDEVENTS ? kind : emptyMapping)}
+        value={typeof value === "string" ? value : "mapped"}
+        onChange={(kind) => onChange(kind === "mapped" ? emptyMapping : kind)}
+        hint={
+          sender &&
+          `Accepts only requests signed as ${sender.title} does. The types of its events are ${typesOf(source)}.`
+        }
       />
-      {value !== AS_CLOUDEVENTS && (
+      {typeof value !== "string" && (
         <MappingFields source={source} value={value} onChange={onChange} idDefault={ID_DEFAULT} />
       )}
     </>

@@ -4,7 +4,9 @@ import { useNavigate, useParams } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { dateTime } from "../../data/format.ts";
+import { useOnChange } from "../../data/live.ts";
 import { useDraft } from "../../data/use-draft.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,11 +19,12 @@ import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { Requests } from "./requests.tsx";
 import { TestMapping } from "./test-mapping.tsx";
 import { draftOfWebhook, WebhookMappingFields, webhookMappingOf } from "./webhook-mapping.tsx";
 import "./ingest.css";
 
-/** One webhook: its address, its mapping and a test. */
+/** One webhook: its address, its mapping with a test, and its last requests. */
 export function WebhookPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => find(id, signal), [id]);
@@ -50,10 +53,7 @@ export function WebhookPage() {
                 }}
               />
             </Card>
-            <div className="sides">
-              <Edit webhook={data} onSaved={loaded.set} />
-              <TestMapping key={typeof data.mapping} webhook={data} />
-            </div>
+            <Editor webhook={data} onSaved={loaded.set} />
           </div>
         )}
       </Load>
@@ -75,9 +75,13 @@ const whole = (webhook: Webhook): Webhook => ({
 
 const draftOf = (webhook: Webhook) => ({ name: webhook.name, mapping: draftOfWebhook(webhook) });
 
-function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
+function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
   const [before, setBefore] = useState(webhook);
   const [draft, field, change] = useDraft(draftOf(webhook));
+  const { id: webhook_id, source } = webhook;
+  const log = useLoad((signal) => api.ingest.listRequests({ webhook_id }, { signal }), [webhook_id]);
+  useOnChange("ingest", null, true, useReload(log));
+  const requests = log.data?.requests ?? [];
   const save = useFormTask(async () => {
     const webhooks = { get: async () => whole(await find(before.id)), update: api.ingest.updateWebhook };
     const wanted = { name: draft.name.trim(), mapping: webhookMappingOf(draft.mapping) };
@@ -91,12 +95,31 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
     toast({ title: "Saved. Applies to new deliveries." });
   });
   return (
-    <Card title="Mapping">
-      <Form task={save} submit="Save" note="Earlier mapping failures can be replayed from the dead letters.">
-        <TextField label="Name" {...field("name")} required maxLength={200} />
-        <WebhookMappingFields source={webhook.source} {...field("mapping")} />
-      </Form>
-    </Card>
+    <>
+      <div className="sides">
+        <Card title="Mapping">
+          <Form
+            task={save}
+            submit="Save"
+            note="Earlier mapping failures can be replayed from the dead letters."
+          >
+            <TextField label="Name" {...field("name")} required maxLength={200} />
+            <WebhookMappingFields source={source} {...field("mapping")} />
+          </Form>
+        </Card>
+        <Card title="Test">
+          <TestMapping
+            webhook_id={webhook_id}
+            source={source}
+            mapping={webhookMappingOf(draft.mapping)}
+            requests={requests}
+          />
+        </Card>
+      </div>
+      <Card title="Last requests">
+        <Load of={log}>{() => <Requests requests={requests} />}</Load>
+      </Card>
+    </>
   );
 }
 

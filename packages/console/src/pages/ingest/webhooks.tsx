@@ -1,25 +1,28 @@
 import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
-import type { Webhook } from "../../../../client/index.ts";
+import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
-import { emptyMapping } from "./mapping.tsx";
+import { senderOf } from "./senders.ts";
+import { TestMapping } from "./test-mapping.tsx";
 import {
   typeOfWebhook,
   type WebhookDraft,
   WebhookMappingFields,
   webhookMappingOf,
 } from "./webhook-mapping.tsx";
+import { RequestOutcome } from "./words.tsx";
 
 const COLUMNS: Column<Webhook>[] = [
   {
@@ -44,7 +47,10 @@ const COLUMNS: Column<Webhook>[] = [
     cell: ({ source, mapping }) => <code>{typeOfWebhook({ source, mapping })}</code>,
     wideOnly: true,
   },
-  { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  {
+    name: "Last request",
+    cell: ({ last_request }) => (last_request ? <LastRequest request={last_request} /> : "No requests yet"),
+  },
 ];
 
 export function Webhooks() {
@@ -66,67 +72,90 @@ export function Webhooks() {
   );
 }
 
-const GITHUB = {
-  source: "github",
-  mapping: {
-    ...emptyMapping,
-    entity: "header:X-GitHub-Event",
-    action: "/action",
-    subject: "/repository/full_name",
-  },
-};
+function LastRequest({ request }: { request: WebhookRequest }) {
+  const { outcome, reason, at } = request;
+  return (
+    <span className="last-request">
+      <span className="row">
+        <RequestOutcome request={request} /> <Time at={at} />
+      </span>
+      {reason && (
+        <span className={outcome === "refused" ? "small connector-error" : "small muted"}>
+          {capitalised(reason)}
+        </span>
+      )}
+    </span>
+  );
+}
 
 type Created = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
 
+const newDraft = { name: "", source: "", secret: "", mapping: "github" as WebhookDraft };
+
 function AddDialog({ onClose, onDone }: SavingProps) {
-  const [draft, field, change] = useDraft({ name: "", source: "", mapping: emptyMapping as WebhookDraft });
+  const [draft, field] = useDraft(newDraft);
   const [made, setMade] = useState<Created>();
+  const format = webhookMappingOf(draft.mapping);
+  const sender = senderOf(format);
+  const name = draft.name.trim() || (sender?.title ?? "");
+  const source = draft.source.trim() || (sender && typeof format === "string" ? format : "");
   const add = useFormTask(async () => {
+    const signing_secret = draft.secret.trim();
     setMade(
       await api.ingest.createWebhook({
-        name: draft.name.trim(),
-        source: draft.source.trim(),
-        mapping: webhookMappingOf(draft.mapping),
+        name,
+        source,
+        mapping: format,
+        ...(signing_secret && { signing_secret }),
       }),
     );
     await onDone();
   });
-  if (made) return <MadeDialog made={made} onClose={onClose} />;
+  if (made) return <MadeDialog made={made} given={draft.secret !== ""} onClose={onClose} />;
   return (
     <FormDialog wide title="New webhook" submit="Add webhook" onClose={onClose} task={add}>
-      <div className="row muted small">
-        Preset
-        <Button small onClick={() => change({ ...GITHUB, name: draft.name || "GitHub" })}>
-          GitHub
-        </Button>
-      </div>
+      <WebhookMappingFields source={source} {...field("mapping")} />
       <div className="grid-2">
-        <TextField label="Name" {...field("name")} required maxLength={200} />
+        <TextField label="Name" {...field("name")} required={!sender} placeholder={name} maxLength={200} />
         <TextField
           label="Source"
           {...field("source")}
-          required
+          required={!sender}
           maxLength={300}
-          placeholder="github"
+          placeholder={source || "shop"}
           hint="Part of the address and of the event type."
         />
       </div>
-      <WebhookMappingFields source={draft.source} {...field("mapping")} />
+      <TextField
+        label="Signing secret"
+        {...field("secret")}
+        required={sender?.secret !== undefined}
+        minLength={16}
+        maxLength={256}
+        className="mono"
+        hint={sender?.secret ?? "Empty: a new one is created, which you enter at the sender."}
+      />
+      <details className="more-fields">
+        <summary>Test the mapping</summary>
+        <TestMapping webhook_id={null} source={source} mapping={format} />
+      </details>
     </FormDialog>
   );
 }
 
-function MadeDialog({ made, onClose }: { made: Created; onClose(): void }) {
-  const test = <ButtonLink to={`/ingest/webhooks/${made.id}`}>Test mapping</ButtonLink>;
+function MadeDialog({ made, given, onClose }: { made: Created; given: boolean; onClose(): void }) {
+  const test = <ButtonLink to={`/ingest/webhooks/${made.id}`}>Open webhook</ButtonLink>;
   return (
     <Dialog title={`${made.name} added`} onClose={onClose} footer={test} done="Done">
       <div className="stack">
         <Secret label="Address" value={made.url} note="The sender posts its deliveries here." />
-        <Secret
-          label="Signing secret"
-          value={made.signing_secret}
-          note="Shown only once. The sender signs with it; unsigned deliveries are refused."
-        />
+        {!given && (
+          <Secret
+            label="Signing secret"
+            value={made.signing_secret}
+            note="Shown only once. The sender signs with it; unsigned deliveries are refused."
+          />
+        )}
       </div>
     </Dialog>
   );

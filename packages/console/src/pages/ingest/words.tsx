@@ -1,4 +1,4 @@
-import type { Connector } from "../../../../client/index.ts";
+import type { Connector, WebhookRequest } from "../../../../client/index.ts";
 import { capitalised } from "../../data/text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
@@ -14,6 +14,23 @@ export function ConnectorState({ connector }: { connector: Connector }) {
   return (
     <Badge tone={TONE[connector.state]} dot>
       {capitalised(connector.state)}
+    </Badge>
+  );
+}
+
+export const OUTCOMES: Record<WebhookRequest["outcome"], { label: string; tone: Tone }> = {
+  accepted: { label: "Accepted", tone: "good" },
+  duplicate: { label: "Duplicate", tone: "neutral" },
+  dead_lettered: { label: "Dead-lettered", tone: "warn" },
+  challenge: { label: "Address verified", tone: "good" },
+  refused: { label: "Refused", tone: "bad" },
+};
+
+export function RequestOutcome({ request: { outcome } }: { request: WebhookRequest }) {
+  const { label, tone } = OUTCOMES[outcome];
+  return (
+    <Badge tone={tone} dot>
+      {label}
     </Badge>
   );
 }
