@@ -17,6 +17,7 @@ const document = openApiDocument(operations) as Json;
 const READS = [
   "/v1/agents/{agent_id}/interests:test",
   "/v1/documents/search",
+  "/v1/ingest/webhooks:test",
   "/v1/ingest/webhooks/{webhook_id}:test",
   "/v1/memories/search",
   "/v1/outputs/search",
