@@ -41,8 +41,8 @@ const receiving = {
 const signed =
   "Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's " +
   "`X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix " +
-  "`sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or `Stripe-Signature`; their timestamps " +
-  "may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that " +
+  "`sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe, Slack, GitLab, Shopify, " +
+  "Twilio, Linear or Sentry; signed timestamps may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that " +
   "cannot be mapped are accepted and become dead letters. A webhook with a preset accepts the signature of its sender only; " +
   "Slack is answered 200 and Twilio 204, as they expect.";
 

@@ -76,8 +76,11 @@ export class RequestLog {
 
   async #writeInTurn(): Promise<boolean> {
     if (this.#pending.size === 0) return false;
-    await this.#write();
-    await sleep(BUSY_MS, undefined, { signal: this.#ended.signal }).catch(() => {});
+    try {
+      await this.#write();
+    } finally {
+      await sleep(BUSY_MS, undefined, { signal: this.#ended.signal }).catch(() => {});
+    }
     return this.#pending.size > 0;
   }
 
@@ -137,9 +140,9 @@ export function loggedHeaders(headers: DeliveryHeaders): Record<string, string> 
   const kept: Record<string, string> = {};
   let length = 0;
   for (const [name, value = ""] of Object.entries(withoutSecrets(headers))) {
-    if (COMMON.test(name)) continue;
-    length += name.length + value.length;
-    if (length > HEADERS_LENGTH) break;
+    const longer = length + name.length + value.length;
+    if (COMMON.test(name) || longer > HEADERS_LENGTH) continue;
+    length = longer;
     kept[name] = value;
   }
   return kept;
