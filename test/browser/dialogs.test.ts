@@ -20,6 +20,8 @@ async function furnish(): Promise<void> {
   ids.run = ok(await admin.post("/runs", { goal: "A hole", steps })).id;
   ids.output = ok(await admin.post("/outputs", { body: "# Notes\n", scope: "institutional" })).id;
   ok(await admin.post("/projects", { key: "apollo" }));
+  const webhook = { name: "Slack", source: "slack", mapping: "slack" };
+  ids.webhook = ok(await admin.post("/ingest/webhooks", webhook)).id;
 }
 
 const DIALOGS: [name: string, path: () => string, button: string][] = [
@@ -32,6 +34,7 @@ const DIALOGS: [name: string, path: () => string, button: string][] = [
   ["feed-new", () => `/channels/${ids.channel}`, "Add feed"],
   ["member-new", () => `/channels/${ids.channel}`, "Add member"],
   ["webhook-new", () => "/ingest", "Add webhook"],
+  ["webhook-rotate", () => `/ingest/webhooks/${ids.webhook}`, "Rotate secret"],
   ["connector-new", () => "/ingest?tab=connectors", "Add connector"],
   ["remember", () => "/memories", "Create memory"],
   ["memory-edit", () => `/memories/${ids.memory}`, "Edit"],

@@ -150,6 +150,11 @@ test("a sender that generates its secret is registered with it", async () => {
   expect(await page.getByText("8f742231b10e8888abcd99yyyzzz85a5").count()).toBe(0);
   const { webhooks } = ok(await admin.get("/ingest/webhooks"));
   expect(webhooks).toContainEqual(expect.objectContaining({ source: "slack", mapping: "slack" }));
+  await page.getByRole("link", { name: "Open webhook" }).click();
+  await site.button("Rotate secret").click();
+  await page.getByLabel("New signing secret").fill("another-secret-of-slack");
+  await site.inDialog("Rotate secret").click();
+  await page.getByText(/The old secret is accepted until/).waitFor();
 });
 
 test("a webhook shows its last requests as they come, and another mapping is tried on one", async () => {

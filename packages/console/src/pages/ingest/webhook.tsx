@@ -3,7 +3,6 @@ import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { dateTime } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useReload } from "../../data/use-fresh.ts";
@@ -11,15 +10,15 @@ import { useLoad } from "../../data/use-load.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
+import { Copy, Id, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Requests } from "./requests.tsx";
+import { RotateDialog } from "./rotate-dialog.tsx";
 import { TestMapping } from "./test-mapping.tsx";
 import { draftOfWebhook, WebhookMappingFields, webhookMappingOf } from "./webhook-mapping.tsx";
 import "./ingest.css";
@@ -124,17 +123,8 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
 }
 
 function Actions({ webhook }: { webhook: Webhook }) {
-  const [secret, setSecret] = useState<{ signing_secret: string; previous_ends_at: string }>();
+  const [rotating, setRotating] = useState(false);
   const navigate = useNavigate();
-  const rotate = useTask(async () => {
-    const wanted = await confirm({
-      title: `Rotate the secret of ${webhook.name}?`,
-      text: "The old secret is accepted for another 24 hours: give the sender the new one before then. This cannot be undone.",
-      action: "Rotate secret",
-      danger: false,
-    });
-    if (wanted) setSecret(await api.ingest.rotateWebhook({ webhook_id: webhook.id }));
-  });
   const remove = useTask(async () => {
     const wanted = await confirm({
       title: `Delete ${webhook.name}?`,
@@ -148,21 +138,13 @@ function Actions({ webhook }: { webhook: Webhook }) {
   });
   return (
     <>
-      <Button icon={RefreshCw} busy={rotate.busy} onClick={() => rotate.run()}>
+      <Button icon={RefreshCw} onClick={() => setRotating(true)}>
         Rotate secret
       </Button>
       <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
         Delete
       </Button>
-      {secret && (
-        <Dialog title="New signing secret" onClose={() => setSecret(undefined)} done="Done">
-          <Secret
-            label="Signing secret"
-            value={secret.signing_secret}
-            note={`Shown only once. The old secret is accepted until ${dateTime(secret.previous_ends_at)}.`}
-          />
-        </Dialog>
-      )}
+      {rotating && <RotateDialog webhook={webhook} onClose={() => setRotating(false)} />}
     </>
   );
 }
