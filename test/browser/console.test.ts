@@ -1,6 +1,6 @@
 /** @needs chromium */
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { openSite } from "../support/browser.ts";
+import { checkPage, openSite } from "../support/browser.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -133,9 +133,17 @@ test("an interest is tried on the last events before it is saved", async () => {
   await page.getByLabel("Filter (CEL)").fill("data.total >");
   await site.button("Test on recent events").click();
   await page.getByLabel("Filter (CEL)").and(page.locator("[aria-invalid]")).waitFor();
+  await page.getByLabel("Filter (CEL)").fill("event.event_type == 'a'");
+  await site.inDialog("Add interest").click();
+  await page.getByText(/Did you mean `event.type`/).waitFor();
+  await page.getByLabel("Filter (CEL)").fill("totl > 100");
+  await site.button("Test on recent events").click();
+  await page.getByText("None of the 3 events of this type has `totl`. Did you mean `data.total`?").waitFor();
+  expect(await checkPage(page, "interest-hint")).toEqual([]);
   await page.getByLabel("Filter (CEL)").fill("data.total > 100");
   await site.button("Test on recent events").click();
   await page.getByText(/Matches 1 of/).waitFor();
+  expect(await page.getByText("None of the").count()).toBe(0);
   await page.getByRole("dialog").getByRole("button", { name: "Add interest" }).click();
   await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
   expect(ok(await admin.get(`/agents/${agent.id}/interests`)).total).toBe(1);

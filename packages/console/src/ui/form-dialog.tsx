@@ -14,7 +14,7 @@ export interface SavingProps {
 interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
   submit: string;
   task: Task<[]>;
-  /** Replaces the task's error. */
+  /** Replaces the task's error; null if a field shows it. */
   error?: unknown;
   disabled?: boolean;
   /** It deletes something permanently. */
@@ -71,7 +71,7 @@ export function FormDialog({
         }}
       >
         {children}
-        {error !== undefined && <Failure error={error} />}
+        {error !== undefined && error !== null && <Failure error={error} />}
       </form>
     </Dialog>
   );

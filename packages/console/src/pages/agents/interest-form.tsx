@@ -72,7 +72,7 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
       submit={interest ? "Save" : "Add interest"}
       onClose={onClose}
       task={save}
-      error={ofFilter ? undefined : error}
+      error={ofFilter ? null : error}
     >
       <TestedFields field={testedField} filterError={ofFilter ? error.message : undefined} />
       <div className="grid-2">
