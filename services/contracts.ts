@@ -17,6 +17,7 @@ import { bundlePeopleOperations } from "./remember/bundles/people.contract.ts";
 import { documentsOperations } from "./remember/documents/documents.contract.ts";
 import { findingsOperations } from "./remember/findings/findings.contract.ts";
 import { eraseMemories } from "./remember/memories/erase.contract.ts";
+import { memoryKeysOperations } from "./remember/memories/keys.contract.ts";
 import { lifecycleOperations } from "./remember/memories/lifecycle.contract.ts";
 import { memoriesOperations } from "./remember/memories/memories.contract.ts";
 import { memorySearchOperations } from "./remember/memories/search.contract.ts";
@@ -70,6 +71,7 @@ export const operations: readonly Operation[] = [
   liveOperations,
   eraseMemories,
   memoriesOperations,
+  memoryKeysOperations,
   lifecycleOperations,
   memorySearchOperations,
   usageOperations,

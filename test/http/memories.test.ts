@@ -46,6 +46,8 @@ describe("a new memory", () => {
       tags: ["émile-zola", "emile-zola", "q3-review"],
       freshness_date: "2026-01-02T02:04:05.000Z",
       expires_at: "2999-01-01T00:00:00.000Z",
+      namespace: null,
+      key: null,
       supersedes_id: null,
       invalid_at: null,
       superseded_by: null,

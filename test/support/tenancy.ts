@@ -120,6 +120,9 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
   ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
   memory: ({ agent }) => newMemory(agent),
+  memory_namespace: async ({ slug }) => `of-${slug}`,
+  memory_key: async ({ agent, slug }) =>
+    ok(await agent.put(`/memories/keys/of-${slug}/key-of-${slug}`, { content: "c" })).key,
   process_template: async ({ agent, slug }) => (await authorTemplate(agent, `id-of-${slug}`)).id,
   template_slug: async ({ agent, slug }) => (await authorTemplate(agent, `slug-of-${slug}`)).slug,
   specialist: async ({ admin, slug }) =>

@@ -103,6 +103,7 @@ test("only metadata, payloads and events are free-form", () => {
     "handoffs.save.payload.decisions[]",
     "handoffs.save.payload.rejected_options[]",
     "memories.create.metadata",
+    "memories.put_by_key.metadata",
     "memories.update.metadata",
     "outputs.save.metadata",
     "relationships.create.metadata",

@@ -708,6 +708,30 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     update: Call<MemoriesUpdateParams, MemoriesUpdateResult>;
+    /** Save a memory under a key.
+     *
+     * Use this for a memory that the agent addresses by a name. Creates it, or replaces all fields of the existing one; its scope stays. After the memory was forgotten, has expired or was superseded, a new one is created.
+     *
+     * Needs the scope `memory:write`. */
+    putByKey: Call<MemoriesPutByKeyParams, MemoriesPutByKeyResult>;
+    /** Read the memory under a key.
+     *
+     * Returns the memory that the calling agent saved under this key, while it is active.
+     *
+     * Needs the scope `memory:read`. */
+    getByKey: Call<MemoriesGetByKeyParams, MemoriesGetByKeyResult>;
+    /** Forget the memory under a key.
+     *
+     * Forgets the memory: it can be restored by its id until the reversibility window ends.
+     *
+     * Needs the scope `memory:write`. */
+    deleteByKey: Call<MemoriesDeleteByKeyParams, MemoriesDeleteByKeyResult>;
+    /** List the namespaces of the calling agent's memories.
+     *
+     * Returns the namespaces that have active memories, in alphabetical order.
+     *
+     * Needs the scope `memory:read`. */
+    namespaces: Call<MemoriesNamespacesParams, MemoriesNamespacesResult>;
     /** Promote a memory to a wider scope.
      *
      * Use this to share a memory: from agent to team or institution, or from team to institution. Cannot be undone. Only for the owner and org admins.
@@ -2969,6 +2993,8 @@ export interface MemoriesListParams {
   project_id?: string;
   /** Only with any of these tags; repeated or comma-separated. */
   tags?: Array<string>;
+  /** Only memories with a key in this namespace or below it. */
+  namespace?: string;
   /** Only this `source_type`. */
   source_type?: string;
   /** Only memories without citations. */
@@ -3060,6 +3086,76 @@ export interface MemoriesUpdateParams {
 
 export type MemoriesUpdateResult = Memory;
 
+export interface MemoriesPutByKeyParams {
+  /** Namespace of the memory: labels joined by dots. */
+  namespace: string;
+  /** Key, unique in the namespace of the agent. */
+  key: string;
+  /** Short summary. Default: the key. */
+  title?: string;
+  /** Text of the memory. Default: `metadata` as JSON. */
+  content?: string;
+  /** Kind of knowledge. Default: `semantic`. */
+  type?: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
+  /** Who can read it. Default: `agent`. It stays when the memory is replaced. */
+  scope?: "agent" | "team" | "institutional";
+  team_id?: string | null;
+  project_id?: string | null;
+  tags?: Array<string> | null;
+  /** How certain it is, from 0 to 1. */
+  confidence?: number;
+  /** How much it matters, from 0 to 1. */
+  importance?: number;
+  metadata?: Record<string, unknown> | null;
+  source_type?: string | null;
+  source_id?: string | null;
+  source_url?: string | null;
+  source_event_id?: string | null;
+  freshness_date?: string | null;
+  expires_at?: string | null;
+}
+
+export type MemoriesPutByKeyResult = Memory;
+
+export interface MemoriesGetByKeyParams {
+  /** Namespace of the memory: labels joined by dots. */
+  namespace: string;
+  /** Key, unique in the namespace of the agent. */
+  key: string;
+}
+
+export type MemoriesGetByKeyResult = Memory;
+
+export interface MemoriesDeleteByKeyParams {
+  /** Namespace of the memory: labels joined by dots. */
+  namespace: string;
+  /** Key, unique in the namespace of the agent. */
+  key: string;
+}
+
+export interface MemoriesDeleteByKeyResult {
+  /** Id of the memory. */
+  memory_id: string;
+  forgotten: boolean;
+  invalid_at: string;
+}
+
+export interface MemoriesNamespacesParams {
+  /** Only this namespace and those below it. */
+  prefix?: string;
+  /** Most labels of a namespace: deeper ones are cut off to these, and listed once. */
+  max_depth?: number;
+  /** The last namespace of the previous page. */
+  after?: string;
+  /** Maximum number. */
+  limit?: number;
+}
+
+export interface MemoriesNamespacesResult {
+  namespaces: Array<string>;
+  next: string | null;
+}
+
 export interface MemoriesPromoteParams {
   /** Id of the memory. */
   id: string;
@@ -3142,6 +3238,8 @@ export interface MemoriesSearchParams {
   project_id?: string | null;
   /** Only memories with any of these tags. */
   tags?: Array<string>;
+  /** Only memories with a key in this namespace or below it. */
+  namespace?: string;
   /** Include superseded memories. */
   include_superseded?: boolean;
   /** Returns the search plan too, as `plan`. */
@@ -5002,6 +5100,8 @@ export interface Memory {
   expires_at: string | null;
   project_id: string | null;
   tags: Array<string>;
+  namespace: string | null;
+  key: string | null;
   supersedes_id: string | null;
   invalid_at: string | null;
   superseded_by: string | null;
@@ -5056,6 +5156,8 @@ export interface MemoryWithUsage {
   expires_at: string | null;
   project_id: string | null;
   tags: Array<string>;
+  namespace: string | null;
+  key: string | null;
   supersedes_id: string | null;
   invalid_at: string | null;
   superseded_by: string | null;

@@ -23,6 +23,18 @@ export async function createMemory(memories: Memories, ctx: Call<NewMemory>) {
   return present(await new Creation(memories, ctx).createOne(ctx.params));
 }
 
+/** Returns the row of a new memory, checked as for creating it. @throws Fault validation_error, not_found */
+export function prepareMemory(memories: Memories, ctx: Request, given: NewMemory): Promise<MemoryDoc> {
+  return new Creation(memories, ctx).prepare(given);
+}
+
+/** Inserts a row that supersedes nothing, once. */
+export async function insertMemory(memories: Memories, ctx: Request, row: MemoryDoc): Promise<MemoryDoc> {
+  const doc = await memories.rows.insertOnce(row);
+  await memories.afterChange(ctx, [doc]);
+  return doc;
+}
+
 /** Creates each memory independently; returns in order the memory or the error that refused it. */
 export async function createMemories(memories: Memories, ctx: Call<{ memories: unknown[] }>) {
   const made = await new Creation(memories, ctx).createMany(ctx.params.memories);
@@ -66,18 +78,16 @@ class Creation {
   }
 
   async createOne(given: NewMemory): Promise<MemoryDoc> {
-    const row = await this.#prepare(given);
+    const row = await this.prepare(given);
     if (row.supersedes_id !== null) return this.#createSuperseding(row);
-    const doc = await this.#memories.rows.insertOnce(row);
-    await this.#memories.afterChange(this.#ctx, [doc]);
-    return doc;
+    return insertMemory(this.#memories, this.#ctx, row);
   }
 
   async createMany(given: unknown[]): Promise<(MemoryDoc | Error)[]> {
     const rows = await Promise.all(
       given.map(async (each, i) => {
         const refused = checkKeys(each) ?? checkFields(each);
-        return refused ?? this.#prepare(each as NewMemory, i).catch(faultOnly);
+        return refused ?? this.prepare(each as NewMemory, i).catch(faultOnly);
       }),
     );
     const plain = rows.filter(
@@ -123,7 +133,7 @@ class Creation {
   }
 
   /** @param i position in a batch */
-  async #prepare(given: NewMemory, i?: number): Promise<MemoryDoc> {
+  async prepare(given: NewMemory, i?: number): Promise<MemoryDoc> {
     const { caller, idempotency_seed } = this.#ctx.meta;
     const { tenant_id } = caller;
     // Before any wait: ids keep the order of the request.

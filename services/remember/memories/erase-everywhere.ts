@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CiteDoc } from "./cites.model.ts";
+import type { Memories } from "./memories.ts";
 
 /** Rows by kind. */
 export type Counts = Record<string, number>;
@@ -21,13 +22,14 @@ const ERASERS = [
  * Erases all data about memories but their rows, which are deleted last: an interrupted erasure finds its work by them.
  */
 export async function eraseEverywhere(
-  cites: TenantCollection<CiteDoc>,
+  { cites, keys }: Pick<Memories, "cites" | "keys">,
   ctx: Pick<ServiceBroker, "call">,
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {
   const found = await Promise.all(ERASERS.map((name) => ctx.call<Counts, unknown>(name, { tenant_id, ids })));
   const citations = await cites.deleteMany(tenant_id, { memory_id: { $in: ids } });
+  await keys.deleteMany(tenant_id, { memory_id: { $in: ids } });
   const searched = await ctx.call<Counts, unknown>("search.drop", { tenant_id, kind: "memory", ids });
   return [...found, searched].reduce(sum, { citations });
 }

@@ -142,13 +142,13 @@ export class Erasures {
   }
 
   async #eraseBatch(broker: ServiceBroker, _id: string, tenant_id: string, ids: string[]): Promise<Counts> {
-    const { rows, cites } = this.#memories;
+    const { rows } = this.#memories;
     const $set = { batch: ids, lease_ends_at: this.#leaseEnd() };
     await this.#erasures.update(tenant_id, { _id }, { $set });
-    const counts = await eraseEverywhere(cites, broker, tenant_id, ids);
+    const counts = await eraseEverywhere(this.#memories, broker, tenant_id, ids);
     const memories = await rows.deleteMany(tenant_id, { _id: { $in: ids } });
     // Repeated for writes that began with rows read before: from here on none of them can be read.
-    const late = await eraseEverywhere(cites, broker, tenant_id, ids);
+    const late = await eraseEverywhere(this.#memories, broker, tenant_id, ids);
     return [counts, late, { memories }].reduce(sum);
   }
 

@@ -54,6 +54,23 @@ export async function update(memories: Memories, ctx: CallOf<typeof updateMemory
   });
 }
 
+/** The fields that a memory under a key gets anew when it is put again: all but its scope, owner and history. */
+const REPLACED = [
+  ...["type", "title", "content", "confidence", "importance", "metadata", "project_id", "tags"],
+  ...["source_type", "source_id", "source_url", "source_event_id", "freshness_date", "expires_at"],
+  ...["subjects", "source_subjects", "citations"],
+] as const satisfies (keyof MemoryDoc)[];
+
+/** Replaces the fields of the caller's active memory by those of a new row. @throws Fault not_found, conflict */
+export function replace(memories: Memories, ctx: Request, { _id }: MemoryDoc, row: MemoryDoc) {
+  return change(memories, ctx, _id, (doc) => {
+    if (doc.status !== "active") throw notActive(doc);
+    const at = memories.now();
+    const fields = Object.fromEntries(REPLACED.map((name) => [name, row[name]]));
+    return withPurge(changeOf("updated", at, fields), purgeAt(row.expires_at, at, memories.windowMs));
+  });
+}
+
 type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
 
 /** Fields stored as given. */
@@ -116,8 +133,8 @@ function narrows({ scope, team_id }: MemoryDoc, wanted: string): Fault {
 }
 
 /** @throws Fault not_found, forbidden */
-export async function forget(memories: Memories, ctx: Call<{ id: string }>) {
-  const { _id, invalid_at } = await change(memories, ctx, ctx.params.id, (doc) => {
+export async function forget(memories: Memories, ctx: Request, id: string) {
+  const { _id, invalid_at } = await change(memories, ctx, id, (doc) => {
     if (doc.status === "forgotten" || doc.status === "pending") return null;
     const at = memories.now();
     return changeOf("forgotten", at, {

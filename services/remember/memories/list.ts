@@ -10,7 +10,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
-import { type Clause, joined, partitionsOf, scanForText } from "./partitions.ts";
+import { type Clause, inNamespace, joined, partitionsOf, scanForText } from "./partitions.ts";
 
 type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */
@@ -140,7 +140,7 @@ function statusOf({ include_superseded }: Params): Clause {
 
 /** Returns the caller's filters, and the default ones that hide rows. */
 function clausesOf(params: Params, now: Date): Clause[] {
-  const { type, project_id, source_type, never_cited, tags = [] } = params;
+  const { type, project_id, source_type, never_cited, tags = [], namespace } = params;
   const wanted = tagsOfQuery(tags);
   return [
     { $or: [{ expires_at: null }, { expires_at: { $gt: now } }] },
@@ -151,6 +151,7 @@ function clausesOf(params: Params, now: Date): Clause[] {
       ...(never_cited && { last_cited_at: null }),
       ...(wanted.length > 0 && { tags: { $in: wanted } }),
     },
+    ...(namespace === undefined ? [] : [inNamespace(namespace)]),
   ];
 }
 

@@ -84,6 +84,16 @@ const source = {
   ),
 };
 
+/** Labels joined by dots; a label has no dot and no slash. */
+export const Namespace = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: "^[^\\x00-\\x1f\\x7f./]+(\\.[^\\x00-\\x1f\\x7f./]+)*$",
+    description,
+    examples: ["customers.acme"],
+  });
+
 /** A memory as callers see it. */
 const memoryFields = {
   id: Uuid("memory"),
@@ -104,6 +114,8 @@ const memoryFields = {
   expires_at: nullable(Timestamp),
   project_id: ProjectKey,
   tags: Type.Array(Type.String()),
+  namespace: nullable(Type.String({ description: "Namespace of its key; null: it has none." })),
+  key: nullable(Type.String({ description: "Key under which its owner saved it." })),
   supersedes_id: nullable(Uuid("memory", "Memory that it superseded; null if the caller cannot read that.")),
   invalid_at: nullable(Timestamp),
   superseded_by: nullable(
@@ -261,6 +273,7 @@ export const listMemories = operation({
         description: "Only with any of these tags; repeated or comma-separated.",
       }),
     ),
+    namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
     source_type: Type.Optional(Type.String({ maxLength: 100, description: "Only this `source_type`." })),
     never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
     include_superseded: Type.Optional(

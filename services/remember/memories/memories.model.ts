@@ -14,6 +14,7 @@ import {
 } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
+import { fromStored, labelsOf } from "./namespace.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
 export type MemoryChange =
@@ -63,6 +64,9 @@ const schema = tenantSchema({
   project_id: nullable(string()),
   /** Normalised. */
   tags: array(string()),
+  /** Address among its owner's memories (keys.ts), stored by namespace.ts. */
+  namespace: optional(string()),
+  key: optional(string()),
   supersedes_id: nullable(string()),
   invalid_at: nullable(date()),
   superseded_by: nullable(string()),
@@ -122,6 +126,7 @@ schema.index(
   { name: "by_owner" },
 );
 schema.index({ tenant_id: 1, tags: 1 });
+schema.index({ tenant_id: 1, agent_id: 1, namespace: 1 });
 schema.index({ tenant_id: 1, subjects: 1 });
 schema.index({ tenant_id: 1, source_type: 1, source_id: 1, created_at: 1 });
 // Finds predecessors: merged or replaced memories.
@@ -161,6 +166,8 @@ export function present(doc: MemoryDoc) {
     expires_at: doc.expires_at?.toISOString() ?? null,
     project_id: doc.project_id,
     tags: doc.tags,
+    namespace: doc.namespace === undefined ? null : fromStored(doc.namespace),
+    key: doc.key ?? null,
     supersedes_id: doc.supersedes_id,
     invalid_at: doc.invalid_at?.toISOString() ?? null,
     superseded_by: doc.superseded_by,
@@ -172,7 +179,7 @@ export function present(doc: MemoryDoc) {
 
 /** Converts a memory to a search entry. */
 export function toEntry(doc: MemoryDoc): SearchEntry {
-  const { source_type, source_id } = doc;
+  const { source_type, source_id, namespace } = doc;
   return {
     kind: "memory",
     id: doc._id,
@@ -194,5 +201,6 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
     superseded: doc.status === "superseded",
     cites: doc.rank_cites,
     thread: source_type && source_id ? `${source_type}:${source_id}` : null,
+    ...(namespace && { audience: labelsOf(namespace) }),
   };
 }

@@ -12,6 +12,8 @@ import { findingsOutbox } from "./findings-outbox.ts";
 import { forBundle } from "./for-bundle.ts";
 import { reportHealth } from "./health.ts";
 import { internalActions } from "./internal-actions.ts";
+import * as keys from "./keys.contract.ts";
+import { deleteByKey, getByKey, namespacesOf, putByKey } from "./keys.ts";
 import * as lifecycle from "./lifecycle.contract.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
 import { explainLineage } from "./lineage.ts";
@@ -61,10 +63,18 @@ export const memoriesService: ServiceFactory = ({ store, config, log }) => {
       get: action(contract.getMemory, (ctx) => getMemory(memories, ctx, touches)),
       update: action(contract.updateMemory, (ctx) => update(memories, ctx)),
       promote: action(lifecycle.promoteMemory, (ctx) => promote(memories, ctx)),
-      forget: action(lifecycle.forgetMemory, (ctx) => forget(memories, ctx)),
+      forget: action(lifecycle.forgetMemory, (ctx) => forget(memories, ctx, ctx.params.id)),
       restore: action(lifecycle.restoreMemory, (ctx) => restore(memories, ctx)),
       supersede: action(lifecycle.supersedeMemory, (ctx) => supersede(memories, ctx)),
       lineage: action(lifecycle.explainLineage, (ctx) => explainLineage(memories, ctx, ctx.params.id)),
+      put_by_key: action(keys.putMemoryByKey, async (ctx) => {
+        const { memory, isNew } = await putByKey(memories, ctx);
+        if (!isNew) ctx.meta.$statusCode = 200;
+        return memory;
+      }),
+      get_by_key: action(keys.getMemoryByKey, (ctx) => getByKey(memories, ctx)),
+      delete_by_key: action(keys.deleteMemoryByKey, (ctx) => deleteByKey(memories, ctx)),
+      namespaces: action(keys.listNamespaces, (ctx) => namespacesOf(memories, ctx)),
       search: action(searchMemories, async (ctx) => {
         const found = await search(memories, ctx, touches);
         await firstSearches.report(ctx);

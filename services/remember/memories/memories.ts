@@ -11,6 +11,7 @@ import type { Update } from "../../../storage/query.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CiteModel } from "./cites.model.ts";
+import { MemoryKeyModel } from "./keys.model.ts";
 import { type MemoryChange, type MemoryDoc, MemoryModel, present, toEntry } from "./memories.model.ts";
 
 /** Keeps calls between nodes well below the NATS payload limit. */
@@ -35,6 +36,7 @@ type Log = Pick<Runtime["log"], "warn">;
 export class Memories {
   readonly rows;
   readonly cites;
+  readonly keys;
   readonly now: () => Date;
   /** How long a forgotten memory can be restored, in milliseconds. */
   readonly windowMs: number;
@@ -50,6 +52,7 @@ export class Memories {
   ) {
     this.rows = store.collection(MemoryModel);
     this.cites = store.collection(CiteModel);
+    this.keys = store.collection(MemoryKeyModel);
     this.now = () => new Date(store.now());
     this.windowMs = reversibilityDays * DAY_MS;
     this.log = log;

@@ -8,14 +8,15 @@ const BATCH = 100;
 const PENDING_MS = 5_000;
 
 /** Deletes memories permanently once they can no longer be restored. @returns whether there may be more */
-export async function purge({ rows: memories, cites, now }: Memories, ctx: Calls): Promise<boolean> {
+export async function purge(of: Memories, ctx: Calls): Promise<boolean> {
+  const { rows: memories, now } = of;
   const due = { purge_at: { $lte: now() } };
   const rows = (await memories.system
     .find(due, { limit: BATCH, projection: { tenant_id: 1 } })
     .toArray()) as Pick<MemoryDoc, "_id" | "tenant_id">[];
   for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
     const ids = those.map(({ _id }) => _id);
-    await eraseEverywhere(cites, ctx, tenant_id, ids);
+    await eraseEverywhere(of, ctx, tenant_id, ids);
     await memories.deleteMany(tenant_id, { _id: { $in: ids }, ...due });
   }
   return rows.length === BATCH;

@@ -2,7 +2,7 @@ import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Uuid } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { Type } from "../../../lib/contract/type.ts";
-import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
+import { Memory, Namespace, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 
@@ -97,6 +97,7 @@ export const searchMemories = operation({
       ]),
     ),
     tags: Type.Optional({ ...TagsInput, description: "Only memories with any of these tags." }),
+    namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
     include_superseded: Type.Optional(
       Type.Boolean({ default: false, description: "Include superseded memories." }),
     ),

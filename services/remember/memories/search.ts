@@ -12,6 +12,7 @@ import type {
   SearchWhere,
 } from "../../../storage/search/entry.ts";
 import type { Memories } from "./memories.ts";
+import { labelOf } from "./namespace.ts";
 import { readableMemories } from "./readable.ts";
 import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";
@@ -107,12 +108,13 @@ async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[])
   });
 }
 
-function whereOf({ scope, memory_types, project_id, tags }: Asked): SearchWhere {
+function whereOf({ scope, memory_types, project_id, tags, namespace }: Asked): SearchWhere {
   return {
     ...(scope !== undefined && { scope }),
     ...(memory_types?.length && { types: memory_types }),
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(tags?.length && { tags_any: canonicalTags(tags) }),
+    ...(namespace !== undefined && { audience: [[labelOf(namespace)]] }),
   };
 }
 
