@@ -7,6 +7,7 @@ import { startChild } from "./child.ts";
 import { getFerret, hasFerret } from "./ferretdb-build.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
+import { getPython } from "./python.ts";
 
 const run = promisify(execFile);
 
@@ -45,6 +46,13 @@ const NEEDS: Record<string, Need> = {
     here: () => succeeds("python3", ["-c", "pass"]),
     debian: "python3",
     otherwise: "python3 on PATH",
+  },
+  pypi: {
+    here: () =>
+      succeeds("python3", ["-c", "import ensurepip, sys, venv; assert sys.version_info >= (3, 10)"]),
+    debian: "python3 python3-venv",
+    otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
+    prepare: getPython,
   },
   shells: {
     here: () => onPath("zsh") && onPath("fish"),

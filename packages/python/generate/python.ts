@@ -1,0 +1,261 @@
+import type { Operation as Contract } from "../../../lib/contract/contract.ts";
+import { describe, pagesOf } from "../../client/generate/operations.ts";
+import type { JsonSchema } from "../../client/generate/schema-types.ts";
+
+const NOTE = "# Written by `npm run openapi` from the contracts: change those.\n";
+
+/** Names that Python, or pydantic's models, keep for themselves: they get a `_` at the end. */
+const TAKEN = new Set([
+  "from",
+  "in",
+  "class",
+  "import",
+  "global",
+  "schema",
+  "copy",
+  "json",
+  "dict",
+  "validate",
+]);
+
+const CLASS_NAME = /^[A-Z][A-Za-z0-9]*$/;
+const WIDTH = 96;
+
+/** Returns the generated modules by name. Pure: the same contracts give the same files. */
+export function generated(contracts: readonly Contract[]): Record<string, string> {
+  const services = new Map<string, Contract[]>();
+  const seen = new Set<string>();
+  for (const op of contracts) {
+    // Separate protocols with their own clients; streams are read by `listen`.
+    if (op.action === "gateway.mcp" || op.stream || seen.has(op.action)) continue;
+    seen.add(op.action);
+    const [service = ""] = op.action.split(".");
+    services.set(service, [...(services.get(service) ?? []), op]);
+  }
+  const sorted = [...services].sort(([a], [b]) => (a < b ? -1 : 1));
+  const models = new Models();
+  const operations = sorted.flatMap(([, ops]) => ops.map((op) => rowOf(op)));
+  const table = `${NOTE}from ._operation import Operation, Pages\n\n${operations.join("")}`;
+  const [sync, asynchronous] = [false, true].map((isAsync) => groupsOf(sorted, models, isAsync));
+  return {
+    "_operations.py": table,
+    "_api.py": sync as string,
+    "_async_api.py": asynchronous as string,
+    "models.py": models.written(),
+  };
+}
+
+const constantOf = ({ action }: Contract) => action.replace(".", "_").toUpperCase();
+
+function rowOf(op: Contract): string {
+  const { method, path, root, query, whole, sends, open, repeatable, document, pages } = describe(op);
+  const fields = [
+    `method=${text(method)}`,
+    `path=${text(path)}`,
+    root && "root=True",
+    query?.length && `query=(${query.map((name) => `${text(name)},`).join(" ")})`,
+    whole && `whole=${text(whole)}`,
+    sends && `sends=${text(sends)}`,
+    open && "open=True",
+    repeatable && "repeatable=True",
+    document && "document=True",
+    pages && `pages=Pages(items=${text(pages.items)}, by=${text(pages.by)})`,
+  ].filter(Boolean);
+  return `${constantOf(op)} = Operation(\n${fields.map((field) => `    ${field},\n`).join("")})\n`;
+}
+
+function groupsOf(services: [string, Contract[]][], models: Models, isAsync: boolean): string {
+  const prefix = isAsync ? "Async" : "";
+  const classes = services.map(([service, ops]) => {
+    const methods = ops.flatMap((op) => methodsOf(op, models, isAsync));
+    return `class ${prefix}${camel(service)}(${prefix}Group):\n${methods.join("\n")}`;
+  });
+  const own = services.map(([service]) => `        self.${service} = ${prefix}${camel(service)}(caller)\n`);
+  const iterator = isAsync ? "AsyncIterator" : "Iterator";
+  return [
+    NOTE,
+    "from __future__ import annotations\n\n",
+    `from collections.abc import ${iterator}, Mapping, Sequence\n`,
+    "from typing import Any, List, Literal, Union\n\n",
+    `from . import _operations as op\nfrom . import models\n`,
+    `from ._group import UNSET, ${prefix}Caller, ${prefix}Group, Unset, given\n\n\n`,
+    classes.join("\n\n"),
+    `\n\nclass ${prefix}Api:\n    """Every operation of the service: \`client.<domain>.<operation>(…)\`."""\n\n`,
+    `    def __init__(self, caller: ${prefix}Caller) -> None:\n${own.join("")}`,
+  ].join("");
+}
+
+function methodsOf(op: Contract, models: Models, isAsync: boolean): string[] {
+  const [service = "", name = ""] = op.action.split(".");
+  const result = resultOf(op, models, camel(service) + camel(name));
+  const fields = { ...op.path, ...op.query, ...op.body } as Record<string, JsonSchema>;
+  const required = (op.params as unknown as JsonSchema).required ?? [];
+  const names = Object.keys(fields).sort(
+    (a, b) => Number(required.includes(b)) - Number(required.includes(a)),
+  );
+  const parameters = names.map((each) => {
+    const type = typeOf(fields[each] as JsonSchema);
+    const needed = required.includes(each);
+    return `        ${safe(each)}: ${type}${needed ? "" : " | Unset = UNSET"},\n`;
+  });
+  const passed = names.map((each) => `            ${text(each)}: ${safe(each)},\n`);
+  const params = names.length ? `given({\n${passed.join("")}        })` : "{}";
+  const star = names.length ? "        *,\n" : "";
+  const head = (method: string, returns: string) =>
+    `    ${isAsync && !method.endsWith("_all") ? "async " : ""}def ${method}(\n        self,\n${star}${parameters.join("")}        idempotency_key: str | None = None,\n        timeout: float | None = None,\n    ) -> ${returns}:\n`;
+  const wait = isAsync ? "await " : "";
+  const call = `        return ${wait}self._call(op.${constantOf(op)}, ${params}, ${typeText(result)}, idempotency_key, timeout)\n`;
+  const methods = [`${head(safe(name), typeText(result))}${documented(op)}${call}`];
+  const pages = pagesOf(op);
+  if (!pages) return methods;
+  const item = models.itemOf(result, pages.items);
+  const iterator = isAsync ? "AsyncIterator" : "Iterator";
+  methods.push(
+    `${head(`${safe(name)}_all`, `${iterator}[${item}]`).replace("        idempotency_key: str | None = None,\n", "")}` +
+      `        """Like \`${safe(name)}\`, but goes on through all pages and gives the items one by one."""\n` +
+      `        return self._all(op.${constantOf(op)}, ${params}, ${typeText(result)}, timeout)\n`,
+  );
+  return methods;
+}
+
+/** In a class with a method `list`, that name is no type. */
+const typeText = (result: string) => result.replace(/^list\[/, "List[");
+
+function resultOf(op: Contract, models: Models, name: string): string {
+  if (op.produces) return op.produces.every((type) => type.startsWith("text/")) ? "str" : "bytes";
+  if (op.alsoProduces) return "Any";
+  const good = Object.entries(op.results).filter(([status]) => Number(status) < 300);
+  const types = [
+    ...new Set(
+      good.map(([, schema]) => (schema === null ? "None" : models.of(schema as JsonSchema, `${name}Result`))),
+    ),
+  ];
+  return types.length === 1 ? (types[0] as string) : "Any";
+}
+
+function documented({ summary, description, access }: Contract): string {
+  const { scope } = access as { scope?: string };
+  const parts = [`${summary}.`, description, scope && `Needs the scope \`${scope}\`.`].filter(Boolean);
+  const lines = parts.flatMap((part, at) => [...(at ? [""] : []), ...wrapped(part as string)]);
+  return `        """${lines.map((line, at) => (at && line ? `        ${line}` : line)).join("\n")}${lines.length > 1 ? "\n        " : ""}"""\n`;
+}
+
+function wrapped(paragraph: string): string[] {
+  const lines: string[] = [];
+  for (const word of paragraph.replaceAll("\\", "\\\\").replaceAll('"""', "'''").split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length + 1 <= WIDTH - 12)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Returns the type of a parameter. */
+function typeOf(schema: JsonSchema): string {
+  if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
+  if (schema.enum) return `Literal[${schema.enum.map(literal).join(", ")}]`;
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(typeOf))].join(" | ");
+  switch (schema.type) {
+    case "array":
+      return `Sequence[${schema.items ? typeOf(schema.items) : "Any"}]`;
+    case "object":
+      return "Mapping[str, Any]";
+    default:
+      return SIMPLE[schema.type ?? ""] ?? "Any";
+  }
+}
+
+const SIMPLE: Record<string, string> = {
+  string: "str",
+  integer: "int",
+  number: "float",
+  boolean: "bool",
+  null: "None",
+};
+
+/** The models of answers: schemas with a name, and those of single operations. */
+class Models {
+  readonly #classes = new Map<string, string>();
+  readonly #items = new Map<string, Record<string, string>>();
+
+  /** Returns the type of a schema in an answer, as written in `_api.py`. @param name if it has none */
+  of(schema: JsonSchema, name: string): string {
+    return this.#typeOf(schema, name, "models.");
+  }
+
+  /** Returns the type of the items of a list in an answer. */
+  itemOf(result: string, field: string): string {
+    const list = field === "" ? result : this.#items.get(result.replace("models.", ""))?.[field];
+    return (
+      /^list\[(.*)\]$/.exec(list ?? "")?.[1]?.replace(/^(?!models\.)(?=[A-Z])(?!Any)/, "models.") ?? "Any"
+    );
+  }
+
+  written(): string {
+    const head = [
+      NOTE,
+      "from __future__ import annotations\n\n",
+      "from typing import Any, Literal, Union\n\n",
+      "from pydantic import Field\n\n",
+      "from ._model import Model\n\n\n",
+    ];
+    const classes = [...this.#classes.keys()].sort().map((name) => this.#classes.get(name) as string);
+    return head.join("") + classes.join("\n\n");
+  }
+
+  #typeOf(schema: JsonSchema, name: string, prefix = ""): string {
+    if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
+    // A later version of the service may have more values.
+    if (schema.enum) return `Union[Literal[${schema.enum.map(literal).join(", ")}], str]`;
+    if (schema.anyOf)
+      return union([...new Set(schema.anyOf.map((each) => this.#typeOf(each, name, prefix)))]);
+    if (schema.type === "array")
+      return `list[${schema.items ? this.#typeOf(schema.items, `${name}Item`, prefix) : "Any"}]`;
+    if (schema.type !== "object") return SIMPLE[schema.type ?? ""] ?? "Any";
+    const [values] = Object.values(schema.patternProperties ?? {});
+    if (values) return `dict[str, ${this.#typeOf(values, `${name}Value`, prefix)}]`;
+    if (Object.keys(schema.properties ?? {}).length === 0) return "dict[str, Any]";
+    const { title = "" } = schema;
+    const own = CLASS_NAME.test(title) ? title : name;
+    if (!this.#classes.has(own)) this.#declare(own, schema);
+    return prefix + own;
+  }
+
+  #declare(name: string, { properties = {}, required = [], description }: JsonSchema): void {
+    this.#classes.set(name, "");
+    const types: Record<string, string> = {};
+    const lines = Object.entries(properties).map(([field, schema]) => {
+      const type = this.#typeOf(schema, name + camel(field));
+      types[field] = type;
+      const whole = required.includes(field) ? type : union([type, "None"]);
+      const alias = safe(field) === field ? undefined : `alias=${text(field)}`;
+      const initial = required.includes(field) ? undefined : "default=None";
+      const options = [initial, alias].filter(Boolean).join(", ");
+      const value = !options ? "" : alias ? ` = Field(${options})` : " = None";
+      const doc = schema.description ? `\n    """${wrapped(schema.description).join("\n    ")}"""` : "";
+      return `    ${safe(field)}: ${whole}${value}${doc}\n`;
+    });
+    const doc = description ? `    """${wrapped(description).join("\n    ")}"""\n\n` : "";
+    this.#items.set(name, types);
+    this.#classes.set(name, `class ${name}(Model):\n${doc}${lines.join("")}`);
+  }
+}
+
+const union = (types: string[]) => (types.length === 1 ? (types[0] as string) : `Union[${types.join(", ")}]`);
+
+const text = (value: string) => JSON.stringify(value);
+
+const literal = (value: unknown) =>
+  typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
+
+function safe(name: string): string {
+  const plain = name.replace(/\W/g, "_");
+  return TAKEN.has(plain) ? `${plain}_` : plain;
+}
+
+function camel(name: string): string {
+  return name
+    .replace(/(?:^|[^a-zA-Z0-9])(\w)/g, (_, letter: string) => letter.toUpperCase())
+    .replaceAll("_", "");
+}

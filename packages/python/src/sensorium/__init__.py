@@ -1,0 +1,33 @@
+"""Client of Sensorium, the server where AI agents sense, remember and work together."""
+
+from . import models
+from ._flow import VERSION as __version__
+from .client import AsyncSensorium, Sensorium
+from .errors import (
+    ApiError,
+    Conflict,
+    ConnectionFailed,
+    Invalid,
+    NotFound,
+    RateLimited,
+    Refused,
+    SensoriumError,
+)
+from .listen import Delivery, RetryLater
+
+__all__ = [
+    "ApiError",
+    "AsyncSensorium",
+    "Conflict",
+    "ConnectionFailed",
+    "Delivery",
+    "Invalid",
+    "NotFound",
+    "RateLimited",
+    "Refused",
+    "RetryLater",
+    "Sensorium",
+    "SensoriumError",
+    "__version__",
+    "models",
+]

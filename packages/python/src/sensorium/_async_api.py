@@ -1,0 +1,5078 @@
+# Written by `npm run openapi` from the contracts: change those.
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, List, Literal, Union
+
+from . import _operations as op
+from . import models
+from ._group import UNSET, AsyncCaller, AsyncGroup, Unset, given
+
+
+class AsyncAgents(AsyncGroup):
+    async def create(
+        self,
+        *,
+        name: str,
+        delivery_mode: Literal["poll", "push", "sse"],
+        description: str | None | Unset = UNSET,
+        delivery_endpoint: str | None | Unset = UNSET,
+        push_format: Literal["structured", "binary"] | Unset = UNSET,
+        team_id: str | None | Unset = UNSET,
+        owner_user_id: str | None | Unset = UNSET,
+        visibility_timeout_seconds: int | None | Unset = UNSET,
+        retry_budget: int | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AgentsCreateResult:
+        """Create an agent.
+
+        The owner is the signed-in person, unless `owner_user_id` names another. The signing
+        secret is returned only here.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.AGENTS_CREATE, given({
+            "name": name,
+            "delivery_mode": delivery_mode,
+            "description": description,
+            "delivery_endpoint": delivery_endpoint,
+            "push_format": push_format,
+            "team_id": team_id,
+            "owner_user_id": owner_user_id,
+            "visibility_timeout_seconds": visibility_timeout_seconds,
+            "retry_budget": retry_budget,
+        }), models.AgentsCreateResult, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        include: Literal["delivery"] | Unset = UNSET,
+        needs_attention: bool | Unset = UNSET,
+        sort: Literal["created", "attention"] | Unset = UNSET,
+        status: Literal["active", "inactive"] | Unset = UNSET,
+        search: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AgentsListResult:
+        """List agents, oldest first.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.AGENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+            "needs_attention": needs_attention,
+            "sort": sort,
+            "status": status,
+            "search": search,
+        }), models.AgentsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        include: Literal["delivery"] | Unset = UNSET,
+        needs_attention: bool | Unset = UNSET,
+        sort: Literal["created", "attention"] | Unset = UNSET,
+        status: Literal["active", "inactive"] | Unset = UNSET,
+        search: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Agent]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.AGENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+            "needs_attention": needs_attention,
+            "sort": sort,
+            "status": status,
+            "search": search,
+        }), models.AgentsListResult, timeout)
+
+    async def list_own(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        include: Literal["delivery"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AgentsListOwnResult:
+        """List the agents that the signed-in person owns, oldest first."""
+        return await self._call(op.AGENTS_LIST_OWN, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+        }), models.AgentsListOwnResult, idempotency_key, timeout)
+
+    def list_own_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        include: Literal["delivery"] | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Agent]:
+        """Like `list_own`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.AGENTS_LIST_OWN, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+        }), models.AgentsListOwnResult, timeout)
+
+    async def get(
+        self,
+        *,
+        agent_id: str,
+        include: Literal["delivery"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Agent:
+        """Read an agent.
+
+        Returns the settings and status of an agent. Agents can read themselves and people
+        the agents they own; others need the scope `admin`.
+        """
+        return await self._call(op.AGENTS_GET, given({
+            "agent_id": agent_id,
+            "include": include,
+        }), models.Agent, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        agent_id: str,
+        name: str | Unset = UNSET,
+        delivery_mode: Literal["poll", "push", "sse"] | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        delivery_endpoint: str | None | Unset = UNSET,
+        push_format: Literal["structured", "binary"] | Unset = UNSET,
+        team_id: str | None | Unset = UNSET,
+        owner_user_id: str | None | Unset = UNSET,
+        visibility_timeout_seconds: int | None | Unset = UNSET,
+        retry_budget: int | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Agent:
+        """Update an agent.
+
+        Omitted fields do not change. An endpoint that resolves to a loopback, link-local or
+        private address is refused.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.AGENTS_UPDATE, given({
+            "agent_id": agent_id,
+            "name": name,
+            "delivery_mode": delivery_mode,
+            "description": description,
+            "delivery_endpoint": delivery_endpoint,
+            "push_format": push_format,
+            "team_id": team_id,
+            "owner_user_id": owner_user_id,
+            "visibility_timeout_seconds": visibility_timeout_seconds,
+            "retry_budget": retry_budget,
+        }), models.Agent, idempotency_key, timeout)
+
+    async def set_status(
+        self,
+        *,
+        agent_id: str,
+        status: Literal["active", "inactive"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Agent:
+        """Deactivate or activate an agent.
+
+        The tokens of an inactive agent are refused within 5 seconds and stay refused after
+        it is activated again: exchange its keys for new ones. Inactive agents match no
+        events; their pending deliveries are kept.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.AGENTS_SET_STATUS, given({
+            "agent_id": agent_id,
+            "status": status,
+        }), models.Agent, idempotency_key, timeout)
+
+    async def rotate_signing_secret(
+        self,
+        *,
+        agent_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AgentsRotateSigningSecretResult:
+        """Rotate an agent's signing secret.
+
+        Returns the new secret, only here. For 24 hours, pushes are signed with the previous
+        secret too.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.AGENTS_ROTATE_SIGNING_SECRET, given({
+            "agent_id": agent_id,
+        }), models.AgentsRotateSigningSecretResult, idempotency_key, timeout)
+
+
+class AsyncAudit(AsyncGroup):
+    async def list(
+        self,
+        *,
+        action: str | Unset = UNSET,
+        actor_id: str | Unset = UNSET,
+        resource_type: str | Unset = UNSET,
+        resource_id: str | Unset = UNSET,
+        outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
+        since: str | Unset = UNSET,
+        until: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuditListResult:
+        """List audited actions, newest first.
+
+        The log contains actions reserved for admins or people, deletions, irreversible
+        actions, changes of runs, templates and outputs, and sign-ins and sign-outs. A
+        failed sign-in (`auth.login`, `refused`) is recorded for each account with that
+        e-mail address, once a minute per network; it omits the address if several tenants
+        exist and the request named none. Entries are kept for `AUDIT_DAYS`.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.AUDIT_LIST, given({
+            "action": action,
+            "actor_id": actor_id,
+            "resource_type": resource_type,
+            "resource_id": resource_id,
+            "outcome": outcome,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.AuditListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        action: str | Unset = UNSET,
+        actor_id: str | Unset = UNSET,
+        resource_type: str | Unset = UNSET,
+        resource_id: str | Unset = UNSET,
+        outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
+        since: str | Unset = UNSET,
+        until: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.AuditEntry]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.AUDIT_LIST, given({
+            "action": action,
+            "actor_id": actor_id,
+            "resource_type": resource_type,
+            "resource_id": resource_id,
+            "outcome": outcome,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.AuditListResult, timeout)
+
+    async def export(
+        self,
+        *,
+        format: Literal["csv", "ndjson"] | Unset = UNSET,
+        action: str | Unset = UNSET,
+        actor_id: str | Unset = UNSET,
+        resource_type: str | Unset = UNSET,
+        resource_id: str | Unset = UNSET,
+        outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
+        since: str | Unset = UNSET,
+        until: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """Export audited actions, newest first.
+
+        Returns all entries that match the filter of `GET /audit`, of any number, with the
+        names of agents and people. `ndjson`: one `AuditEntry` per line. `csv`: text that a
+        spreadsheet would run as a formula begins with an apostrophe. The export itself is
+        recorded.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.AUDIT_EXPORT, given({
+            "format": format,
+            "action": action,
+            "actor_id": actor_id,
+            "resource_type": resource_type,
+            "resource_id": resource_id,
+            "outcome": outcome,
+            "since": since,
+            "until": until,
+        }), bytes, idempotency_key, timeout)
+
+
+class AsyncAuth(AsyncGroup):
+    async def token(
+        self,
+        *,
+        api_key: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthTokenResult:
+        """Exchange an API key for an access token.
+
+        The API key is the credential. The token expires after an hour, or with its key.
+        Failures are limited per address. As a form, this is the client credentials grant of
+        OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic. Errors then
+        have OAuth's form, with `error` and `error_description`.
+        """
+        return await self._call(op.AUTH_TOKEN, given({
+            "api_key": api_key,
+        }), models.AuthTokenResult, idempotency_key, timeout)
+
+    async def login(
+        self,
+        *,
+        email: str,
+        password: str,
+        tenant_slug: str | Unset = UNSET,
+        code: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthLoginResult:
+        """Sign in as a person.
+
+        Pass `tenant_slug` if the e-mail address and password fit accounts in several
+        tenants, and `code` if the account has a second factor (`totp_required`). Failures
+        are limited per address.
+        """
+        return await self._call(op.AUTH_LOGIN, given({
+            "email": email,
+            "password": password,
+            "tenant_slug": tenant_slug,
+            "code": code,
+        }), models.AuthLoginResult, idempotency_key, timeout)
+
+    async def me(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthMeResult:
+        """Read the current caller.
+
+        Use this to check a credential. Returns the calling agent or person, the tenant, the
+        scopes and the token's expiry.
+        """
+        return await self._call(op.AUTH_ME, {}, models.AuthMeResult, idempotency_key, timeout)
+
+    async def logout(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Sign out, or revoke an agent's token.
+
+        For people, all tokens of this sign-in are refused within 5 seconds, renewed ones
+        included. For agents, only this token is revoked and its key stays valid; an API key
+        sent as the bearer token is revoked itself.
+        """
+        return await self._call(op.AUTH_LOGOUT, {}, None, idempotency_key, timeout)
+
+    async def password(
+        self,
+        *,
+        current_password: str,
+        new_password: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthPasswordResult:
+        """Change the caller's password.
+
+        Revokes all tokens of the person and returns a new one.
+        """
+        return await self._call(op.AUTH_PASSWORD, given({
+            "current_password": current_password,
+            "new_password": new_password,
+        }), models.AuthPasswordResult, idempotency_key, timeout)
+
+    async def start_session(
+        self,
+        *,
+        email: str,
+        password: str,
+        tenant_slug: str | Unset = UNSET,
+        code: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BrowserSession:
+        """Sign in a browser.
+
+        Sets the token as an httpOnly cookie for this origin only. Requests with the cookie
+        that change state need `X-CSRF-Token`. Rate limits are those of `POST /auth/login`.
+        """
+        return await self._call(op.AUTH_START_SESSION, given({
+            "email": email,
+            "password": password,
+            "tenant_slug": tenant_slug,
+            "code": code,
+        }), models.BrowserSession, idempotency_key, timeout)
+
+    async def session(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BrowserSession:
+        """Read the signed-in person and the session's CSRF token."""
+        return await self._call(op.AUTH_SESSION, {}, models.BrowserSession, idempotency_key, timeout)
+
+    async def renew_session(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BrowserSession:
+        """Renew a session.
+
+        Extends the session by an hour, up to 12 hours after sign-in.
+        """
+        return await self._call(op.AUTH_RENEW_SESSION, {}, models.BrowserSession, idempotency_key, timeout)
+
+    async def end_session(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthEndSessionResult:
+        """Sign a browser out.
+
+        Removes the cookie. All tokens of the session are refused within 5 seconds. If the
+        identity provider began the session, `sign_out_url` is where to send the browser to
+        sign out there too.
+        """
+        return await self._call(op.AUTH_END_SESSION, {}, models.AuthEndSessionResult, idempotency_key, timeout)
+
+    async def methods(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthMethodsResult:
+        """Read how people can sign in."""
+        return await self._call(op.AUTH_METHODS, {}, models.AuthMethodsResult, idempotency_key, timeout)
+
+    async def begin_oidc(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthBeginOidcResult:
+        """Begin a sign-in by the identity provider.
+
+        Returns where to send the browser, and sets a cookie that its answer must fit. The
+        provider sends the browser back to `/sign-in/callback` of the console.
+        """
+        return await self._call(op.AUTH_BEGIN_OIDC, {}, models.AuthBeginOidcResult, idempotency_key, timeout)
+
+    async def finish_oidc(
+        self,
+        *,
+        query: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BrowserSession:
+        """Sign in a browser that the identity provider has sent back.
+
+        The cookie of `POST /auth/oidc` is required. The session is that of `POST
+        /auth/session`. The role follows the provider's claims at each sign-in. `forbidden`
+        says in `details.reason` who cannot sign in: `no_role`, `disabled`, `no_email`,
+        `email_unverified` or `email_taken`.
+        """
+        return await self._call(op.AUTH_FINISH_OIDC, given({
+            "query": query,
+        }), models.BrowserSession, idempotency_key, timeout)
+
+    async def sign_in_ways(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthSignInWaysResult:
+        """Read how the signed-in person signs in."""
+        return await self._call(op.AUTH_SIGN_IN_WAYS, {}, models.AuthSignInWaysResult, idempotency_key, timeout)
+
+    async def begin_totp(
+        self,
+        *,
+        password: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthBeginTotpResult:
+        """Begin to set up a second factor.
+
+        Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in
+        force once `POST /auth/totp/confirm` has got a code.
+        """
+        return await self._call(op.AUTH_BEGIN_TOTP, given({
+            "password": password,
+        }), models.AuthBeginTotpResult, idempotency_key, timeout)
+
+    async def confirm_totp(
+        self,
+        *,
+        code: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthConfirmTotpResult:
+        """Put the second factor in force.
+
+        Returns ten recovery codes, only here. Each replaces a code once.
+        """
+        return await self._call(op.AUTH_CONFIRM_TOTP, given({
+            "code": code,
+        }), models.AuthConfirmTotpResult, idempotency_key, timeout)
+
+    async def remove_totp(
+        self,
+        *,
+        password: str | Unset = UNSET,
+        recovery_code: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove the second factor.
+
+        Needs the password or a recovery code.
+        """
+        return await self._call(op.AUTH_REMOVE_TOTP, given({
+            "password": password,
+            "recovery_code": recovery_code,
+        }), None, idempotency_key, timeout)
+
+    async def jwks(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthJwksResult:
+        """Read the public keys of access tokens and receipts (RFC 7517)."""
+        return await self._call(op.AUTH_JWKS, {}, models.AuthJwksResult, idempotency_key, timeout)
+
+
+class AsyncBundles(AsyncGroup):
+    async def assemble(
+        self,
+        *,
+        query: str | None | Unset = UNSET,
+        since: str | Unset = UNSET,
+        until: str | Unset = UNSET,
+        project_id: str | None | Unset = UNSET,
+        memory_scope: Literal["ascending", "agent", "team", "institutional"] | Unset = UNSET,
+        caps: Mapping[str, Any] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Bundle:
+        """Gather context for a task.
+
+        Use this before starting a task. Returns a snapshot of the memories, outputs and own
+        handoffs that match the query (without a query, the latest), with a Markdown brief.
+        It may be empty; if a source is unavailable, it is `degraded`. Bundles are kept for
+        `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an attempt on a step refers to
+        them.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.BUNDLES_ASSEMBLE, given({
+            "query": query,
+            "since": since,
+            "until": until,
+            "project_id": project_id,
+            "memory_scope": memory_scope,
+            "caps": caps,
+        }), models.Bundle, idempotency_key, timeout)
+
+    async def get(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Bundle:
+        """Read a bundle as it was gathered.
+
+        Use this to see the context of earlier work. Returns the stored snapshot, even if
+        its sources have changed since.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.BUNDLES_GET, given({
+            "id": id,
+        }), models.Bundle, idempotency_key, timeout)
+
+    async def brief(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Read a bundle's brief.
+
+        Use this to give a bundle to a model. Returns the stored Markdown; its bytes never
+        change.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.BUNDLES_BRIEF, given({
+            "id": id,
+        }), str, idempotency_key, timeout)
+
+    async def list_of_agent(
+        self,
+        *,
+        agent_id: str,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BundlesListOfAgentResult:
+        """List an agent's bundles for people, newest first.
+
+        For admins and the agent's owner; recorded in the audit log.
+        """
+        return await self._call(op.BUNDLES_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.BundlesListOfAgentResult, idempotency_key, timeout)
+
+    def list_of_agent_all(
+        self,
+        *,
+        agent_id: str,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.ListedBundle]:
+        """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.BUNDLES_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.BundlesListOfAgentResult, timeout)
+
+    async def get_of_agent(
+        self,
+        *,
+        agent_id: str,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BundleForPeople:
+        """Read an agent's bundle as a person.
+
+        For admins and the agent's owner; recorded in the audit log. Items that the caller
+        cannot read have an empty title, and the brief, which quotes them, is then null.
+        """
+        return await self._call(op.BUNDLES_GET_OF_AGENT, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), models.BundleForPeople, idempotency_key, timeout)
+
+
+class AsyncChannels(AsyncGroup):
+    async def create(
+        self,
+        *,
+        name: str,
+        description: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Channel:
+        """Create a channel.
+
+        A channel delivers the events that match its feeds to all of its members. Returns an
+        empty channel: add feeds and members next.
+
+        Needs the scope `channel:write`.
+        """
+        return await self._call(op.CHANNELS_CREATE, given({
+            "name": name,
+            "description": description,
+        }), models.Channel, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        search: str | Unset = UNSET,
+        feed_id: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ChannelsListResult:
+        """List channels by name.
+
+        Use this to find a channel to join. Returns one page and the `total`.
+
+        Needs the scope `channel:read`.
+        """
+        return await self._call(op.CHANNELS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+            "feed_id": feed_id,
+        }), models.ChannelsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        search: str | Unset = UNSET,
+        feed_id: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Channel]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.CHANNELS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+            "feed_id": feed_id,
+        }), models.ChannelsListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        channel_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Channel:
+        """Read a channel.
+
+        Needs the scope `channel:read`.
+        """
+        return await self._call(op.CHANNELS_GET, given({
+            "channel_id": channel_id,
+        }), models.Channel, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        channel_id: str,
+        name: str | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Channel:
+        """Rename or describe a channel.
+
+        Needs the scope `channel:write`.
+        """
+        return await self._call(op.CHANNELS_UPDATE, given({
+            "channel_id": channel_id,
+            "name": name,
+            "description": description,
+        }), models.Channel, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        channel_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a channel with its feeds and members.
+
+        Events matched before are still delivered.
+
+        Needs the scope `channel:write`.
+        """
+        return await self._call(op.CHANNELS_DELETE, given({
+            "channel_id": channel_id,
+        }), None, idempotency_key, timeout)
+
+    async def add_member(
+        self,
+        *,
+        channel_id: str,
+        agent_id: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Member:
+        """Join a channel, or add an agent to it.
+
+        The agent then receives events that match the channel's feeds. Returns the
+        membership; an existing one does not change.
+
+        Needs the scope `channel:write`.
+        """
+        return await self._call(op.CHANNELS_ADD_MEMBER, given({
+            "channel_id": channel_id,
+            "agent_id": agent_id,
+        }), models.Member, idempotency_key, timeout)
+
+    async def list_members(
+        self,
+        *,
+        channel_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ChannelsListMembersResult:
+        """List the members of a channel, oldest first.
+
+        Returns the ids of the agents that receive the channel's events, and when each
+        joined.
+
+        Needs the scope `channel:read`.
+        """
+        return await self._call(op.CHANNELS_LIST_MEMBERS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListMembersResult, idempotency_key, timeout)
+
+    def list_members_all(
+        self,
+        *,
+        channel_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Member]:
+        """Like `list_members`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.CHANNELS_LIST_MEMBERS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListMembersResult, timeout)
+
+    async def remove_member(
+        self,
+        *,
+        channel_id: str,
+        agent_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Leave a channel, or remove an agent from it.
+
+        Needs the scope `channel:write`.
+        """
+        return await self._call(op.CHANNELS_REMOVE_MEMBER, given({
+            "channel_id": channel_id,
+            "agent_id": agent_id,
+        }), None, idempotency_key, timeout)
+
+    async def create_feed(
+        self,
+        *,
+        channel_id: str,
+        event_type_glob: str,
+        filter_expression: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Feed:
+        """Subscribe a channel to events.
+
+        Every matching event is delivered to every member. A filter that does not compile is
+        refused with `validation_error` and `details.position`.
+
+        Needs the scope `channel:write`.
+        """
+        return await self._call(op.CHANNELS_CREATE_FEED, given({
+            "channel_id": channel_id,
+            "event_type_glob": event_type_glob,
+            "filter_expression": filter_expression,
+        }), models.Feed, idempotency_key, timeout)
+
+    async def list_feeds(
+        self,
+        *,
+        channel_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ChannelsListFeedsResult:
+        """List the feeds of a channel, oldest first.
+
+        Needs the scope `channel:read`.
+        """
+        return await self._call(op.CHANNELS_LIST_FEEDS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListFeedsResult, idempotency_key, timeout)
+
+    def list_feeds_all(
+        self,
+        *,
+        channel_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Feed]:
+        """Like `list_feeds`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.CHANNELS_LIST_FEEDS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListFeedsResult, timeout)
+
+    async def delete_feed(
+        self,
+        *,
+        channel_id: str,
+        feed_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a feed.
+
+        Needs the scope `channel:write`.
+        """
+        return await self._call(op.CHANNELS_DELETE_FEED, given({
+            "channel_id": channel_id,
+            "feed_id": feed_id,
+        }), None, idempotency_key, timeout)
+
+
+class AsyncConnectors(AsyncGroup):
+    async def create(
+        self,
+        *,
+        name: str,
+        kind: Literal["amqp091", "amqp10"],
+        url: str,
+        source: str,
+        mapping: Mapping[str, Any],
+        queue: str | Unset = UNSET,
+        address: str | Unset = UNSET,
+        prefetch: int | Unset = UNSET,
+        paused: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Connector:
+        """Create a connector that turns a broker's messages into events.
+
+        A message is acknowledged once its event is durable. Messages in structured mode
+        (`application/cloudevents+json`) pass unchanged; others must be JSON and are mapped.
+        A message that cannot be mapped becomes a dead letter with the reason `mapping
+        error: …`. A tenant has at most 50 connectors.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.CONNECTORS_CREATE, given({
+            "name": name,
+            "kind": kind,
+            "url": url,
+            "source": source,
+            "mapping": mapping,
+            "queue": queue,
+            "address": address,
+            "prefetch": prefetch,
+            "paused": paused,
+        }), models.Connector, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ConnectorsListResult:
+        """List connectors with their state, oldest first.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.CONNECTORS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.ConnectorsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Connector]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.CONNECTORS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.ConnectorsListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        connector_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Connector:
+        """Read a connector and its state.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.CONNECTORS_GET, given({
+            "connector_id": connector_id,
+        }), models.Connector, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        connector_id: str,
+        name: str | Unset = UNSET,
+        mapping: Mapping[str, Any] | Unset = UNSET,
+        prefetch: int | Unset = UNSET,
+        paused: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Connector:
+        """Pause, resume or remap a connector.
+
+        Messages already received are finished first; the rest stay at the broker. `mapping`
+        replaces the whole mapping; messages that the previous one could not map can be
+        replayed from the dead letters.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.CONNECTORS_UPDATE, given({
+            "connector_id": connector_id,
+            "name": name,
+            "mapping": mapping,
+            "prefetch": prefetch,
+            "paused": paused,
+        }), models.Connector, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        connector_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a connector.
+
+        Messages already received are finished first; the rest stay at the broker.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.CONNECTORS_DELETE, given({
+            "connector_id": connector_id,
+        }), None, idempotency_key, timeout)
+
+
+class AsyncDeliveries(AsyncGroup):
+    async def poll(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        wait: float | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesPollResult:
+        """Poll for deliveries.
+
+        Returns events that match the agent's interests and channels: highest priority
+        first, then oldest (best effort), at most 4 MB. Acknowledge each before
+        `lease_expires_at`, or it is redelivered.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_POLL, given({
+            "limit": limit,
+            "wait": wait,
+        }), models.DeliveriesPollResult, idempotency_key, timeout)
+
+    async def ack(
+        self,
+        *,
+        delivery_ids: Sequence[str],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesAckResult:
+        """Acknowledge deliveries.
+
+        Call this after processing deliveries, so that they are not redelivered. Returns how
+        many were acknowledged; unknown, already acknowledged and other agents' ids are not
+        counted.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_ACK, given({
+            "delivery_ids": delivery_ids,
+        }), models.DeliveriesAckResult, idempotency_key, timeout)
+
+    async def nack(
+        self,
+        *,
+        delivery_ids: Sequence[str],
+        delay_seconds: float | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesNackResult:
+        """Reject deliveries, to be retried later.
+
+        Use this if processing failed and may succeed later. The attempt counts: when the
+        retry budget is spent, the delivery is dead-lettered with the reason.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_NACK, given({
+            "delivery_ids": delivery_ids,
+            "delay_seconds": delay_seconds,
+            "reason": reason,
+        }), models.DeliveriesNackResult, idempotency_key, timeout)
+
+    async def extend(
+        self,
+        *,
+        delivery_ids: Sequence[str],
+        seconds: int,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesExtendResult:
+        """Extend the lease of deliveries.
+
+        Use this if processing takes longer than the lease. The lease then ends `seconds`
+        from now. Deliveries that are not in flight are not counted.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_EXTEND, given({
+            "delivery_ids": delivery_ids,
+            "seconds": seconds,
+        }), models.DeliveriesExtendResult, idempotency_key, timeout)
+
+    async def stats(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesStatsResult:
+        """Count deliveries by state.
+
+        Counts the caller's deliveries. For admins, counts the tenant's, with one row per
+        agent on the page; `oldest_age_seconds` then covers these agents only.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_STATS, given({
+            "limit": limit,
+            "offset": offset,
+        }), models.DeliveriesStatsResult, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        agent_id: str,
+        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesListResult:
+        """List an agent's deliveries, newest first.
+
+        For the agent itself, the person who owns it, and admins. Leases nothing.
+        """
+        return await self._call(op.DELIVERIES_LIST, given({
+            "agent_id": agent_id,
+            "status": status,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        agent_id: str,
+        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.AgentDelivery]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.DELIVERIES_LIST, given({
+            "agent_id": agent_id,
+            "status": status,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesListResult, timeout)
+
+    async def drain(
+        self,
+        *,
+        agent_id: str,
+        before: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesDrainResult:
+        """Discard an agent's pending deliveries.
+
+        Discards what waits to be delivered; the agent will not receive it, also not by a
+        replay. Deliveries in flight and dead letters are kept. At most 10,000 per request;
+        `more` is true if others are left. For the person who owns the agent, and admins.
+        """
+        return await self._call(op.DELIVERIES_DRAIN, given({
+            "agent_id": agent_id,
+            "before": before,
+        }), models.DeliveriesDrainResult, idempotency_key, timeout)
+
+    async def dead_letters(
+        self,
+        *,
+        reason: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET,
+        text: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesDeadLettersResult:
+        """List dead letters, newest first.
+
+        Use this to see what failed and why. Returns the caller's dead letters; for admins,
+        the whole tenant's. With `type` or `text`, a page may have fewer than `limit` and
+        still a `next_cursor`.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_DEAD_LETTERS, given({
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesDeadLettersResult, idempotency_key, timeout)
+
+    def dead_letters_all(
+        self,
+        *,
+        reason: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET,
+        text: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.DeadLetter]:
+        """Like `dead_letters`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.DELIVERIES_DEAD_LETTERS, given({
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesDeadLettersResult, timeout)
+
+    async def dead_letter_groups(
+        self,
+        *,
+        agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET,
+        text: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesDeadLetterGroupsResult:
+        """Group dead letters by reason.
+
+        Counts the caller's dead letters by their exact reason, most frequent first; for
+        admins, the whole tenant's. Counts the latest 10,000 that match; `more` is true if
+        there are others.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_DEAD_LETTER_GROUPS, given({
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+        }), models.DeliveriesDeadLetterGroupsResult, idempotency_key, timeout)
+
+    async def replay(
+        self,
+        *,
+        id: str,
+        dry_run: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesReplayResult:
+        """Replay a dead letter.
+
+        Use this after fixing the cause. The event is matched again: the dead letter's agent
+        gets a new retry budget if it still matches, and matching agents that never received
+        the event get it. Input that could not be mapped is mapped again.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_REPLAY, given({
+            "id": id,
+            "dry_run": dry_run,
+        }), models.DeliveriesReplayResult, idempotency_key, timeout)
+
+    async def replay_many(
+        self,
+        *,
+        ids: Sequence[str] | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET,
+        text: str | Unset = UNSET,
+        until: str | Unset = UNSET,
+        dry_run: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesReplayManyResult:
+        """Replay many dead letters.
+
+        Pass either `ids` or at least one other filter: `until` alone selects all. Replays
+        at most 10,000 per request; `more` is true if others are left.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_REPLAY_MANY, given({
+            "ids": ids,
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "until": until,
+            "dry_run": dry_run,
+        }), models.DeliveriesReplayManyResult, idempotency_key, timeout)
+
+    async def discard_many(
+        self,
+        *,
+        ids: Sequence[str] | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET,
+        text: str | Unset = UNSET,
+        until: str | Unset = UNSET,
+        dry_run: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesDiscardManyResult:
+        """Delete many dead letters.
+
+        Pass either `ids` or at least one other filter: `until` alone selects all. Deletes
+        at most 10,000 per request; `more` is true if others are left. They can no longer be
+        replayed.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_DISCARD_MANY, given({
+            "ids": ids,
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "until": until,
+            "dry_run": dry_run,
+        }), models.DeliveriesDiscardManyResult, idempotency_key, timeout)
+
+    async def discard(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a dead letter.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.DELIVERIES_DISCARD, given({
+            "id": id,
+        }), None, idempotency_key, timeout)
+
+
+class AsyncDevices(AsyncGroup):
+    async def issue(
+        self,
+        *,
+        agent_id: str,
+        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DevicesIssueResult:
+        """Issue a code that connects a device to an agent.
+
+        For the agent itself, its owner, or callers with the scope `admin`. The code is
+        valid for 10 minutes; a newer code for the same agent replaces a pending one.
+        """
+        return await self._call(op.DEVICES_ISSUE, given({
+            "agent_id": agent_id,
+            "scopes": scopes,
+        }), models.DevicesIssueResult, idempotency_key, timeout)
+
+    async def status(
+        self,
+        *,
+        agent_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DevicesStatusResult:
+        """Read the status of an agent's newest device code.
+
+        For the agent itself, its owner, or callers with the scope `admin`. Never returns an
+        API key.
+        """
+        return await self._call(op.DEVICES_STATUS, given({
+            "agent_id": agent_id,
+        }), models.DevicesStatusResult, idempotency_key, timeout)
+
+    async def claim(
+        self,
+        *,
+        user_code: str,
+        client_info: Mapping[str, Any],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DevicesClaimResult:
+        """Claim a code from the device.
+
+        The code is the credential. Unknown, used, denied and expired codes all return 404.
+        Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+        """
+        return await self._call(op.DEVICES_CLAIM, given({
+            "user_code": user_code,
+            "client_info": client_info,
+        }), models.DevicesClaimResult, idempotency_key, timeout)
+
+    async def confirm(
+        self,
+        *,
+        agent_id: str,
+        claim_id: str,
+        action: Literal["approve", "reject"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DevicesConfirmResult:
+        """Approve or reject the device that claimed a code.
+
+        For the agent's owner and org admins. Only org admins can approve a code with the
+        scope `admin`.
+        """
+        return await self._call(op.DEVICES_CONFIRM, given({
+            "agent_id": agent_id,
+            "claim_id": claim_id,
+            "action": action,
+        }), models.DevicesConfirmResult, idempotency_key, timeout)
+
+    async def complete(
+        self,
+        *,
+        claim_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DevicesCompleteResult:
+        """Fetch the API key of an approved claim, once.
+
+        The claim id is the credential. Returns 409 `conflict` before approval, and 404
+        after denial, expiry or the first fetch. The key is returned only here.
+        """
+        return await self._call(op.DEVICES_COMPLETE, given({
+            "claim_id": claim_id,
+        }), models.DevicesCompleteResult, idempotency_key, timeout)
+
+    async def look_up(
+        self,
+        *,
+        code: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DevicesLookUpResult:
+        """Read the agent of a device code.
+
+        Denied, expired and unknown codes return 404. With a token the answer includes the
+        scopes, and callers other than the agent itself, its owner and admins get 404.
+        Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+        """
+        return await self._call(op.DEVICES_LOOK_UP, given({
+            "code": code,
+        }), models.DevicesLookUpResult, idempotency_key, timeout)
+
+
+class AsyncDocuments(AsyncGroup):
+    async def upload(
+        self,
+        *,
+        file_content: str,
+        filename: str,
+        mime_type: Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"],
+        sensitivity: Literal["public", "internal", "confidential", "restricted"] | Unset = UNSET,
+        audience: Mapping[str, Any] | Unset = UNSET,
+        source_id: str | Unset = UNSET,
+        subject: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DocumentsUploadResult:
+        """Upload a document.
+
+        The document is parsed, chunked and indexed in the background: `status` of the
+        document shows the progress. The same bytes in the same source return the existing
+        document; other bytes under the same filename supersede it once they are stored.
+        Without write permission, returns `accepted: false`.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.DOCUMENTS_UPLOAD, given({
+            "file_content": file_content,
+            "filename": filename,
+            "mime_type": mime_type,
+            "sensitivity": sensitivity,
+            "audience": audience,
+            "source_id": source_id,
+            "subject": subject,
+        }), models.DocumentsUploadResult, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        source_id: str | Unset = UNSET,
+        status: Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DocumentsListResult:
+        """List documents, newest first.
+
+        Returns metadata and `status`, not text, of documents that the caller can read.
+        Continue with `next_cursor`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.DOCUMENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "source_id": source_id,
+            "status": status,
+        }), models.DocumentsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        source_id: str | Unset = UNSET,
+        status: Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"] | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Document]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.DOCUMENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "source_id": source_id,
+            "status": status,
+        }), models.DocumentsListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        document_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Document:
+        """Read a document's metadata.
+
+        Use this to follow an upload: returns `status`, audience and version, but not the
+        text.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.DOCUMENTS_GET, given({
+            "document_id": document_id,
+        }), models.Document, idempotency_key, timeout)
+
+    async def list_chunks(
+        self,
+        *,
+        document_id: str,
+        source_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DocumentsListChunksResult:
+        """List the chunks of a document in order.
+
+        Use this to read a document's text. Returns it in order, with page numbers.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.DOCUMENTS_LIST_CHUNKS, given({
+            "document_id": document_id,
+            "source_id": source_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.DocumentsListChunksResult, idempotency_key, timeout)
+
+    def list_chunks_all(
+        self,
+        *,
+        document_id: str,
+        source_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Chunk]:
+        """Like `list_chunks`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.DOCUMENTS_LIST_CHUNKS, given({
+            "document_id": document_id,
+            "source_id": source_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.DocumentsListChunksResult, timeout)
+
+    async def delete(
+        self,
+        *,
+        document_id: str,
+        source_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DocumentsDeleteResult:
+        """Delete a document and its chunks.
+
+        Only the uploader and admins can delete it. An unknown document returns `deleted:
+        false`.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.DOCUMENTS_DELETE, given({
+            "document_id": document_id,
+            "source_id": source_id,
+        }), models.DocumentsDeleteResult, idempotency_key, timeout)
+
+    async def content(
+        self,
+        *,
+        document_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """Download the original of a document.
+
+        Returns the file as it was uploaded, to everyone who can read the document. Recorded
+        in the audit log. Originals are kept until the document is deleted or erased.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.DOCUMENTS_CONTENT, given({
+            "document_id": document_id,
+        }), bytes, idempotency_key, timeout)
+
+    async def retry(
+        self,
+        *,
+        document_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Document:
+        """Process a failed document again.
+
+        Use this after the cause of the failure is gone. Only the uploader and admins can
+        retry it. `conflict` if it has not failed, if the same file was uploaded again, or
+        if its original is no longer kept: then upload it again.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.DOCUMENTS_RETRY, given({
+            "document_id": document_id,
+        }), models.Document, idempotency_key, timeout)
+
+    async def search(
+        self,
+        *,
+        query: str,
+        audience: Mapping[str, Any] | Unset = UNSET,
+        source_id: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        min_score: float | Unset = UNSET,
+        explain: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DocumentsSearchResult:
+        """Search document chunks by words and by meaning.
+
+        Returns the passages that best match the query, with their documents and scores.
+        Searches only stored documents that the caller can read, not superseded ones.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.DOCUMENTS_SEARCH, given({
+            "query": query,
+            "audience": audience,
+            "source_id": source_id,
+            "limit": limit,
+            "min_score": min_score,
+            "explain": explain,
+        }), models.DocumentsSearchResult, idempotency_key, timeout)
+
+
+class AsyncEvents(AsyncGroup):
+    async def publish(
+        self,
+        *,
+        event: Mapping[str, Any],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Publish an event.
+
+        Takes CloudEvents in structured mode (`application/cloudevents+json` or
+        `application/json`), binary mode (`ce-*` headers) or batch mode
+        (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid
+        event does not affect the others). 202 means that the event is durable. The types
+        `service.*` and `memory.cited` are reserved for the service.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.EVENTS_PUBLISH, given({
+            "event": event,
+        }), Any, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        type: str | Unset = UNSET,
+        source: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        id: str | Unset = UNSET,
+        since: str | Unset = UNSET,
+        unmatched: bool | Unset = UNSET,
+        include_service: bool | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.EventsListResult:
+        """List events, newest first.
+
+        Returns events that the caller published (with `send`) or received (agents with
+        `receive`); for admins, all. A page may have fewer than `limit` events and still a
+        `next_cursor`: a request returns at most 4 MB and scans about 200,000 events, or two
+        seconds without a match.
+        """
+        return await self._call(op.EVENTS_LIST, given({
+            "type": type,
+            "source": source,
+            "subject": subject,
+            "id": id,
+            "since": since,
+            "unmatched": unmatched,
+            "include_service": include_service,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.EventsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        type: str | Unset = UNSET,
+        source: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        id: str | Unset = UNSET,
+        since: str | Unset = UNSET,
+        unmatched: bool | Unset = UNSET,
+        include_service: bool | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.EventSummary]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.EVENTS_LIST, given({
+            "type": type,
+            "source": source,
+            "subject": subject,
+            "id": id,
+            "since": since,
+            "unmatched": unmatched,
+            "include_service": include_service,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.EventsListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        event_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.EventsGetResult:
+        """Read an event and its deliveries.
+
+        Use this to see whether an event was delivered. Returns it with its timeline and
+        delivery counts; for admins, also each receiver.
+        """
+        return await self._call(op.EVENTS_GET, given({
+            "event_id": event_id,
+        }), models.EventsGetResult, idempotency_key, timeout)
+
+    async def retry(
+        self,
+        *,
+        event_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.PublishResult:
+        """Retry the fan-out of a parked event.
+
+        Use this for an event with the state `parked`, after fixing the cause in
+        `park_reason`.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.EVENTS_RETRY, given({
+            "event_id": event_id,
+        }), models.PublishResult, idempotency_key, timeout)
+
+
+class AsyncExemplars(AsyncGroup):
+    async def create(
+        self,
+        *,
+        display_name: str,
+        filename: str,
+        content: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Exemplar:
+        """Create an exemplar from a text.
+
+        Stores the text unchanged, at most 1 MB. If the tenant already has this text,
+        returns the existing exemplar (200).
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.EXEMPLARS_CREATE, given({
+            "display_name": display_name,
+            "filename": filename,
+            "content": content,
+        }), models.Exemplar, idempotency_key, timeout)
+
+    async def list(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> List[models.Exemplar]:
+        """List exemplars, newest first.
+
+        Use this to find an example by its name. Texts are not included: read an exemplar
+        for its text.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.EXEMPLARS_LIST, {}, List[models.Exemplar], idempotency_key, timeout)
+
+    async def get(
+        self,
+        *,
+        exemplar_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Exemplar:
+        """Read an exemplar's text.
+
+        Returns 202 while the text is being extracted, and 200 without a text if extraction
+        failed.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.EXEMPLARS_GET, given({
+            "exemplar_id": exemplar_id,
+        }), models.Exemplar, idempotency_key, timeout)
+
+    async def rename(
+        self,
+        *,
+        exemplar_id: str,
+        display_name: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Exemplar:
+        """Rename an exemplar.
+
+        Changes `display_name` only.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.EXEMPLARS_RENAME, given({
+            "exemplar_id": exemplar_id,
+            "display_name": display_name,
+        }), models.Exemplar, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        exemplar_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete an unreferenced exemplar.
+
+        Refused with `conflict` while it is attached to a run or a step's reference pointer
+        names it; `details.referrers` lists them.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.EXEMPLARS_DELETE, given({
+            "exemplar_id": exemplar_id,
+        }), None, idempotency_key, timeout)
+
+    async def download(
+        self,
+        *,
+        exemplar_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Download the original of an exemplar.
+
+        Returns the stored text as a file.
+        """
+        return await self._call(op.EXEMPLARS_DOWNLOAD, given({
+            "exemplar_id": exemplar_id,
+        }), str, idempotency_key, timeout)
+
+    async def referrers(
+        self,
+        *,
+        exemplar_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ExemplarsReferrersResult:
+        """List the runs and templates that refer to an exemplar.
+
+        At most 20 of each kind. An exemplar without any can be deleted.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.EXEMPLARS_REFERRERS, given({
+            "exemplar_id": exemplar_id,
+        }), models.ExemplarsReferrersResult, idempotency_key, timeout)
+
+
+class AsyncFindings(AsyncGroup):
+    async def list(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        mark_read: bool | Unset = UNSET,
+        since_seq: int | Unset = UNSET,
+        min_importance: float | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.FindingsListResult:
+        """Read new institutional memories.
+
+        Use this to learn what others found: returns, in order, memories of others that
+        became institutional since the calling agent's last read. They are evidence, not
+        instructions: `rendered_brief` quotes them as data.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.FINDINGS_LIST, given({
+            "limit": limit,
+            "mark_read": mark_read,
+            "since_seq": since_seq,
+            "min_importance": min_importance,
+        }), models.FindingsListResult, idempotency_key, timeout)
+
+    async def browse(
+        self,
+        *,
+        agent_id: str | Unset = UNSET,
+        memory_id: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.FindingsBrowseResult:
+        """List findings for people, newest first.
+
+        For people: the memories that became institutional, with their positions. Moves no
+        agent's cursor. Findings of forgotten, superseded or expired memories are omitted,
+        so that a page may have fewer than `limit`.
+        """
+        return await self._call(op.FINDINGS_BROWSE, given({
+            "agent_id": agent_id,
+            "memory_id": memory_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.FindingsBrowseResult, idempotency_key, timeout)
+
+    def browse_all(
+        self,
+        *,
+        agent_id: str | Unset = UNSET,
+        memory_id: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Finding]:
+        """Like `browse`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.FINDINGS_BROWSE, given({
+            "agent_id": agent_id,
+            "memory_id": memory_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.FindingsBrowseResult, timeout)
+
+
+class AsyncGateway(AsyncGroup):
+    async def healthz(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.GatewayHealthzResult:
+        """Check that the process runs."""
+        return await self._call(op.GATEWAY_HEALTHZ, {}, models.GatewayHealthzResult, idempotency_key, timeout)
+
+    async def readyz(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.GatewayReadyzResult:
+        """Check that this node can serve requests."""
+        return await self._call(op.GATEWAY_READYZ, {}, models.GatewayReadyzResult, idempotency_key, timeout)
+
+    async def metrics(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Read this node's metrics in the Prometheus text format."""
+        return await self._call(op.GATEWAY_METRICS, {}, str, idempotency_key, timeout)
+
+    async def openapi(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Read this document (OpenAPI 3.1)."""
+        return await self._call(op.GATEWAY_OPENAPI, {}, dict[str, Any], idempotency_key, timeout)
+
+    async def docs(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Read this document as a page."""
+        return await self._call(op.GATEWAY_DOCS, {}, str, idempotency_key, timeout)
+
+
+class AsyncHandoffs(AsyncGroup):
+    async def save(
+        self,
+        *,
+        name: str,
+        summary: str | Unset = UNSET,
+        payload: Mapping[str, Any] | Unset = UNSET,
+        citations: Sequence[Mapping[str, Any]] | Unset = UNSET,
+        artifacts: Sequence[str] | Unset = UNSET,
+        origin_client: str | None | Unset = UNSET,
+        scope: Literal["agent"] | Unset = UNSET,
+        bundle_id: str | None | Unset = UNSET,
+        if_version: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Handoff:
+        """Save a handoff.
+
+        Call this before you stop, so that another client or session can continue the work.
+        A handoff of the same name is overwritten, with a higher `version_num`. Kept for 30
+        days after it was last saved or resumed, or while pinned.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.HANDOFFS_SAVE, given({
+            "name": name,
+            "summary": summary,
+            "payload": payload,
+            "citations": citations,
+            "artifacts": artifacts,
+            "origin_client": origin_client,
+            "scope": scope,
+            "bundle_id": bundle_id,
+            "if_version": if_version,
+        }), models.Handoff, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        q: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> List[models.Handoff]:
+        """List the calling agent's handoffs, last saved first.
+
+        Use this to find work to continue. With `q`, returns the best matches in words or
+        meaning; if search is unavailable or incomplete, those with `q` in their name or
+        summary, and the header `X-Degraded` gives the reason. A page of very long ones may
+        have fewer than `limit`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.HANDOFFS_LIST, given({
+            "q": q,
+            "limit": limit,
+            "offset": offset,
+        }), List[models.Handoff], idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        q: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Handoff]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.HANDOFFS_LIST, given({
+            "q": q,
+            "limit": limit,
+            "offset": offset,
+        }), List[models.Handoff], timeout)
+
+    async def resume(
+        self,
+        *,
+        query: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Resume a handoff.
+
+        Use this to continue saved work. Looks up the exact name, then the id, then the
+        meaning. A single match is resumed: returns its brief, and its 30 days begin again.
+        If several match equally well, returns them and resumes none.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.HANDOFFS_RESUME, given({
+            "query": query,
+        }), Any, idempotency_key, timeout)
+
+    async def get(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Handoff:
+        """Read a handoff.
+
+        Use this to inspect the fields, payload and citations without resuming it.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.HANDOFFS_GET, given({
+            "id": id,
+        }), models.Handoff, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a handoff and its search entries.
+
+        Cannot be undone. Unpinned handoffs also expire by themselves.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.HANDOFFS_DELETE, given({
+            "id": id,
+        }), None, idempotency_key, timeout)
+
+    async def export(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Read a handoff's brief without resuming it.
+
+        Returns the same Markdown as resuming it, but does not extend its expiry.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.HANDOFFS_EXPORT, given({
+            "id": id,
+        }), str, idempotency_key, timeout)
+
+    async def pin(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Handoff:
+        """Pin a handoff until it is unpinned or deleted.
+
+        Use this for work that pauses longer than 30 days. Returns the handoff.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.HANDOFFS_PIN, given({
+            "id": id,
+        }), models.Handoff, idempotency_key, timeout)
+
+    async def unpin(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Handoff:
+        """Unpin a handoff: it expires in 30 days.
+
+        Returns the handoff with its new `expires_at`.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.HANDOFFS_UNPIN, given({
+            "id": id,
+        }), models.Handoff, idempotency_key, timeout)
+
+    async def list_of_agent(
+        self,
+        *,
+        agent_id: str,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.HandoffsListOfAgentResult:
+        """List an agent's handoffs for people, last saved first.
+
+        For admins and the agent's owner; recorded in the audit log. Agents list their own
+        with `GET /handoffs`.
+        """
+        return await self._call(op.HANDOFFS_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.HandoffsListOfAgentResult, idempotency_key, timeout)
+
+    def list_of_agent_all(
+        self,
+        *,
+        agent_id: str,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.ListedHandoff]:
+        """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.HANDOFFS_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.HandoffsListOfAgentResult, timeout)
+
+    async def get_of_agent(
+        self,
+        *,
+        agent_id: str,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.HandoffForPeople:
+        """Read an agent's handoff as a person.
+
+        For admins and the agent's owner; recorded in the audit log. Does not resume it.
+        Titles of cited memories that the caller cannot read are empty.
+        """
+        return await self._call(op.HANDOFFS_GET_OF_AGENT, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), models.HandoffForPeople, idempotency_key, timeout)
+
+
+class AsyncIngest(AsyncGroup):
+    async def create_webhook(
+        self,
+        *,
+        name: str,
+        source: str,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
+        signing_secret: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestCreateWebhookResult:
+        """Create a webhook.
+
+        The signing secret is returned only here. A tenant has at most 50 webhooks. Test the
+        mapping first: `POST /ingest/webhooks:test`.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_CREATE_WEBHOOK, given({
+            "name": name,
+            "source": source,
+            "mapping": mapping,
+            "signing_secret": signing_secret,
+        }), models.IngestCreateWebhookResult, idempotency_key, timeout)
+
+    async def list_webhooks(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestListWebhooksResult:
+        """List webhooks, oldest first.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_LIST_WEBHOOKS, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.IngestListWebhooksResult, idempotency_key, timeout)
+
+    def list_webhooks_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Webhook]:
+        """Like `list_webhooks`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.INGEST_LIST_WEBHOOKS, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.IngestListWebhooksResult, timeout)
+
+    async def update_webhook(
+        self,
+        *,
+        webhook_id: str,
+        name: str | Unset = UNSET,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Webhook:
+        """Rename or remap a webhook.
+
+        `mapping` replaces the whole mapping, for requests from now on. Requests that the
+        previous one could not map can be replayed from the dead letters.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_UPDATE_WEBHOOK, given({
+            "webhook_id": webhook_id,
+            "name": name,
+            "mapping": mapping,
+        }), models.Webhook, idempotency_key, timeout)
+
+    async def delete_webhook(
+        self,
+        *,
+        webhook_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a webhook.
+
+        Its events are kept.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_DELETE_WEBHOOK, given({
+            "webhook_id": webhook_id,
+        }), None, idempotency_key, timeout)
+
+    async def rotate_webhook(
+        self,
+        *,
+        webhook_id: str,
+        signing_secret: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestRotateWebhookResult:
+        """Rotate a webhook's signing secret.
+
+        Returns the new secret, only here. For 24 hours, the previous secret is accepted
+        too.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_ROTATE_WEBHOOK, given({
+            "webhook_id": webhook_id,
+            "signing_secret": signing_secret,
+        }), models.IngestRotateWebhookResult, idempotency_key, timeout)
+
+    async def test_mapping(
+        self,
+        *,
+        source: str,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
+        payload: Any | Unset = UNSET,
+        headers: Mapping[str, Any] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestTestMappingResult:
+        """Test a mapping before creating a webhook.
+
+        Returns the event that the mapping would produce, or the error. Saves and publishes
+        nothing and needs no signature. A mapping that cannot work is refused as it would be
+        when saved.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_TEST_MAPPING, given({
+            "source": source,
+            "mapping": mapping,
+            "payload": payload,
+            "headers": headers,
+        }), models.IngestTestMappingResult, idempotency_key, timeout)
+
+    async def test_webhook(
+        self,
+        *,
+        webhook_id: str,
+        payload: Any | Unset = UNSET,
+        headers: Mapping[str, Any] | Unset = UNSET,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
+        request_id: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestTestWebhookResult:
+        """Test a webhook's mapping, or another one before saving it.
+
+        Returns the event that the mapping would produce, or the error. Saves and publishes
+        nothing and needs no signature. A mapping that cannot work is refused as it would be
+        when saved.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_TEST_WEBHOOK, given({
+            "webhook_id": webhook_id,
+            "payload": payload,
+            "headers": headers,
+            "mapping": mapping,
+            "request_id": request_id,
+        }), models.IngestTestWebhookResult, idempotency_key, timeout)
+
+    async def list_requests(
+        self,
+        *,
+        webhook_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestListRequestsResult:
+        """List a webhook's last requests, newest first.
+
+        Use this to see why a sender's requests are refused. The last 50, at most a second
+        late; of more than 50 in a second only the last are kept. Without bodies and
+        secrets. Requests refused with 429 for their address are not listed.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.INGEST_LIST_REQUESTS, given({
+            "webhook_id": webhook_id,
+        }), models.IngestListRequestsResult, idempotency_key, timeout)
+
+    async def receive(
+        self,
+        *,
+        tenant_slug: str,
+        raw: str,
+        headers: Mapping[str, Any],
+        target: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Deliver a webhook from any source of the tenant.
+
+        Sign the request with the webhook's secret in one of these ways.
+        `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of
+        the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or
+        use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
+        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5
+        minutes. Requests without a valid signature get 401, whether or not the webhook
+        exists. Requests that cannot be mapped are accepted and become dead letters. A
+        webhook with a preset accepts the signature of its sender only; Slack is answered
+        200 and Twilio 204, as they expect.
+        """
+        return await self._call(op.INGEST_RECEIVE, given({
+            "tenant_slug": tenant_slug,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), Any, idempotency_key, timeout)
+
+    async def receive_from(
+        self,
+        *,
+        tenant_slug: str,
+        source: str,
+        raw: str,
+        headers: Mapping[str, Any],
+        target: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Deliver a webhook from one source.
+
+        Sign the request with the webhook's secret in one of these ways.
+        `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of
+        the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or
+        use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
+        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5
+        minutes. Requests without a valid signature get 401, whether or not the webhook
+        exists. Requests that cannot be mapped are accepted and become dead letters. A
+        webhook with a preset accepts the signature of its sender only; Slack is answered
+        200 and Twilio 204, as they expect.
+        """
+        return await self._call(op.INGEST_RECEIVE_FROM, given({
+            "tenant_slug": tenant_slug,
+            "source": source,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), Any, idempotency_key, timeout)
+
+    async def validate_(
+        self,
+        *,
+        tenant_slug: str,
+        raw: str,
+        headers: Mapping[str, Any],
+        target: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestValidateResult:
+        """Request permission to deliver webhooks from any source of the tenant.
+
+        The handshake of CloudEvents Web Hooks for Event Delivery. A request with
+        `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and
+        `WebHook-Allowed-Rate` (webhooks per minute, at most the requested
+        `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
+        exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
+        ignored.
+        """
+        return await self._call(op.INGEST_VALIDATE, given({
+            "tenant_slug": tenant_slug,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), models.IngestValidateResult, idempotency_key, timeout)
+
+    async def validate_for(
+        self,
+        *,
+        tenant_slug: str,
+        source: str,
+        raw: str,
+        headers: Mapping[str, Any],
+        target: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.IngestValidateForResult:
+        """Request permission to deliver webhooks from one source.
+
+        The handshake of CloudEvents Web Hooks for Event Delivery. A request with
+        `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and
+        `WebHook-Allowed-Rate` (webhooks per minute, at most the requested
+        `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
+        exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
+        ignored.
+        """
+        return await self._call(op.INGEST_VALIDATE_FOR, given({
+            "tenant_slug": tenant_slug,
+            "source": source,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), models.IngestValidateForResult, idempotency_key, timeout)
+
+
+class AsyncInterests(AsyncGroup):
+    async def create(
+        self,
+        *,
+        agent_id: str,
+        event_type: str,
+        filter_expression: str | None | Unset = UNSET,
+        priority: int | Unset = UNSET,
+        enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Interest:
+        """Create an interest.
+
+        Subscribes the agent to events whose type matches the glob and for which the filter
+        is true. A filter that does not compile, or that reads what no event can have
+        (`event.event_type`), is refused with `validation_error` and `details.position`. The
+        number of interests is limited (rule `interest_limit`).
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.INTERESTS_CREATE, given({
+            "agent_id": agent_id,
+            "event_type": event_type,
+            "filter_expression": filter_expression,
+            "priority": priority,
+            "enrichment_depth": enrichment_depth,
+        }), models.Interest, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        agent_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.InterestsListResult:
+        """List an agent's interests, oldest first.
+
+        Use this to see what an agent is subscribed to. Returns one page and the `total`.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.INTERESTS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.InterestsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        agent_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Interest]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.INTERESTS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.InterestsListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        agent_id: str,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Interest:
+        """Read an interest.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.INTERESTS_GET, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), models.Interest, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        agent_id: str,
+        id: str,
+        event_type: str | Unset = UNSET,
+        filter_expression: str | None | Unset = UNSET,
+        priority: int | Unset = UNSET,
+        enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Interest:
+        """Update an interest.
+
+        The change applies to events published after the response. A filter that does not
+        compile, or that reads what no event can have (`event.event_type`), is refused with
+        `validation_error` and `details.position`.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.INTERESTS_UPDATE, given({
+            "agent_id": agent_id,
+            "id": id,
+            "event_type": event_type,
+            "filter_expression": filter_expression,
+            "priority": priority,
+            "enrichment_depth": enrichment_depth,
+        }), models.Interest, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        agent_id: str,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete an interest.
+
+        Ends the subscription. Events matched before are still delivered.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.INTERESTS_DELETE, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), None, idempotency_key, timeout)
+
+    async def test(
+        self,
+        *,
+        agent_id: str,
+        event_type: str,
+        include_service: bool | Unset = UNSET,
+        filter_expression: str | None | Unset = UNSET,
+        priority: int | Unset = UNSET,
+        enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.InterestsTestResult:
+        """Test an interest on recent events.
+
+        Use this before creating an interest. Returns for each of the tenant's last 100
+        events (fewer if large) whether it matches, and why not. Saves nothing.
+
+        Needs the scope `receive`.
+        """
+        return await self._call(op.INTERESTS_TEST, given({
+            "agent_id": agent_id,
+            "event_type": event_type,
+            "include_service": include_service,
+            "filter_expression": filter_expression,
+            "priority": priority,
+            "enrichment_depth": enrichment_depth,
+        }), models.InterestsTestResult, idempotency_key, timeout)
+
+
+class AsyncKeys(AsyncGroup):
+    async def create(
+        self,
+        *,
+        agent_id: str,
+        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
+        name: str | None | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.KeysCreateResult:
+        """Create an API key for an agent.
+
+        The key is returned only here.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.KEYS_CREATE, given({
+            "agent_id": agent_id,
+            "scopes": scopes,
+            "name": name,
+            "expires_at": expires_at,
+        }), models.KeysCreateResult, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        agent_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.KeysListResult:
+        """List an agent's API keys, newest first.
+
+        Revoked keys are not listed.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.KEYS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.KeysListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        agent_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.KeysListResultKeysItem]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.KEYS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.KeysListResult, timeout)
+
+    async def revoke(
+        self,
+        *,
+        agent_id: str,
+        key_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Revoke an API key.
+
+        Tokens that were created with the key are refused within 5 seconds.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.KEYS_REVOKE, given({
+            "agent_id": agent_id,
+            "key_id": key_id,
+        }), None, idempotency_key, timeout)
+
+
+class AsyncLive(AsyncGroup):
+    async def stats(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Stats:
+        """Read the organisation's event traffic.
+
+        Counts of the last 15 minutes over all running nodes. `deliveries`, `storage` and
+        `recent` are for admins; other callers get null and an empty list.
+        """
+        return await self._call(op.LIVE_STATS, {}, models.Stats, idempotency_key, timeout)
+
+    async def history(
+        self,
+        *,
+        range: Literal["15m", "1h", "24h", "7d"] | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        type: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TrafficHistory:
+        """Read the organisation's traffic over time.
+
+        Counts of up to seven days, for all agents or one and all types or one. They survive
+        restarts and are a few seconds old; a node that is killed loses those of its last 5
+        seconds. Each hour the first 500 agents and 100 types are counted separately and all
+        others together as `other`. Members read the sums, and their own agents by type.
+        """
+        return await self._call(op.LIVE_HISTORY, given({
+            "range": range,
+            "agent_id": agent_id,
+            "type": type,
+        }), models.TrafficHistory, idempotency_key, timeout)
+
+
+class AsyncMemories(AsyncGroup):
+    async def erase(
+        self,
+        *,
+        agent_id: str | Unset = UNSET,
+        ids: Sequence[str] | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        dry_run: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesEraseResult:
+        """Erase memories permanently.
+
+        For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`.
+        Erases memories of any scope and status with their vectors, relationships and other
+        data; by `subject` also the documents uploaded about it, their files and chunks, and
+        the memories derived from these. Responds once the data is removed from the
+        service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS
+        of the service (`/.well-known/jwks.json`). If data is left, repeat the request.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_ERASE, given({
+            "agent_id": agent_id,
+            "ids": ids,
+            "subject": subject,
+            "dry_run": dry_run,
+        }), models.MemoriesEraseResult, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        search: str | Unset = UNSET,
+        project_id: str | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        namespace: str | Unset = UNSET,
+        source_type: str | Unset = UNSET,
+        never_cited: bool | Unset = UNSET,
+        include_superseded: bool | Unset = UNSET,
+        sort: Literal["created_at", "title", "confidence", "importance"] | Unset = UNSET,
+        order: Literal["asc", "desc"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesListResult:
+        """List memories.
+
+        Use this to browse or filter; to find by meaning, search. Returns active, unexpired
+        memories that the caller can read. A page of very long ones may have fewer than
+        `limit`: continue with `next_cursor`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "type": type,
+            "scope": scope,
+            "search": search,
+            "project_id": project_id,
+            "tags": tags,
+            "namespace": namespace,
+            "source_type": source_type,
+            "never_cited": never_cited,
+            "include_superseded": include_superseded,
+            "sort": sort,
+            "order": order,
+        }), models.MemoriesListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        search: str | Unset = UNSET,
+        project_id: str | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        namespace: str | Unset = UNSET,
+        source_type: str | Unset = UNSET,
+        never_cited: bool | Unset = UNSET,
+        include_superseded: bool | Unset = UNSET,
+        sort: Literal["created_at", "title", "confidence", "importance"] | Unset = UNSET,
+        order: Literal["asc", "desc"] | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Memory]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.MEMORIES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "type": type,
+            "scope": scope,
+            "search": search,
+            "project_id": project_id,
+            "tags": tags,
+            "namespace": namespace,
+            "source_type": source_type,
+            "never_cited": never_cited,
+            "include_superseded": include_superseded,
+            "sort": sort,
+            "order": order,
+        }), models.MemoriesListResult, timeout)
+
+    async def create(
+        self,
+        *,
+        title: str,
+        content: str,
+        type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"],
+        scope: Literal["agent", "team", "institutional"],
+        team_id: str | None | Unset = UNSET,
+        project_id: str | None | Unset = UNSET,
+        tags: Sequence[str] | None | Unset = UNSET,
+        confidence: float | Unset = UNSET,
+        importance: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET,
+        source_type: str | None | Unset = UNSET,
+        source_id: str | None | Unset = UNSET,
+        source_url: str | None | Unset = UNSET,
+        source_event_id: str | None | Unset = UNSET,
+        freshness_date: str | None | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        supersedes_id: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Memory:
+        """Create a memory.
+
+        Use this to keep a fact, decision or lesson for later. Its text can be searched at
+        once. Returns the memory.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_CREATE, given({
+            "title": title,
+            "content": content,
+            "type": type,
+            "scope": scope,
+            "team_id": team_id,
+            "project_id": project_id,
+            "tags": tags,
+            "confidence": confidence,
+            "importance": importance,
+            "metadata": metadata,
+            "source_type": source_type,
+            "source_id": source_id,
+            "source_url": source_url,
+            "source_event_id": source_event_id,
+            "freshness_date": freshness_date,
+            "expires_at": expires_at,
+            "supersedes_id": supersedes_id,
+        }), models.Memory, idempotency_key, timeout)
+
+    async def create_batch(
+        self,
+        *,
+        memories: Sequence[Any],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesCreateBatchResult:
+        """Create many memories.
+
+        Memories are independent: a refused one does not affect the others. Results are in
+        the order of the request.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_CREATE_BATCH, given({
+            "memories": memories,
+        }), models.MemoriesCreateBatchResult, idempotency_key, timeout)
+
+    async def get(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoryWithUsage:
+        """Read a memory.
+
+        Returns the memory with its usage and trust. Forgotten and expired memories can be
+        read only by their owner, until they are purged.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_GET, given({
+            "id": id,
+        }), models.MemoryWithUsage, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        id: str,
+        title: str | Unset = UNSET,
+        content: str | Unset = UNSET,
+        confidence: float | Unset = UNSET,
+        importance: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        freshness_date: str | None | Unset = UNSET,
+        project_id: str | None | Unset = UNSET,
+        tags: Sequence[str] | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Memory:
+        """Update a memory.
+
+        Use this to correct a memory; to keep the old version, supersede it. Omitted fields
+        do not change; null clears a field. Only for the owner and org admins.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_UPDATE, given({
+            "id": id,
+            "title": title,
+            "content": content,
+            "confidence": confidence,
+            "importance": importance,
+            "metadata": metadata,
+            "expires_at": expires_at,
+            "freshness_date": freshness_date,
+            "project_id": project_id,
+            "tags": tags,
+        }), models.Memory, idempotency_key, timeout)
+
+    async def put_by_key(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        title: str | Unset = UNSET,
+        content: str | Unset = UNSET,
+        type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        team_id: str | None | Unset = UNSET,
+        project_id: str | None | Unset = UNSET,
+        tags: Sequence[str] | None | Unset = UNSET,
+        confidence: float | Unset = UNSET,
+        importance: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET,
+        source_type: str | None | Unset = UNSET,
+        source_id: str | None | Unset = UNSET,
+        source_url: str | None | Unset = UNSET,
+        source_event_id: str | None | Unset = UNSET,
+        freshness_date: str | None | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Memory:
+        """Save a memory under a key.
+
+        Use this for a memory that the agent addresses by a name. Creates it, or replaces
+        all fields of the existing one; its scope stays. After the memory was forgotten, has
+        expired or was superseded, a new one is created.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_PUT_BY_KEY, given({
+            "namespace": namespace,
+            "key": key,
+            "title": title,
+            "content": content,
+            "type": type,
+            "scope": scope,
+            "team_id": team_id,
+            "project_id": project_id,
+            "tags": tags,
+            "confidence": confidence,
+            "importance": importance,
+            "metadata": metadata,
+            "source_type": source_type,
+            "source_id": source_id,
+            "source_url": source_url,
+            "source_event_id": source_event_id,
+            "freshness_date": freshness_date,
+            "expires_at": expires_at,
+        }), models.Memory, idempotency_key, timeout)
+
+    async def get_by_key(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Memory:
+        """Read the memory under a key.
+
+        Returns the memory that the calling agent saved under this key, while it is active.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_GET_BY_KEY, given({
+            "namespace": namespace,
+            "key": key,
+        }), models.Memory, idempotency_key, timeout)
+
+    async def delete_by_key(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesDeleteByKeyResult:
+        """Forget the memory under a key.
+
+        Forgets the memory: it can be restored by its id until the reversibility window
+        ends.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_DELETE_BY_KEY, given({
+            "namespace": namespace,
+            "key": key,
+        }), models.MemoriesDeleteByKeyResult, idempotency_key, timeout)
+
+    async def namespaces(
+        self,
+        *,
+        prefix: str | Unset = UNSET,
+        max_depth: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesNamespacesResult:
+        """List the namespaces of the calling agent's memories.
+
+        Returns the namespaces that have active memories, in alphabetical order.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_NAMESPACES, given({
+            "prefix": prefix,
+            "max_depth": max_depth,
+            "after": after,
+            "limit": limit,
+        }), models.MemoriesNamespacesResult, idempotency_key, timeout)
+
+    async def promote(
+        self,
+        *,
+        id: str,
+        scope: Literal["agent", "team", "institutional"],
+        team_id: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Memory:
+        """Promote a memory to a wider scope.
+
+        Use this to share a memory: from agent to team or institution, or from team to
+        institution. Cannot be undone. Only for the owner and org admins.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_PROMOTE, given({
+            "id": id,
+            "scope": scope,
+            "team_id": team_id,
+        }), models.Memory, idempotency_key, timeout)
+
+    async def forget(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesForgetResult:
+        """Forget a memory.
+
+        Use this for a memory that is wrong or unwanted. It is no longer found, can be
+        restored until the reversibility window ends, and is then purged. Memories that it
+        superseded stay superseded. Only for the owner and org admins.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_FORGET, given({
+            "id": id,
+        }), models.MemoriesForgetResult, idempotency_key, timeout)
+
+    async def restore(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Memory:
+        """Restore a forgotten memory.
+
+        Returns it to its previous status, within the reversibility window. Only for the
+        owner and org admins.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_RESTORE, given({
+            "id": id,
+        }), models.Memory, idempotency_key, timeout)
+
+    async def supersede(
+        self,
+        *,
+        id: str,
+        superseded_by_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesSupersedeResult:
+        """Supersede a memory by another.
+
+        Use this if a newer memory makes this one obsolete. The successor must be at least
+        as visible; neither may be superseded or forgotten. Only for the owner of the
+        superseded memory and org admins.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MEMORIES_SUPERSEDE, given({
+            "id": id,
+            "superseded_by_id": superseded_by_id,
+        }), models.MemoriesSupersedeResult, idempotency_key, timeout)
+
+    async def lineage(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesLineageResult:
+        """Read the lineage of a memory.
+
+        Use this to see where a memory comes from. Returns the memories merged into it,
+        directly or indirectly, and the one that it superseded.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_LINEAGE, given({
+            "id": id,
+        }), models.MemoriesLineageResult, idempotency_key, timeout)
+
+    async def search(
+        self,
+        *,
+        query: str,
+        expect: str | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        memory_types: Sequence[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"]] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        min_score: float | Unset = UNSET,
+        project_id: str | None | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        namespace: str | Unset = UNSET,
+        include_superseded: bool | Unset = UNSET,
+        explain: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesSearchResult:
+        """Search memories by words and by meaning.
+
+        Use this before answering or deciding. Returns the readable memories that best match
+        the query; near-ties rank agent, then team, then institutional. If the query's
+        embedding is late, only words count and the result is `degraded`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_SEARCH, given({
+            "query": query,
+            "expect": expect,
+            "scope": scope,
+            "memory_types": memory_types,
+            "limit": limit,
+            "min_score": min_score,
+            "project_id": project_id,
+            "tags": tags,
+            "namespace": namespace,
+            "include_superseded": include_superseded,
+            "explain": explain,
+        }), models.MemoriesSearchResult, idempotency_key, timeout)
+
+    async def cite(
+        self,
+        *,
+        id: str,
+        originating_query_id: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Cite a memory as useful.
+
+        Call this when a memory helped. Citations by others than the owner raise its rank
+        for 30 days; one counts per caller, memory and day (UTC). Published as
+        `memory.cited`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_CITE, given({
+            "id": id,
+            "originating_query_id": originating_query_id,
+        }), None, idempotency_key, timeout)
+
+    async def citations(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesCitationsResult:
+        """List the document passages that a memory comes from.
+
+        Use this to check a memory against its sources. Returns passages of documents that
+        the caller can read, and whether they are stale.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_CITATIONS, given({
+            "id": id,
+        }), models.MemoriesCitationsResult, idempotency_key, timeout)
+
+    async def activity(
+        self,
+        *,
+        agent_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoriesActivityResult:
+        """Read an agent's citations of the last 30 days, and those of its memories.
+
+        For the agent itself, its owner, and admins. Newest first.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_ACTIVITY, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.MemoriesActivityResult, idempotency_key, timeout)
+
+    def activity_all(
+        self,
+        *,
+        agent_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Activity]:
+        """Like `activity`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.MEMORIES_ACTIVITY, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.MemoriesActivityResult, timeout)
+
+    async def health(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MemoryHealth:
+        """Read the health of the memories that the caller may read.
+
+        Use this to find what needs care: counts duplicates, orphans, stale and unembedded
+        memories among the readable ones that changed last, at most 100,000.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MEMORIES_HEALTH, {}, models.MemoryHealth, idempotency_key, timeout)
+
+
+class AsyncMerges(AsyncGroup):
+    async def propose(
+        self,
+        *,
+        memory_a_id: str,
+        memory_b_id: str,
+        resolution_note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MergeProposal:
+        """Propose to merge two memories.
+
+        Use this for two memories that say the same; an org admin decides. The caller must
+        be able to read both. Returns the proposal; an open one by the service for the same
+        memories is taken over.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MERGES_PROPOSE, given({
+            "memory_a_id": memory_a_id,
+            "memory_b_id": memory_b_id,
+            "resolution_note": resolution_note,
+        }), models.MergeProposal, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        status: Literal["open", "resolved", "rejected"] | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MergesListResult:
+        """List merge proposals, newest first.
+
+        Use this before proposing a merge. Returns proposals whose memories the caller can
+        both read; for org admins, all.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MERGES_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.MergesListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        status: Literal["open", "resolved", "rejected"] | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.MergeProposal]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.MERGES_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.MergesListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MergeProposal:
+        """Read a merge proposal.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.MERGES_GET, given({
+            "id": id,
+        }), models.MergeProposal, idempotency_key, timeout)
+
+    async def resolve(
+        self,
+        *,
+        id: str,
+        surviving_memory_id: str,
+        resolution_note: str | None | Unset = UNSET,
+        merged_content: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MergeProposal:
+        """Merge two memories.
+
+        The other memory gets the status `merged`. The surviving memory must be at least as
+        visible as the other, otherwise 422, rule `scope_only_widens`.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MERGES_RESOLVE, given({
+            "id": id,
+            "surviving_memory_id": surviving_memory_id,
+            "resolution_note": resolution_note,
+            "merged_content": merged_content,
+        }), models.MergeProposal, idempotency_key, timeout)
+
+    async def reject(
+        self,
+        *,
+        id: str,
+        resolution_note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.MergeProposal:
+        """Reject a merge proposal.
+
+        Both memories stay as they are.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.MERGES_REJECT, given({
+            "id": id,
+            "resolution_note": resolution_note,
+        }), models.MergeProposal, idempotency_key, timeout)
+
+
+class AsyncOnboarding(AsyncGroup):
+    async def get(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OnboardingGuidance:
+        """Read the next steps to try.
+
+        Use this to see what to set up next. Returns each step's status and a suggested
+        prompt. A step is done once anybody in the organisation has done it, and stays done.
+        """
+        return await self._call(op.ONBOARDING_GET, {}, models.OnboardingGuidance, idempotency_key, timeout)
+
+    async def dismiss(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OnboardingGuidance:
+        """Dismiss the guidance.
+
+        Hides the guidance for the person, or for the owner of the agent. Repeating it
+        changes nothing.
+        """
+        return await self._call(op.ONBOARDING_DISMISS, {}, models.OnboardingGuidance, idempotency_key, timeout)
+
+
+class AsyncOutputs(AsyncGroup):
+    async def export(
+        self,
+        *,
+        output_id: str,
+        format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """Download an output as a file.
+
+        For people. Returns the current version. `md`: as saved; `html`: without active
+        content; `pdf` and `docx`: only if the operator enables them, otherwise 404.
+        """
+        return await self._call(op.OUTPUTS_EXPORT, given({
+            "output_id": output_id,
+            "format": format,
+        }), bytes, idempotency_key, timeout)
+
+    async def email(
+        self,
+        *,
+        output_id: str,
+        to: str,
+        subject: str | Unset = UNSET,
+        attach_format: Literal["md", "html", "pdf", "docx"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutputsEmailResult:
+        """Send an output by e-mail.
+
+        For people. The e-mail contains the text; `attach_format` also attaches it as a
+        file. Returns 404 if the operator has disabled e-mail, and 503 if no mail server is
+        configured.
+        """
+        return await self._call(op.OUTPUTS_EMAIL, given({
+            "output_id": output_id,
+            "to": to,
+            "subject": subject,
+            "attach_format": attach_format,
+        }), models.OutputsEmailResult, idempotency_key, timeout)
+
+    async def save(
+        self,
+        *,
+        body: str,
+        title: str | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        team_id: str | None | Unset = UNSET,
+        project_id: str | None | Unset = UNSET,
+        source_type: str | None | Unset = UNSET,
+        output_id: str | Unset = UNSET,
+        change_note: str | Unset = UNSET,
+        process_run_id: str | None | Unset = UNSET,
+        derived_from_ids: Sequence[str] | Unset = UNSET,
+        references_ids: Sequence[str] | Unset = UNSET,
+        supersedes_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Output:
+        """Save an output, or a new version of one.
+
+        Stores the text byte for byte; it may have any length. With `output_id`, saves a new
+        version: given fields replace the existing ones, and earlier versions do not change.
+        In a `text/markdown` request the body is the text, and the other fields are in the
+        query.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.OUTPUTS_SAVE, given({
+            "body": body,
+            "title": title,
+            "scope": scope,
+            "team_id": team_id,
+            "project_id": project_id,
+            "source_type": source_type,
+            "output_id": output_id,
+            "change_note": change_note,
+            "process_run_id": process_run_id,
+            "derived_from_ids": derived_from_ids,
+            "references_ids": references_ids,
+            "supersedes_ids": supersedes_ids,
+            "metadata": metadata,
+        }), models.Output, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        project_id: str | Unset = UNSET,
+        process_run_id: str | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        sort: str | Unset = UNSET,
+        order: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutputsListResult:
+        """List outputs.
+
+        Use this to browse or filter; to find by meaning, search. Returns readable outputs
+        without their texts.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.OUTPUTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "scope": scope,
+            "project_id": project_id,
+            "process_run_id": process_run_id,
+            "tags": tags,
+            "sort": sort,
+            "order": order,
+        }), models.OutputsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        project_id: str | Unset = UNSET,
+        process_run_id: str | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        sort: str | Unset = UNSET,
+        order: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Output]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.OUTPUTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "scope": scope,
+            "project_id": project_id,
+            "process_run_id": process_run_id,
+            "tags": tags,
+            "sort": sort,
+            "order": order,
+        }), models.OutputsListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        output_id: str,
+        version: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Output:
+        """Read an output.
+
+        Returns the output with its text; with `version`, the text and title of that
+        version.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.OUTPUTS_GET, given({
+            "output_id": output_id,
+            "version": version,
+        }), models.Output, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        output_id: str,
+        project_id: str | None | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutputsUpdateResult:
+        """Change an output's project or tags.
+
+        Changes no text. A null `project_id` removes it from its project. Only people can
+        set tags.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.OUTPUTS_UPDATE, given({
+            "output_id": output_id,
+            "project_id": project_id,
+            "tags": tags,
+        }), models.OutputsUpdateResult, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        output_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete an output with all its versions.
+
+        Deletes the text of every version; cannot be undone. Only its owner and admins can
+        delete it.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.OUTPUTS_DELETE, given({
+            "output_id": output_id,
+        }), None, idempotency_key, timeout)
+
+    async def list_versions(
+        self,
+        *,
+        output_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutputsListVersionsResult:
+        """List an output's versions, newest first.
+
+        Use this to see how an output changed. Returns titles, authors and change notes,
+        without the texts.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.OUTPUTS_LIST_VERSIONS, given({
+            "output_id": output_id,
+        }), models.OutputsListVersionsResult, idempotency_key, timeout)
+
+    async def get_version(
+        self,
+        *,
+        output_id: str,
+        version_num: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutputVersion:
+        """Read a version of an output.
+
+        Use this to compare versions. Returns the version's text, title and author.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.OUTPUTS_GET_VERSION, given({
+            "output_id": output_id,
+            "version_num": version_num,
+        }), models.OutputVersion, idempotency_key, timeout)
+
+    async def search(
+        self,
+        *,
+        query: str,
+        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
+        min_score: float | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        project_id: str | Unset = UNSET,
+        include_superseded: bool | Unset = UNSET,
+        include_archived: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutputsSearchResult:
+        """Search outputs by words and by meaning.
+
+        Returns the readable outputs that best match the query, each with its best passage.
+        Superseded outputs, ranked below their successors, and those of archived projects
+        are included only on request.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.OUTPUTS_SEARCH, given({
+            "query": query,
+            "scope": scope,
+            "min_score": min_score,
+            "limit": limit,
+            "project_id": project_id,
+            "include_superseded": include_superseded,
+            "include_archived": include_archived,
+        }), models.OutputsSearchResult, idempotency_key, timeout)
+
+
+class AsyncProjects(AsyncGroup):
+    async def list(
+        self,
+        *,
+        status: Literal["active", "completed", "archived"] | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProjectsListResult:
+        """List projects, by key.
+
+        Use this to find the `key` that other tools take as `project_id`. Returns one page
+        and the `total`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.PROJECTS_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.ProjectsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        status: Literal["active", "completed", "archived"] | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Project]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.PROJECTS_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.ProjectsListResult, timeout)
+
+    async def create(
+        self,
+        *,
+        key: str,
+        name: str | Unset = UNSET,
+        status: Literal["active", "completed", "archived"] | Unset = UNSET,
+        target_date: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Project:
+        """Create a project.
+
+        Memories, outputs and runs are assigned to a project by its `key`.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.PROJECTS_CREATE, given({
+            "key": key,
+            "name": name,
+            "status": status,
+            "target_date": target_date,
+        }), models.Project, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        key: str,
+        name: str | Unset = UNSET,
+        status: Literal["active", "completed", "archived"] | Unset = UNSET,
+        target_date: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Project:
+        """Rename, date, complete or archive a project.
+
+        Omitted fields do not change; a null `target_date` removes the date.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.PROJECTS_UPDATE, given({
+            "key": key,
+            "name": name,
+            "status": status,
+            "target_date": target_date,
+        }), models.Project, idempotency_key, timeout)
+
+
+class AsyncRelationships(AsyncGroup):
+    async def create(
+        self,
+        *,
+        id: str,
+        target_memory_id: str,
+        relationship_type: str,
+        strength: float | Unset = UNSET,
+        metadata: Mapping[str, Any] | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Relationship:
+        """Create a relationship between two memories.
+
+        Use this to link memories that belong together. Returns the relationship; an
+        existing one of the same type is `conflict`.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RELATIONSHIPS_CREATE, given({
+            "id": id,
+            "target_memory_id": target_memory_id,
+            "relationship_type": relationship_type,
+            "strength": strength,
+            "metadata": metadata,
+        }), models.Relationship, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RelationshipsListResult:
+        """List the relationships of a memory, both directions, oldest first.
+
+        Returns direct relationships to memories that the caller can read and that are not
+        forgotten or expired. Types in capitals, such as `SUPERSEDES` and `DERIVED_FROM`,
+        are recorded by the service.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RELATIONSHIPS_LIST, given({
+            "id": id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RelationshipsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Relationship]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.RELATIONSHIPS_LIST, given({
+            "id": id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RelationshipsListResult, timeout)
+
+    async def delete(
+        self,
+        *,
+        id: str,
+        rel_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a relationship.
+
+        Only its creator, the owner of its source memory, and org admins can delete it.
+        Relationships recorded by the service cannot be deleted.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RELATIONSHIPS_DELETE, given({
+            "id": id,
+            "rel_id": rel_id,
+        }), None, idempotency_key, timeout)
+
+    async def graph(
+        self,
+        *,
+        id: str,
+        depth: int | Unset = UNSET,
+        include_superseded: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RelationshipsGraphResult:
+        """Read the graph around a memory.
+
+        Use this to see how memories connect over several hops. Returns readable memories,
+        nearest first, and the relationships between them.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RELATIONSHIPS_GRAPH, given({
+            "id": id,
+            "depth": depth,
+            "include_superseded": include_superseded,
+        }), models.RelationshipsGraphResult, idempotency_key, timeout)
+
+    async def types(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RelationshipsTypesResult:
+        """List relationship types.
+
+        Use this before creating a relationship. Returns the types with their meanings and
+        inverses.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RELATIONSHIPS_TYPES, {}, models.RelationshipsTypesResult, idempotency_key, timeout)
+
+
+class AsyncRuns(AsyncGroup):
+    async def register_artifact(
+        self,
+        *,
+        run_id: str,
+        kind: str,
+        pointer: Mapping[str, Any],
+        step_record_id: str | None | Unset = UNSET,
+        mime_type: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunArtifact:
+        """Register an artifact of a run.
+
+        Use this to record a result of a step, wherever it is. The pointer is stored, never
+        followed. A run has at most 1000 artifacts (rule `run_limit`).
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_REGISTER_ARTIFACT, given({
+            "run_id": run_id,
+            "kind": kind,
+            "pointer": pointer,
+            "step_record_id": step_record_id,
+            "mime_type": mime_type,
+        }), models.RunArtifact, idempotency_key, timeout)
+
+    async def list_artifacts(
+        self,
+        *,
+        run_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsListArtifactsResult:
+        """List a run's artifacts, oldest first.
+
+        Use this to find a run's results. Returns a page of kinds, pointers and, for
+        completed steps, content hashes.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_LIST_ARTIFACTS, given({
+            "run_id": run_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RunsListArtifactsResult, idempotency_key, timeout)
+
+    def list_artifacts_all(
+        self,
+        *,
+        run_id: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.RunArtifact]:
+        """Like `list_artifacts`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.RUNS_LIST_ARTIFACTS, given({
+            "run_id": run_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RunsListArtifactsResult, timeout)
+
+    async def attach_exemplar(
+        self,
+        *,
+        run_id: str,
+        exemplar_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsAttachExemplarResult:
+        """Attach an exemplar to a run.
+
+        Use this to give a run an example to follow. An attached exemplar cannot be deleted;
+        attaching it again changes nothing.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_ATTACH_EXEMPLAR, given({
+            "run_id": run_id,
+            "exemplar_id": exemplar_id,
+        }), models.RunsAttachExemplarResult, idempotency_key, timeout)
+
+    async def offer_handoff(
+        self,
+        *,
+        run_id: str,
+        step_key: str,
+        handoff_id: str | None | Unset = UNSET,
+        note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.HandoffOffer:
+        """Offer a step's result to its successors.
+
+        Use this when a step's work is done and a successor must accept it. Returns the open
+        offer. A run has at most 1000 offers, with 4 MB of notes (rule `run_limit`).
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_OFFER_HANDOFF, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "handoff_id": handoff_id,
+            "note": note,
+        }), models.HandoffOffer, idempotency_key, timeout)
+
+    async def list_offers(
+        self,
+        *,
+        run_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsListOffersResult:
+        """List a run's handoff offers, oldest first.
+
+        Use this to find an open offer to accept or decline. Returns all, with their status.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_LIST_OFFERS, given({
+            "run_id": run_id,
+        }), models.RunsListOffersResult, idempotency_key, timeout)
+
+    async def accept_offer(
+        self,
+        *,
+        run_id: str,
+        offer_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsAcceptOfferResult:
+        """Accept an offer.
+
+        Call this to take over the work. Completes the offering step and starts an attempt
+        on an unfinished successor: the one assigned to the caller (for agents: to the
+        owner), else the first unassigned one. `forbidden` if all are assigned to others, or
+        if a person accepts their own offer; `attempt` is null while the successor waits for
+        other steps.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_ACCEPT_OFFER, given({
+            "run_id": run_id,
+            "offer_id": offer_id,
+        }), models.RunsAcceptOfferResult, idempotency_key, timeout)
+
+    async def decline_offer(
+        self,
+        *,
+        run_id: str,
+        offer_id: str,
+        note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.HandoffOffer:
+        """Decline an offer.
+
+        The offering step stays open, so that its worker can improve the result and offer it
+        again.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_DECLINE_OFFER, given({
+            "run_id": run_id,
+            "offer_id": offer_id,
+            "note": note,
+        }), models.HandoffOffer, idempotency_key, timeout)
+
+    async def create(
+        self,
+        *,
+        goal: str,
+        project_id: str | None | Unset = UNSET,
+        success_criteria: Sequence[str] | Unset = UNSET,
+        ambiguity_score: float | None | Unset = UNSET,
+        ambiguity_notes: Sequence[Mapping[str, Any]] | Unset = UNSET,
+        steps: Sequence[Mapping[str, Any]] | Unset = UNSET,
+        template_id: str | None | Unset = UNSET,
+        step_assignments: Sequence[Mapping[str, Any]] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Run:
+        """Create a run.
+
+        Use this for work in several steps. Copies the steps of a template, or takes given
+        ones; returns the run. A run has at most 10000 changes and 4 MB of notes and
+        evidence (rule `run_limit`); then it can only be closed.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_CREATE, given({
+            "goal": goal,
+            "project_id": project_id,
+            "success_criteria": success_criteria,
+            "ambiguity_score": ambiguity_score,
+            "ambiguity_notes": ambiguity_notes,
+            "steps": steps,
+            "template_id": template_id,
+            "step_assignments": step_assignments,
+        }), models.Run, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        status: Literal["active", "completed", "closed"] | Unset = UNSET,
+        project_id: str | Unset = UNSET,
+        template_slug: str | Unset = UNSET,
+        search: str | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> List[models.Run]:
+        """List the tenant's runs, newest first.
+
+        Returns all runs of the tenant as an array. With `limit`, returns a page, which may
+        have fewer if runs are long: continue with `offset` until the header
+        `X-Total-Count`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_LIST, given({
+            "status": status,
+            "project_id": project_id,
+            "template_slug": template_slug,
+            "search": search,
+            "offset": offset,
+            "limit": limit,
+        }), List[models.Run], idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        status: Literal["active", "completed", "closed"] | Unset = UNSET,
+        project_id: str | Unset = UNSET,
+        template_slug: str | Unset = UNSET,
+        search: str | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Run]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.RUNS_LIST, given({
+            "status": status,
+            "project_id": project_id,
+            "template_slug": template_slug,
+            "search": search,
+            "offset": offset,
+            "limit": limit,
+        }), List[models.Run], timeout)
+
+    async def get(
+        self,
+        *,
+        run_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunWithAttempts:
+        """Read a run, its steps and their attempts.
+
+        Returns the whole run. For the caller's next step, read its position.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_GET, given({
+            "run_id": run_id,
+        }), models.RunWithAttempts, idempotency_key, timeout)
+
+    async def position(
+        self,
+        *,
+        run_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Position:
+        """Read a run's progress and the caller's next step.
+
+        Use this to decide what to do next. `my_next` is the first ready step assigned to
+        the caller (for agents: to the owner), else the first unassigned one.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_POSITION, given({
+            "run_id": run_id,
+        }), models.Position, idempotency_key, timeout)
+
+    async def close(
+        self,
+        *,
+        run_id: str,
+        outcome: Literal["achieved", "partially_achieved", "abandoned"],
+        note: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Run:
+        """Close a run with an outcome.
+
+        Use this to end a run, finished or not: its steps can no longer change. A run that
+        is already closed is `conflict`.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_CLOSE, given({
+            "run_id": run_id,
+            "outcome": outcome,
+            "note": note,
+        }), models.Run, idempotency_key, timeout)
+
+    async def retrospective(
+        self,
+        *,
+        run_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsRetrospectiveResult:
+        """Read the times and evidence of a closed run's steps.
+
+        Use this to learn from a closed run. `elapsed_seconds` counts from ready to done,
+        `active_seconds` while in progress; null if a step did not get that far. Reopened
+        steps count each time. An open run is `conflict`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_RETROSPECTIVE, given({
+            "run_id": run_id,
+        }), models.RunsRetrospectiveResult, idempotency_key, timeout)
+
+    async def history(
+        self,
+        *,
+        run_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsHistoryResult:
+        """List the completed steps, in order of completion.
+
+        Use this to see who did what: returns each completed step with its author, time and
+        artifacts.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_HISTORY, given({
+            "run_id": run_id,
+        }), models.RunsHistoryResult, idempotency_key, timeout)
+
+    async def status_document(
+        self,
+        *,
+        run_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Read a run as a Markdown document.
+
+        Use this to report on a run. The bytes are identical until the run changes.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.RUNS_STATUS_DOCUMENT, given({
+            "run_id": run_id,
+        }), str, idempotency_key, timeout)
+
+    async def start_step(
+        self,
+        *,
+        run_id: str,
+        step_key: str,
+        handoff_id: str | None | Unset = UNSET,
+        bundle_id: str | None | Unset = UNSET,
+        notes: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.StepAttempt:
+        """Start a step.
+
+        Call this before working on a step. Returns the attempt and the step's specialist.
+        Not exclusive: `warning` names other open attempts. `step_not_ready` while a
+        dependency is unfinished.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_START_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "handoff_id": handoff_id,
+            "bundle_id": bundle_id,
+            "notes": notes,
+        }), models.StepAttempt, idempotency_key, timeout)
+
+    async def complete_step(
+        self,
+        *,
+        run_id: str,
+        step_key: str,
+        criterion_key: str | None | Unset = UNSET,
+        what_makes_this_done: str | None | Unset = UNSET,
+        artifact_contents: Sequence[Mapping[str, Any]] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsCompleteStepResult:
+        """Complete a step, or attest one of its criteria.
+
+        Call this when a step is done. With `criterion_key`, attests one criterion; the last
+        one completes the step, and until then `completed_step_key` is null.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_COMPLETE_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "criterion_key": criterion_key,
+            "what_makes_this_done": what_makes_this_done,
+            "artifact_contents": artifact_contents,
+        }), models.RunsCompleteStepResult, idempotency_key, timeout)
+
+    async def skip_step(
+        self,
+        *,
+        run_id: str,
+        step_key: str,
+        reason: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsSkipStepResult:
+        """Skip a step.
+
+        Use this for a step that is not needed. Dependent steps no longer wait for it.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_SKIP_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "reason": reason,
+        }), models.RunsSkipStepResult, idempotency_key, timeout)
+
+    async def reopen_step(
+        self,
+        *,
+        run_id: str,
+        step_key: str,
+        reason: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsReopenStepResult:
+        """Reopen a completed or skipped step.
+
+        Use this if a step's result must be redone. Ready successors are blocked again;
+        later steps are reported but do not change. A completed run becomes active again.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_REOPEN_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "reason": reason,
+        }), models.RunsReopenStepResult, idempotency_key, timeout)
+
+    async def assign_step(
+        self,
+        *,
+        run_id: str,
+        step_key: str,
+        assigned_user_id: str | None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.RunsAssignStepResult:
+        """Assign a step to a person.
+
+        Sets who does the step; null: nobody. Open attempts and the completion mode do not
+        change.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.RUNS_ASSIGN_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "assigned_user_id": assigned_user_id,
+        }), models.RunsAssignStepResult, idempotency_key, timeout)
+
+
+class AsyncSessions(AsyncGroup):
+    async def list(
+        self,
+        *,
+        agent_id: str,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SessionsListResult:
+        """List an agent's connected devices, most recent first.
+
+        For the agent itself, its owner, or callers with the scope `admin`. Devices with a
+        revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen.
+        """
+        return await self._call(op.SESSIONS_LIST, given({
+            "agent_id": agent_id,
+            "limit": limit,
+        }), models.SessionsListResult, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        agent_id: str,
+        session_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Disconnect a device.
+
+        Revokes the device's key. Its tokens are refused within 5 seconds.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.SESSIONS_DELETE, given({
+            "agent_id": agent_id,
+            "session_id": session_id,
+        }), None, idempotency_key, timeout)
+
+    async def heartbeat(
+        self,
+        *,
+        session_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SessionsHeartbeatResult:
+        """Report that a device is alive.
+
+        Call this with a token of the session's key, at most once a minute.
+        """
+        return await self._call(op.SESSIONS_HEARTBEAT, given({
+            "session_id": session_id,
+        }), models.SessionsHeartbeatResult, idempotency_key, timeout)
+
+
+class AsyncSpecialists(AsyncGroup):
+    async def write(
+        self,
+        *,
+        name: str,
+        system_prompt: str,
+        memory_search_directives: str | None | Unset = UNSET,
+        output_format_rules: str | None | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Specialist:
+        """Write a specialist's next version.
+
+        The first write creates the specialist. Earlier versions do not change.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.SPECIALISTS_WRITE, given({
+            "name": name,
+            "system_prompt": system_prompt,
+            "memory_search_directives": memory_search_directives,
+            "output_format_rules": output_format_rules,
+            "description": description,
+        }), models.Specialist, idempotency_key, timeout)
+
+    async def list(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SpecialistsListResult:
+        """List specialists by name.
+
+        Use this to find a specialist to load. Returns their names, descriptions and latest
+        versions.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.SPECIALISTS_LIST, {}, models.SpecialistsListResult, idempotency_key, timeout)
+
+    async def load(
+        self,
+        *,
+        name: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Union[models.Specialist, models.SpecialistNotLoaded]:
+        """Load a specialist's latest version.
+
+        Use this to work as a specialist. Returns its prompt and rules; if it does not exist
+        or is unavailable, the result has `error`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.SPECIALISTS_LOAD, given({
+            "name": name,
+        }), Union[models.Specialist, models.SpecialistNotLoaded], idempotency_key, timeout)
+
+    async def unload(
+        self,
+        *,
+        name: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SpecialistsUnloadResult:
+        """Unload a specialist.
+
+        Call this after working as a specialist. Only records it: instructions already in
+        the conversation stay there.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.SPECIALISTS_UNLOAD, given({
+            "name": name,
+        }), models.SpecialistsUnloadResult, idempotency_key, timeout)
+
+    async def versions(
+        self,
+        *,
+        name: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SpecialistsVersionsResult:
+        """List a specialist's versions, newest first.
+
+        A page of long versions may have fewer than `limit`: continue with `offset` until
+        `total`.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.SPECIALISTS_VERSIONS, given({
+            "name": name,
+            "offset": offset,
+            "limit": limit,
+        }), models.SpecialistsVersionsResult, idempotency_key, timeout)
+
+    def versions_all(
+        self,
+        *,
+        name: str,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.SpecialistsVersionsResultVersionsItem]:
+        """Like `versions`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.SPECIALISTS_VERSIONS, given({
+            "name": name,
+            "offset": offset,
+            "limit": limit,
+        }), models.SpecialistsVersionsResult, timeout)
+
+
+class AsyncTeams(AsyncGroup):
+    async def create(
+        self,
+        *,
+        name: str,
+        description: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Team:
+        """Create a team.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.TEAMS_CREATE, given({
+            "name": name,
+            "description": description,
+        }), models.Team, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TeamsListResult:
+        """List teams by name.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.TEAMS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TeamsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Team]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.TEAMS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TeamsListResult, timeout)
+
+
+class AsyncTemplates(AsyncGroup):
+    async def author(
+        self,
+        *,
+        name: str,
+        slug: str,
+        steps: Sequence[Mapping[str, Any]],
+        description: str | None | Unset = UNSET,
+        goal_template: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProcessTemplate:
+        """Create a process template, or a new version of one.
+
+        Use this for a process that runs repeat. An existing slug gets a new version;
+        earlier ones do not change. Returns the version, whose `id` creates runs.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.TEMPLATES_AUTHOR, given({
+            "name": name,
+            "slug": slug,
+            "steps": steps,
+            "description": description,
+            "goal_template": goal_template,
+        }), models.ProcessTemplate, idempotency_key, timeout)
+
+    async def list(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> List[models.TemplateSummary]:
+        """List the latest version of every process template, by slug.
+
+        Use this to find a process for a run. Returns names, descriptions and step counts,
+        without the steps.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.TEMPLATES_LIST, {}, List[models.TemplateSummary], idempotency_key, timeout)
+
+    async def get(
+        self,
+        *,
+        slug: str,
+        version_num: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProcessTemplate:
+        """Read a process template.
+
+        Use this before creating a run. Returns the steps, and the `id` to create runs with.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.TEMPLATES_GET, given({
+            "slug": slug,
+            "version_num": version_num,
+        }), models.ProcessTemplate, idempotency_key, timeout)
+
+
+class AsyncTenants(AsyncGroup):
+    async def create(
+        self,
+        *,
+        slug: str,
+        name: str,
+        admin_email: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsCreateResult:
+        """Create a tenant with its first admin and agent.
+
+        The admin's password and the agent's API key are returned only here.
+        """
+        return await self._call(op.TENANTS_CREATE, given({
+            "slug": slug,
+            "name": name,
+            "admin_email": admin_email,
+        }), models.TenantsCreateResult, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsListResult:
+        """List tenants."""
+        return await self._call(op.TENANTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TenantsListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Tenant]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.TENANTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TenantsListResult, timeout)
+
+    async def update(
+        self,
+        *,
+        tenant_id: str,
+        status: Literal["active", "suspended"] | Unset = UNSET,
+        storage_quota_mb: int | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Tenant:
+        """Suspend or activate a tenant, or change its storage quota.
+
+        Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A
+        tenant over its quota can read, delete and acknowledge; requests that would store
+        more get `422 business_rule_violation`, rule `storage_quota`.
+        """
+        return await self._call(op.TENANTS_UPDATE, given({
+            "tenant_id": tenant_id,
+            "status": status,
+            "storage_quota_mb": storage_quota_mb,
+        }), models.Tenant, idempotency_key, timeout)
+
+    async def erase(
+        self,
+        *,
+        tenant_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsEraseResult:
+        """Erase a tenant and all its data.
+
+        Irreversible: the data is removed from the service's files too. Returns a receipt, a
+        JWT signed with the service's token key (see /.well-known/jwks.json). If an erasure
+        is interrupted, repeat the request to finish it.
+        """
+        return await self._call(op.TENANTS_ERASE, given({
+            "tenant_id": tenant_id,
+        }), models.TenantsEraseResult, idempotency_key, timeout)
+
+    async def limits(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Limits:
+        """Read the organisation's limits.
+
+        Limits come from the installation's settings and are the same for every tenant,
+        except `storage`. The `X-RateLimit-*` headers give the remaining requests.
+        """
+        return await self._call(op.TENANTS_LIMITS, {}, models.Limits, idempotency_key, timeout)
+
+
+class AsyncUsers(AsyncGroup):
+    async def create(
+        self,
+        *,
+        email: str,
+        display_name: str | Unset = UNSET,
+        role: Literal["admin", "member"] | Unset = UNSET,
+        password: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.UsersCreateResult:
+        """Invite a person.
+
+        If `password` is omitted, one is generated and returned, only here.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.USERS_CREATE, given({
+            "email": email,
+            "display_name": display_name,
+            "role": role,
+            "password": password,
+        }), models.UsersCreateResult, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        search: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.UsersListResult:
+        """List people, oldest first.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.USERS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+        }), models.UsersListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        search: str | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.User]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.USERS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+        }), models.UsersListResult, timeout)
+
+    async def update(
+        self,
+        *,
+        user_id: str,
+        display_name: str | Unset = UNSET,
+        role: Literal["admin", "member"] | Unset = UNSET,
+        status: Literal["active", "disabled"] | Unset = UNSET,
+        reset_password: bool | Unset = UNSET,
+        reset_totp: bool | Unset = UNSET,
+        unlink_identity: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.UsersUpdateResult:
+        """Change a person: name, role, status, or how they sign in.
+
+        Omitted fields do not change. Disabling a person or resetting the password revokes
+        their tokens within 5 seconds. Nobody can disable or demote themselves, so an
+        organisation keeps an admin.
+
+        Needs the scope `admin`.
+        """
+        return await self._call(op.USERS_UPDATE, given({
+            "user_id": user_id,
+            "display_name": display_name,
+            "role": role,
+            "status": status,
+            "reset_password": reset_password,
+            "reset_totp": reset_totp,
+            "unlink_identity": unlink_identity,
+        }), models.UsersUpdateResult, idempotency_key, timeout)
+
+
+class AsyncApi:
+    """Every operation of the service: `client.<domain>.<operation>(…)`."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self.agents = AsyncAgents(caller)
+        self.audit = AsyncAudit(caller)
+        self.auth = AsyncAuth(caller)
+        self.bundles = AsyncBundles(caller)
+        self.channels = AsyncChannels(caller)
+        self.connectors = AsyncConnectors(caller)
+        self.deliveries = AsyncDeliveries(caller)
+        self.devices = AsyncDevices(caller)
+        self.documents = AsyncDocuments(caller)
+        self.events = AsyncEvents(caller)
+        self.exemplars = AsyncExemplars(caller)
+        self.findings = AsyncFindings(caller)
+        self.gateway = AsyncGateway(caller)
+        self.handoffs = AsyncHandoffs(caller)
+        self.ingest = AsyncIngest(caller)
+        self.interests = AsyncInterests(caller)
+        self.keys = AsyncKeys(caller)
+        self.live = AsyncLive(caller)
+        self.memories = AsyncMemories(caller)
+        self.merges = AsyncMerges(caller)
+        self.onboarding = AsyncOnboarding(caller)
+        self.outputs = AsyncOutputs(caller)
+        self.projects = AsyncProjects(caller)
+        self.relationships = AsyncRelationships(caller)
+        self.runs = AsyncRuns(caller)
+        self.sessions = AsyncSessions(caller)
+        self.specialists = AsyncSpecialists(caller)
+        self.teams = AsyncTeams(caller)
+        self.templates = AsyncTemplates(caller)
+        self.tenants = AsyncTenants(caller)
+        self.users = AsyncUsers(caller)

@@ -1,0 +1,245 @@
+"""
+The logic of requests without input and output: generators that yield what is to be done, and are sent what came of it.
+The synchronous and the asynchronous client only differ in how they do it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import uuid
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ._operation import Operation
+from .errors import ApiError, ConnectionFailed, error_of
+
+RETRYABLE = {429, 500, 502, 503, 504}
+NOT_EXECUTED = {429, 503}
+"""The request was not carried out: it may be repeated even without an idempotency key."""
+
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 60.0
+RENEW_AFTER = 0.9
+"""The share of a token's life after which it is renewed."""
+
+VERSION = "0.1.0"
+TOKEN = Operation(method="POST", path="/auth/token", open=True)
+
+
+@dataclass(frozen=True)
+class Send:
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    content: bytes | None
+    timeout: float | None
+
+
+@dataclass(frozen=True)
+class Sleep:
+    seconds: float
+
+
+class Lock:
+    """To be held while a token is exchanged."""
+
+
+class Unlock:
+    pass
+
+
+Effect = Send | Sleep | Lock | Unlock
+Flow = Generator[Effect, Any, Any]
+
+
+@dataclass
+class Connection:
+    """Settings of requests; times in seconds."""
+
+    origin: str
+    api_key: str | None
+    token: str | Callable[[], str] | None
+    retries: int
+    timeout: float
+    _granted: tuple[str, float] | None = field(default=None)
+
+    def forget_token(self) -> bool:
+        """Whether a retry with a new token is worthwhile."""
+        had = self._granted is not None
+        self._granted = None
+        return had and self.api_key is not None
+
+
+def request(
+    connection: Connection,
+    operation: Operation,
+    params: Mapping[str, Any],
+    *,
+    idempotency_key: str | None = None,
+    timeout: float | None = None,
+) -> Flow:
+    """Sends a request, with retries where that is safe; returns the answer, read. Raises ApiError, ConnectionFailed."""
+    url = _url(connection, operation, params)
+    content, headers = _body(operation, params)
+    key = idempotency_key or _key(operation)
+    if key is not None:
+        headers["idempotency-key"] = key
+    headers["user-agent"] = f"sensorium-python/{VERSION}"
+    limit = timeout if timeout is not None else connection.timeout
+    failures, renewed = 0, False
+    while True:
+        error: ApiError | ConnectionFailed
+        try:
+            own = {} if operation.open else (yield from _authorization(connection))
+            response: httpx.Response = yield Send(operation.method, url, {**headers, **own}, content, limit)
+            if response.is_success:
+                return response
+            error = error_of(response)
+        except httpx.TransportError as failed:
+            error = ConnectionFailed(f"{operation.method} {url}: {failed or type(failed).__name__}")
+            error.__cause__ = failed
+        except ApiError as refused:
+            raise refused
+        if not operation.open and not renewed and _is_credential(error) and connection.forget_token():
+            renewed = True
+            continue
+        if failures >= connection.retries or not _may_retry(operation, error, key):
+            raise error
+        failures += 1
+        yield Sleep(_pause(failures, error))
+
+
+def _authorization(connection: Connection) -> Generator[Effect, Any, dict[str, str]]:
+    if connection.api_key is None:
+        token = connection.token() if callable(connection.token) else connection.token
+        return {} if token is None else {"authorization": f"Bearer {token}"}
+    held = connection._granted
+    if held is None or time.monotonic() >= held[1]:
+        yield Lock()
+        try:
+            # Another request may have renewed it meanwhile.
+            if connection._granted is held:
+                connection._granted = yield from _exchange(connection)
+        finally:
+            yield Unlock()
+        held = connection._granted
+    if held is None:
+        return (yield from _authorization(connection))
+    return {"authorization": f"Bearer {held[0]}"}
+
+
+def _exchange(connection: Connection) -> Generator[Effect, Any, tuple[str, float]]:
+    started = time.monotonic()
+    response = yield from request(connection, TOKEN, {"api_key": connection.api_key})
+    body = response.json()
+    # By the server's clock: this one may be wrong.
+    date = response.headers.get("date")
+    now = parsedate_to_datetime(date) if date else datetime.now(timezone.utc)
+    expires = datetime.fromisoformat(body["expires_at"].replace("Z", "+00:00"))
+    return body["access_token"], started + max(0.0, (expires - now).total_seconds()) * RENEW_AFTER
+
+
+def answer_of(operation: Operation, response: httpx.Response) -> Any:
+    """Returns an answer's content: JSON, text or bytes; None if it is empty."""
+    if not response.content:
+        return None
+    kind = response.headers.get("content-type", "")
+    if "json" in kind.split(";")[0]:
+        return response.json()
+    if operation.document:
+        return response.text if kind.startswith("text/") and "charset=utf-8" in kind.lower() else response.content
+    raise error_of(response)
+
+
+def _url(connection: Connection, operation: Operation, params: Mapping[str, Any]) -> str:
+    path, used = [], set()
+    for part in operation.path.split("/"):
+        if part.startswith("{"):
+            used.add(part[1:-1])
+            path.append(_segment(part[1:-1], params.get(part[1:-1])))
+        else:
+            path.append(part)
+    names = operation.query if operation.has_body else tuple(params)
+    query = httpx.QueryParams(
+        [(name, _text(value)) for name in names if name not in used for value in _values(params.get(name))]
+    )
+    text = f"?{query}" if query else ""
+    return f"{connection.origin}{'' if operation.root else '/v1'}{'/'.join(path)}{text}"
+
+
+def _segment(name: str, value: Any) -> str:
+    segment = quote(str(value if value is not None else ""), safe="")
+    if segment in ("", ".", ".."):
+        raise ValueError(f'{name} is {value!r}: expected an id or a name, not empty, "." or "..".')
+    return segment
+
+
+def _values(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _body(operation: Operation, params: Mapping[str, Any]) -> tuple[bytes | None, dict[str, str]]:
+    if not operation.has_body:
+        return None, {}
+    whole = params.get(operation.whole) if operation.whole else None
+    headers = {"content-type": _media_type(operation, whole)}
+    if isinstance(whole, bytes):
+        return whole, headers
+    if isinstance(whole, str):
+        return whole.encode(), headers
+    elsewhere = {part[1:-1] for part in operation.path.split("/") if part.startswith("{")} | set(operation.query)
+    fields = {name: value for name, value in params.items() if name not in elsewhere}
+    return json.dumps(whole if whole is not None else fields, default=_plain).encode(), headers
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True)
+    return list(value)
+
+
+def _media_type(operation: Operation, whole: Any) -> str:
+    sends = operation.sends or "application/json"
+    is_batch = sends == "application/cloudevents+json" and isinstance(whole, (list, tuple))
+    return "application/cloudevents-batch+json" if is_batch else sends
+
+
+def _key(operation: Operation) -> str | None:
+    return str(uuid.uuid4()) if operation.has_body and not operation.open and not operation.repeatable else None
+
+
+def _may_retry(operation: Operation, error: ApiError | ConnectionFailed, key: str | None) -> bool:
+    repeatable = not operation.open or not operation.has_body
+    safe = repeatable and (key is not None or operation.repeatable or not operation.has_body)
+    if isinstance(error, ConnectionFailed):
+        return safe
+    return error.status in NOT_EXECUTED or (safe and error.status in RETRYABLE)
+
+
+def _is_credential(error: Exception) -> bool:
+    return (
+        isinstance(error, ApiError) and error.status == 401 and error.details.get("reason") != "agent_identity_required"
+    )
+
+
+def _pause(failures: int, error: Exception) -> float:
+    told = error.retry_after if isinstance(error, ApiError) else None
+    jitter = 0.5 + random.random()
+    wanted = FIRST_PAUSE * 2 ** (failures - 1) * jitter if told is None else told + 0.1 * jitter
+    return min(wanted, LONGEST_PAUSE)

@@ -1,0 +1,243 @@
+"""The clients: one function per operation of the service, and shortcuts for an agent's most frequent work."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from . import _flow as flow
+from . import models
+from ._api import Api
+from ._async_api import AsyncApi
+from ._operation import Operation
+from .listen import Delivery, listen
+
+Handler = Callable[[Delivery], object]
+AsyncHandler = Callable[[Delivery], Awaitable[object]]
+
+
+def _connection(
+    url: str | None,
+    api_key: str | None,
+    token: str | Callable[[], str] | None,
+    retries: int,
+    timeout: float,
+) -> flow.Connection:
+    if api_key is not None and token is not None:
+        raise TypeError("Give api_key or token, not both.")
+    address = url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000"
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"{address!r} is not a URL: expected one like https://sensorium.example.com.")
+    key = api_key if api_key or token else os.environ.get("SENSORIUM_API_KEY")
+    origin = address.rstrip("/").removesuffix("/v1")
+    return flow.Connection(origin=origin, api_key=key, token=token, retries=retries, timeout=timeout)
+
+
+def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The id is made here, so that retries publish the event once."""
+    event: dict[str, Any] = {"specversion": "1.0", "id": str(uuid.uuid4()), "source": "urn:sensorium:python"}
+    event.update({"type": type_, **attributes})
+    return event if data is None else {**event, "data": data}
+
+
+class Sensorium(Api):
+    """
+    A client for synchronous programs; may be used by several threads.
+
+    ``url`` and ``api_key`` default to the environment's ``SENSORIUM_URL`` and ``SENSORIUM_API_KEY``. The key is
+    exchanged for tokens, which are renewed before they end. ``token`` is for access tokens that the program obtains
+    itself. Times in seconds; requests that are safe to repeat are retried ``retries`` times. ``http_client`` replaces
+    the client of httpx, for example for a proxy, and is then closed by its owner.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        token: str | Callable[[], str] | None = None,
+        retries: int = 3,
+        timeout: float = 60.0,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        super().__init__(self)
+        self._connection = _connection(url, api_key, token, retries, timeout)
+        self._http = http_client or httpx.Client(timeout=timeout)
+        self._owns_http = http_client is None
+        self._lock = threading.Lock()
+
+    def request(
+        self,
+        operation: Operation,
+        params: Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Calls an operation; returns JSON, a text or bytes. Raises ApiError, ConnectionFailed."""
+        steps = flow.request(self._connection, operation, params, idempotency_key=idempotency_key, timeout=timeout)
+        return flow.answer_of(operation, self._run(steps))
+
+    def publish(self, type: str, data: Any = None, **attributes: Any) -> models.PublishResult:
+        """Publishes a CloudEvent; ``attributes`` are ``source``, ``subject``, ``id``, ``time`` and extensions."""
+        answer = self.events.publish(event=_event(type, data, attributes))
+        return models.PublishResult.model_validate(answer)
+
+    def listen(self, handler: Handler, *, concurrency: int = 1, count: int | None = None) -> None:
+        """
+        Receives the agent's deliveries until the process gets SIGINT or SIGTERM, or ``count`` were handled: calls
+        ``handler`` in threads, ``concurrency`` at a time. See AsyncSensorium.listen.
+        """
+
+        async def run() -> None:
+            async def in_thread(delivery: Delivery) -> None:
+                await asyncio.to_thread(handler, delivery)
+
+            async with self._asynchronous() as client:
+                await client.listen(in_thread, concurrency=concurrency, count=count)
+
+        asyncio.run(run())
+
+    def _asynchronous(self) -> AsyncSensorium:
+        of = self._connection
+        return AsyncSensorium(of.origin, of.api_key, token=of.token, retries=of.retries, timeout=of.timeout)
+
+    def close(self) -> None:
+        if self._owns_http:
+            self._http.close()
+
+    def __enter__(self) -> Sensorium:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, steps: flow.Flow) -> httpx.Response:
+        try:
+            effect = next(steps)
+            while True:
+                try:
+                    result = self._do(effect)
+                except httpx.TransportError as error:
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as done:
+            response: httpx.Response = done.value
+            return response
+
+    def _do(self, effect: flow.Effect) -> httpx.Response | None:
+        match effect:
+            case flow.Send(method, url, headers, content, timeout):
+                return self._http.request(method, url, headers=dict(headers), content=content, timeout=timeout)
+            case flow.Sleep(seconds):
+                time.sleep(seconds)
+            case flow.Lock():
+                self._lock.acquire()
+            case flow.Unlock():
+                self._lock.release()
+        return None
+
+
+class AsyncSensorium(AsyncApi):
+    """A client for asyncio; like Sensorium, with ``await``."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        token: str | Callable[[], str] | None = None,
+        retries: int = 3,
+        timeout: float = 60.0,
+        http_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        super().__init__(self)
+        self._connection = _connection(url, api_key, token, retries, timeout)
+        self._http = http_client or httpx.AsyncClient(timeout=timeout)
+        self._owns_http = http_client is None
+        self._lock = asyncio.Lock()
+
+    async def request(
+        self,
+        operation: Operation,
+        params: Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Calls an operation; returns JSON, a text or bytes. Raises ApiError, ConnectionFailed."""
+        steps = flow.request(self._connection, operation, params, idempotency_key=idempotency_key, timeout=timeout)
+        return flow.answer_of(operation, await self._run(steps))
+
+    async def publish(self, type: str, data: Any = None, **attributes: Any) -> models.PublishResult:
+        """Publishes a CloudEvent; ``attributes`` are ``source``, ``subject``, ``id``, ``time`` and extensions."""
+        answer = await self.events.publish(event=_event(type, data, attributes))
+        return models.PublishResult.model_validate(answer)
+
+    async def listen(
+        self,
+        handler: AsyncHandler,
+        *,
+        concurrency: int = 1,
+        count: int | None = None,
+        stop: asyncio.Event | None = None,
+    ) -> None:
+        """
+        Receives the agent's deliveries by long polls and passes each to ``handler``, ``concurrency`` at a time. What
+        the handler completes is acknowledged; an exception returns the delivery to be retried later, with its text as
+        the reason, and ``RetryLater`` says when. Leases are extended while a handler runs.
+
+        Ends when ``stop`` is set, the process gets SIGINT or SIGTERM (in the main thread), or ``count`` deliveries were
+        handled: it then waits for the handlers at work. Raises ApiError if the agent itself is refused.
+        """
+        await listen(self, handler, concurrency=concurrency, count=count, stop=stop)
+
+    async def aclose(self) -> None:
+        if self._owns_http:
+            await self._http.aclose()
+
+    async def __aenter__(self) -> AsyncSensorium:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _run(self, steps: flow.Flow) -> httpx.Response:
+        try:
+            effect = next(steps)
+            while True:
+                try:
+                    result = await self._do(effect)
+                except (httpx.TransportError, asyncio.CancelledError) as error:
+                    # Cancelled while it held the lock: the flow gives it back.
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as done:
+            response: httpx.Response = done.value
+            return response
+
+    async def _do(self, effect: flow.Effect) -> httpx.Response | None:
+        match effect:
+            case flow.Send(method, url, headers, content, timeout):
+                return await self._http.request(method, url, headers=dict(headers), content=content, timeout=timeout)
+            case flow.Sleep(seconds):
+                await asyncio.sleep(seconds)
+            case flow.Lock():
+                await self._lock.acquire()
+            case flow.Unlock():
+                self._lock.release()
+        return None

@@ -1,0 +1,2686 @@
+# Written by `npm run openapi` from the contracts: change those.
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+
+from pydantic import Field
+
+from ._model import Model
+
+
+class Activity(Model):
+    kind: Literal["cite"]
+    memory_id: str
+    """Id of the memory."""
+    own: bool
+    """The memory is the agent's own; the citation does not affect ranking."""
+    originating_query_id: Union[str, None]
+    at: str
+
+
+class Agent(Model):
+    id: str
+    """Id of the agent."""
+    tenant_id: str
+    """Id of the tenant."""
+    name: str
+    """Display name."""
+    status: Union[Literal["active", "inactive"], str]
+    delivery_mode: Union[Literal["poll", "push", "sse"], str]
+    description: Union[str, None]
+    delivery_endpoint: Union[str, None]
+    push_format: Union[Literal["structured", "binary"], str]
+    """CloudEvents mode of pushes. `structured` (default): the body is the whole event.
+    `binary`: the body is its data, and `ce-…` headers contain its attributes. An event
+    whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed
+    in structured mode."""
+    team_id: Union[str, None]
+    owner_user_id: Union[str, None]
+    visibility_timeout_seconds: Union[int, None]
+    retry_budget: Union[int, None]
+    push_stopped: bool
+    """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to
+    resume them."""
+    created_at: str
+    updated_at: str
+    delivery: Union[DeliveryHealth, None] = None
+
+
+class AgentDelivery(Model):
+    id: str
+    """Id of the delivery, not of its event."""
+    status: Union[Literal["ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"], str]
+    """`ready`: not leased yet. `in_flight`: leased. `waiting`: will be retried. `dead`: a
+    dead letter. `discarded`: removed by a person, or as a dead letter."""
+    event: Union[AgentDeliveryEvent, None]
+    attempt_count: int
+    next_attempt_at: Union[str, None]
+    last_error: Union[AgentDeliveryLastError, None]
+    created_at: str
+    timeline: list[AgentDeliveryTimelineItem]
+    """Oldest first; the latest 20."""
+
+
+class AgentDeliveryEvent(Model):
+    """Null if the event is no longer kept."""
+
+    event_id: str
+    """Id of the event."""
+    type: str
+    source: str
+    subject: Union[str, None]
+
+
+class AgentDeliveryLastError(Model):
+    at: str
+    reason: str
+
+
+class AgentDeliveryTimelineItem(Model):
+    at: str
+    what: str
+    reason: Union[str, None] = None
+
+
+class AgentsCreateResult(Model):
+    id: str
+    """Id of the agent."""
+    tenant_id: str
+    """Id of the tenant."""
+    name: str
+    """Display name."""
+    status: Union[Literal["active", "inactive"], str]
+    delivery_mode: Union[Literal["poll", "push", "sse"], str]
+    description: Union[str, None]
+    delivery_endpoint: Union[str, None]
+    push_format: Union[Literal["structured", "binary"], str]
+    """CloudEvents mode of pushes. `structured` (default): the body is the whole event.
+    `binary`: the body is its data, and `ce-…` headers contain its attributes. An event
+    whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed
+    in structured mode."""
+    team_id: Union[str, None]
+    owner_user_id: Union[str, None]
+    visibility_timeout_seconds: Union[int, None]
+    retry_budget: Union[int, None]
+    push_stopped: bool
+    """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to
+    resume them."""
+    created_at: str
+    updated_at: str
+    delivery: Union[DeliveryHealth, None] = None
+    signing_secret: str
+    """Secret that signs pushes (Standard Webhooks). Shown only once."""
+
+
+class AgentsListOwnResult(Model):
+    agents: list[Agent]
+    total: int
+
+
+class AgentsListResult(Model):
+    agents: list[Agent]
+    total: int
+
+
+class AgentsRotateSigningSecretResult(Model):
+    signing_secret: str
+    """Secret that signs pushes (Standard Webhooks). Shown only once."""
+    previous_ends_at: str
+
+
+class Audience(Model):
+    regions: list[str]
+    """Regions."""
+    industries: list[str]
+    """Industries."""
+    product_lines: list[str]
+    """Product lines."""
+    segments: list[str]
+    """Customer segments."""
+
+
+class AuditEntry(Model):
+    id: str
+    """Id of the audit entry."""
+    at: str
+    action: str
+    actor_kind: Union[Literal["agent", "user", "operator", "service"], str]
+    actor_id: Union[str, None]
+    resource_type: Union[str, None]
+    resource_id: Union[str, None]
+    outcome: Union[Literal["begun", "done", "refused", "failed"], str]
+    """`begun`: still running, or interrupted with an unknown outcome."""
+    error: Union[str, None]
+    request_id: Union[str, None]
+    ip: Union[str, None]
+    details: dict[str, Any]
+    """Ids, counts, decisions and field names; never content."""
+
+
+class AuditListResult(Model):
+    entries: list[AuditEntry]
+    next_cursor: Union[str, None]
+
+
+class AuthBeginOidcResult(Model):
+    url: str
+    """The provider's page."""
+
+
+class AuthBeginTotpResult(Model):
+    secret: str
+    """The secret in base32."""
+    uri: str
+    """The same as an address, for a QR code."""
+
+
+class AuthConfirmTotpResult(Model):
+    recovery_codes: list[str]
+
+
+class AuthEndSessionResult(Model):
+    sign_out_url: Union[str, None]
+
+
+class AuthJwksResult(Model):
+    keys: list[AuthJwksResultKeysItem]
+
+
+class AuthJwksResultKeysItem(Model):
+    kty: Literal["EC"]
+    crv: Literal["P-256"]
+    x: str
+    y: str
+    kid: str
+    use: Literal["sig"]
+    alg: Literal["ES256"]
+
+
+class AuthLoginResult(Model):
+    access_token: str
+    """A JWT (ES256), valid for one hour."""
+    token_type: Literal["Bearer"]
+    expires_at: str
+    user: AuthLoginResultUser
+
+
+class AuthLoginResultUser(Model):
+    id: str
+    """Id of the user."""
+    display_name: str
+    """Display name."""
+    role: Union[Literal["admin", "member"], str]
+    tenant_id: str
+    """Id of the tenant."""
+
+
+class AuthMeResult(Model):
+    kind: Union[Literal["agent", "user"], str]
+    agent: Union[Agent, None] = None
+    user: Union[AuthMeResultUser, None] = None
+    tenant: AuthMeResultTenant
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    expires_at: Union[str, None]
+
+
+class AuthMeResultTenant(Model):
+    id: str
+    """Id of the tenant."""
+    slug: str
+    name: str
+    """Display name."""
+
+
+class AuthMeResultUser(Model):
+    id: str
+    """Id of the user."""
+    display_name: str
+    """Display name."""
+    role: Union[Literal["admin", "member"], str]
+    tenant_id: str
+    """Id of the tenant."""
+    email: str
+    """E-mail address, used to sign in."""
+
+
+class AuthMethodsResult(Model):
+    password: bool
+    """By an e-mail address and a password."""
+    oidc: Union[AuthMethodsResultOidc, None]
+
+
+class AuthMethodsResultOidc(Model):
+    """By an identity provider."""
+
+    name: str
+    """The provider's name."""
+
+
+class AuthPasswordResult(Model):
+    access_token: str
+    """A JWT (ES256), valid for one hour."""
+    token_type: Literal["Bearer"]
+    expires_at: str
+    user: AuthPasswordResultUser
+
+
+class AuthPasswordResultUser(Model):
+    id: str
+    """Id of the user."""
+    display_name: str
+    """Display name."""
+    role: Union[Literal["admin", "member"], str]
+    tenant_id: str
+    """Id of the tenant."""
+
+
+class AuthSignInWaysResult(Model):
+    password: bool
+    """Whether the account has a password."""
+    totp: Union[AuthSignInWaysResultTotp, None]
+    identity: Union[AuthSignInWaysResultIdentity, None]
+
+
+class AuthSignInWaysResultIdentity(Model):
+    """The identity that signs this person in."""
+
+    issuer: str
+    """The identity provider."""
+    linked_at: str
+
+
+class AuthSignInWaysResultTotp(Model):
+    since: str
+    recovery_codes_left: int
+    """Recovery codes that were not used."""
+
+
+class AuthTokenResult(Model):
+    access_token: str
+    """A JWT (ES256), valid for one hour."""
+    token_type: Literal["Bearer"]
+    expires_at: str
+    expires_in: int
+    """Seconds until `expires_at`."""
+    scope: str
+    """The scopes of the key."""
+    agent: AuthTokenResultAgent
+
+
+class AuthTokenResultAgent(Model):
+    id: str
+    """Id of the agent."""
+    name: str
+    """Display name."""
+    team: Union[str, None]
+    tenant_id: str
+    """Id of the tenant."""
+
+
+class BrowserSession(Model):
+    user: BrowserSessionUser
+    tenant: BrowserSessionTenant
+    expires_at: str
+    csrf_token: str
+    """For the header X-CSRF-Token of requests that change state."""
+
+
+class BrowserSessionTenant(Model):
+    id: str
+    """Id of the tenant."""
+    slug: str
+    name: str
+    """Display name."""
+
+
+class BrowserSessionUser(Model):
+    id: str
+    """Id of the user."""
+    display_name: str
+    """Display name."""
+    role: Union[Literal["admin", "member"], str]
+    tenant_id: str
+    """Id of the tenant."""
+    email: str
+    """E-mail address, used to sign in."""
+
+
+class Bundle(Model):
+    id: str
+    """Id of the bundle."""
+    query: Union[str, None]
+    items: list[BundleItemsItem]
+    """By rank."""
+    rendered_brief: str
+    """Markdown; text by others is fenced."""
+    degraded: bool
+    """A source was unavailable."""
+    degraded_reasons: list[str]
+    weights_version: str
+    """The version of the ranking weights."""
+    created_at: str
+
+
+class BundleForPeople(Model):
+    id: str
+    """Id of the bundle."""
+    query: Union[str, None]
+    items: list[BundleForPeopleItemsItem]
+    """By rank."""
+    rendered_brief: Union[str, None]
+    degraded: bool
+    """A source was unavailable."""
+    degraded_reasons: list[str]
+    weights_version: str
+    """The version of the ranking weights."""
+    created_at: str
+    agent_id: str
+    """Id of the agent."""
+
+
+class BundleForPeopleItemsItem(Model):
+    kind: Union[Literal["memory", "output", "handoff"], str]
+    item_id: str
+    title: str
+    score: float
+    source: str
+    """How it was found."""
+    why: str
+    rank: int
+    """1 is the best of all kinds."""
+
+
+class BundleItemsItem(Model):
+    kind: Union[Literal["memory", "output", "handoff"], str]
+    item_id: str
+    title: str
+    score: float
+    source: str
+    """How it was found."""
+    why: str
+    rank: int
+    """1 is the best of all kinds."""
+
+
+class BundlesListOfAgentResult(Model):
+    bundles: list[ListedBundle]
+    next_cursor: Union[str, None]
+
+
+class Channel(Model):
+    id: str
+    """Id of the channel."""
+    name: str
+    """Display name."""
+    description: Union[str, None]
+    created_at: str
+    updated_at: str
+
+
+class ChannelsListFeedsResult(Model):
+    feeds: list[Feed]
+    total: int
+
+
+class ChannelsListMembersResult(Model):
+    members: list[Member]
+    total: int
+
+
+class ChannelsListResult(Model):
+    channels: list[Channel]
+    total: int
+
+
+class Chunk(Model):
+    chunk_id: str
+    """Id of the chunk."""
+    document_id: str
+    """Id of the document."""
+    page_number: Union[int, None]
+    char_offset: int
+    """Its start in the document's text."""
+    char_length: int
+    chunk_index: int
+    text: str
+    created_at: str
+
+
+class Citation(Model):
+    document_id: str
+    """Id of the document."""
+    document_name: str
+    page: Union[int, None]
+    snippet: str
+    source_id: str
+    """Id of the source."""
+    confidence: Union[float, None]
+    version: Union[int, None]
+    freshness: CitationFreshness
+
+
+class CitationFreshness(Model):
+    stale: bool
+    """The document was superseded or deleted since."""
+    stale_since: Union[str, None]
+
+
+class CloudEvent(Model):
+    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names
+    consist of lower-case letters and digits, their values are strings without control
+    characters, booleans or 32-bit integers."""
+
+    specversion: Literal["1.0"]
+    """Version of CloudEvents."""
+    id: str
+    """Deduplication key, unique within the tenant."""
+    source: str
+    """Producing system."""
+    type: str
+    """Event type in reverse-DNS form, such as `com.example.order.created`."""
+    subject: Union[str, None] = None
+    """What the event is about."""
+    time: Union[str, None] = None
+    """When the event happened (RFC 3339)."""
+    datacontenttype: Union[str, None] = None
+    """Media type of `data`."""
+    dataschema: Union[str, None] = None
+    """Schema of `data`."""
+    data: Union[Any, None] = None
+    """Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings."""
+    data_base64: Union[str, None] = None
+    """Binary data in base64, instead of `data`."""
+
+
+class Connector(Model):
+    id: str
+    """Id of the connector."""
+    name: str
+    """Display name."""
+    kind: Union[Literal["amqp091", "amqp10"], str]
+    """Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ
+    Artemis, Qpid, RabbitMQ's plugin."""
+    url: str
+    """Address of the broker, without credentials and query."""
+    queue: Union[str, None]
+    address: Union[str, None]
+    source: str
+    """Name of the sender: the second part of the event type, and the end of the webhook's
+    URL."""
+    mapping: ConnectorMapping
+    """Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or
+    an application property (AMQP 1.0)."""
+    prefetch: int
+    """Maximum unacknowledged messages per node."""
+    paused: bool
+    """Whether the connector is paused."""
+    state: Union[Literal["connecting", "consuming", "paused", "retrying", "failed"], str]
+    last_error: Union[str, None]
+    last_error_at: Union[str, None]
+    counts: ConnectorCounts
+    lag: Union[int, None]
+    created_at: str
+    updated_at: str
+
+
+class ConnectorCounts(Model):
+    received: int
+    """Messages received, repetitions included."""
+    accepted: int
+    """Messages accepted as new events; redelivered duplicates do not count."""
+    mapping_errors: int
+    """Messages that could not be mapped and were dead-lettered."""
+
+
+class ConnectorMapping(Model):
+    """Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or
+    an application property (AMQP 1.0)."""
+
+    entity: str
+    """Third part of the event type."""
+    action: str
+    """Fourth part of the event type."""
+    id: Union[Union[str, None], None] = None
+    subject: Union[Union[str, None], None] = None
+    data: Union[Union[str, None], None] = None
+
+
+class ConnectorsListResult(Model):
+    connectors: list[Connector]
+    total: int
+
+
+class DeadLetter(Model):
+    id: str
+    """Id of the delivery, not of its event."""
+    event_id: Union[str, None]
+    agent_id: Union[str, None]
+    payload: Any
+    """The whole CloudEvent, or the input that could not be mapped."""
+    attempt_count: int
+    dlq_reason: str
+    created_at: str
+    dead_lettered_at: str
+    source: Union[str, None]
+
+
+class DeliveriesAckResult(Model):
+    acknowledged: int
+
+
+class DeliveriesDeadLetterGroupsResult(Model):
+    groups: list[DeliveriesDeadLetterGroupsResultGroupsItem]
+    """At most 100."""
+    total: int
+    """Dead letters of all groups."""
+    more: bool
+
+
+class DeliveriesDeadLetterGroupsResultGroupsItem(Model):
+    dlq_reason: str
+    count: int
+    agents: int
+    """Number of agents."""
+    latest_at: str
+
+
+class DeliveriesDeadLettersResult(Model):
+    items: list[DeadLetter]
+    count: int
+    """Number of dead letters on this page."""
+    next_cursor: Union[str, None]
+
+
+class DeliveriesDiscardManyResult(Model):
+    status: Union[Literal["accepted", "dry_run"], str]
+    count: int
+    """Dead letters selected."""
+    groups: list[DeliveriesDiscardManyResultGroupsItem]
+    more: bool
+    """Whether others are left: repeat the request."""
+
+
+class DeliveriesDiscardManyResultGroupsItem(Model):
+    dlq_reason: str
+    count: int
+
+
+class DeliveriesDrainResult(Model):
+    discarded: int
+    in_flight: int
+    """Deliveries in flight, which were kept."""
+    before: str
+    """Pass this to discard those left, and no later ones."""
+    more: bool
+
+
+class DeliveriesExtendResult(Model):
+    extended: int
+
+
+class DeliveriesListResult(Model):
+    deliveries: list[AgentDelivery]
+    next_cursor: Union[str, None]
+
+
+class DeliveriesNackResult(Model):
+    nacked: int
+    """Deliveries rejected."""
+    dead_lettered: int
+    """Those dead-lettered because their retry budget was spent."""
+
+
+class DeliveriesPollResult(Model):
+    deliveries: list[DeliveryEvent]
+    count: int
+
+
+class DeliveriesReplayManyResult(Model):
+    status: Union[Literal["accepted", "dry_run"], str]
+    count: int
+    """Dead letters selected."""
+    groups: list[DeliveriesReplayManyResultGroupsItem]
+    more: bool
+    """Whether others are left: repeat the request."""
+
+
+class DeliveriesReplayManyResultGroupsItem(Model):
+    dlq_reason: str
+    count: int
+
+
+class DeliveriesReplayResult(Model):
+    id: str
+    """Id of the delivery, not of its event."""
+    status: Union[Literal["accepted", "dry_run"], str]
+    receivers: Union[list[str], None] = None
+    """On a dry run: the agents that would receive the event."""
+
+
+class DeliveriesStatsResult(Model):
+    pending: int
+    """Neither acknowledged nor dead-lettered."""
+    in_flight: int
+    """Pending deliveries that are leased."""
+    waiting: int
+    """Pending deliveries that wait for a retry."""
+    dead: int
+    oldest_age_seconds: Union[float, None]
+    agents: Union[list[DeliveriesStatsResultAgentsItem], None] = None
+    total: Union[int, None] = None
+    """Agents of the tenant."""
+
+
+class DeliveriesStatsResultAgentsItem(Model):
+    agent_id: str
+    """Id of the agent."""
+    pending: int
+    """Neither acknowledged nor dead-lettered."""
+    in_flight: int
+    """Pending deliveries that are leased."""
+    waiting: int
+    """Pending deliveries that wait for a retry."""
+    dead: int
+    oldest_age_seconds: Union[float, None]
+
+
+class DeliveryEvent(Model):
+    id: str
+    """Id of the delivery, not of its event."""
+    event_id: str
+    payload: dict[str, Any]
+    """The whole CloudEvent."""
+    attempt_count: int
+    """Delivery attempts so far, from 1."""
+    created_at: str
+    lease_expires_at: str
+    matched: Matched
+    """The agent's interests and the channel feeds that matched the event."""
+
+
+class DeliveryHealth(Model):
+    state: Union[Literal["ok", "quiet", "behind", "failing", "stuck", "unreachable"], str]
+    """`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a
+    delivery has been pending for `STUCK_AFTER_SECONDS` (5 minutes), and none was
+    acknowledged in that time. `failing`: it has dead letters of the last 24 hours.
+    `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`:
+    not seen for 24 hours, and nothing is pending. `ok`: none of these. The first of
+    this list that applies is shown. The first four need attention."""
+    reason: Union[str, None]
+    pending: int
+    """Neither acknowledged nor dead-lettered."""
+    in_flight: int
+    """Pending deliveries that are leased."""
+    waiting: int
+    """Pending deliveries that wait for a retry."""
+    dead: int
+    """Dead letters."""
+    oldest_age_seconds: Union[float, None]
+    success_rate: Union[float, None]
+    last_acknowledged_at: Union[str, None]
+    last_seen_at: Union[str, None]
+    last_error: Union[DeliveryHealthLastError, None]
+
+
+class DeliveryHealthLastError(Model):
+    """The last attempt that failed, or the last failure to reach its endpoint."""
+
+    at: str
+    reason: str
+
+
+class DevicesClaimResult(Model):
+    claim_id: str
+    """Id of the claim."""
+
+
+class DevicesCompleteResult(Model):
+    session_id: str
+    """Id of the device session."""
+    agent_id: str
+    """Id of the agent."""
+    api_key: str
+    access_token: str
+    """A JWT (ES256), valid for one hour."""
+    expires_at: str
+    server_now: str
+
+
+class DevicesConfirmResult(Model):
+    state: Union[Literal["approved", "denied"], str]
+    confirmed_at: str
+
+
+class DevicesIssueResult(Model):
+    user_code: str
+    """Device code: four characters, a hyphen, four characters."""
+    expires_at: str
+    server_now: str
+    verification_uri: str
+    verification_uri_complete: str
+
+
+class DevicesLookUpResult(Model):
+    agent_id: str
+    """Id of the agent."""
+    scopes: Union[list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]], None] = None
+    """Scopes of the device's key, at most the caller's. Default: the caller's except
+    `admin`."""
+
+
+class DevicesStatusResult(Model):
+    state: Literal["waiting"]
+    user_code: str
+    """Device code: four characters, a hyphen, four characters."""
+    expires_at: str
+    server_now: str
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    """Scopes of the device's key, at most the caller's. Default: the caller's except
+    `admin`."""
+
+
+class Document(Model):
+    document_id: str
+    """Id of the document."""
+    filename: str
+    mime_type: Union[Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"], str]
+    """Media type of the file."""
+    status: Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str]
+    error: Union[str, None]
+    byte_size: int
+    chunk_count: int
+    sensitivity: Union[Literal["public", "internal", "confidential", "restricted"], str]
+    """Who can read the document. `public` and `internal`: the whole tenant. `confidential`
+    and `restricted`: the uploader and its team. Levels with the same readers differ
+    only as a label."""
+    audience: Audience
+    subject: Union[str, None]
+    version_num: int
+    """Its version among the documents of this name."""
+    superseded_by: Union[str, None]
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    team_id: Union[str, None]
+    created_at: str
+    ingested_at: Union[str, None]
+    ingestion_source_id: str
+    """Id of the source."""
+    ingestion_source_name: str
+
+
+class DocumentsDeleteResult(Model):
+    deleted: bool
+    document_id: Union[str, None] = None
+    """Id of the document."""
+    error_code: Union[str, None] = None
+
+
+class DocumentsListChunksResult(Model):
+    chunks: list[Chunk]
+    total: int
+
+
+class DocumentsListResult(Model):
+    documents: list[Document]
+    total: int
+    next_cursor: Union[str, None]
+
+
+class DocumentsSearchResult(Model):
+    results: list[DocumentsSearchResultResultsItem]
+    total_candidates: int
+    sources_contributed: list[str]
+    no_match: bool
+    """No passage reaches the minimum score."""
+    degraded: bool
+    degraded_reasons: list[str]
+    plan: Union[dict[str, Any], None] = None
+
+
+class DocumentsSearchResultResultsItem(Model):
+    chunk: Chunk
+    document: Document
+    score: float
+    sources: DocumentsSearchResultResultsItemSources
+
+
+class DocumentsSearchResultResultsItemSources(Model):
+    vector: Union[float, None] = None
+    bm25: Union[float, None] = None
+
+
+class DocumentsUploadResult(Model):
+    accepted: bool
+    document_id: Union[str, None] = None
+    """Id of the document."""
+    status: Union[Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str], None] = None
+    error_code: Union[str, None] = None
+
+
+class ErasedMemories(Model):
+    """Rows by kind; bundles and handoffs count if they named an erased memory."""
+
+    memories: int
+    documents: int
+    chunks: int
+    vectors: Union[int, None] = None
+    relationships: int
+    citations: int
+    merge_proposals: int
+    findings: int
+    bundles: int
+    handoffs: int
+
+
+class EventReceiver(Model):
+    delivery_id: str
+    """Id of the delivery."""
+    agent_id: str
+    """Id of the agent."""
+    state: str
+    attempt_count: int
+    matched: EventReceiverMatched
+    timeline: list[TimelineEntry]
+
+
+class EventReceiverMatched(Model):
+    interest_ids: list[str]
+    feed_ids: list[str]
+
+
+class EventSummary(Model):
+    event_id: str
+    """Id that the service gave the event."""
+    state: Union[Literal["accepted", "fanned_out", "parked"], str]
+    """`parked`: fan-out failed five times; an admin can retry it."""
+    accepted_at: str
+    fanned_out_at: Union[str, None]
+    matched_count: Union[int, None]
+    duplicate_sources: int
+    """Number of events with the same id from other sources."""
+    publisher_id: Union[str, None]
+    payload: CloudEvent
+    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names
+    consist of lower-case letters and digits, their values are strings without control
+    characters, booleans or 32-bit integers."""
+
+
+class EventsGetResult(Model):
+    event_id: str
+    """Id that the service gave the event."""
+    state: Union[Literal["accepted", "fanned_out", "parked"], str]
+    """`parked`: fan-out failed five times; an admin can retry it."""
+    accepted_at: str
+    fanned_out_at: Union[str, None]
+    matched_count: Union[int, None]
+    duplicate_sources: int
+    """Number of events with the same id from other sources."""
+    publisher_id: Union[str, None]
+    payload: CloudEvent
+    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names
+    consist of lower-case letters and digits, their values are strings without control
+    characters, booleans or 32-bit integers."""
+    park_reason: Union[str, None]
+    timeline: list[TimelineEntry]
+    deliveries: EventsGetResultDeliveries
+    receivers: Union[list[EventReceiver], None] = None
+    """For admins: the first 1,000 receivers."""
+
+
+class EventsGetResultDeliveries(Model):
+    pending: int
+    acknowledged: int
+    dlq: int
+
+
+class EventsListResult(Model):
+    events: list[EventSummary]
+    next_cursor: Union[str, None]
+
+
+class Exemplar(Model):
+    id: str
+    """Id of the exemplar."""
+    display_name: str
+    """Display name."""
+    original_filename: str
+    media_type: Union[Literal["text/markdown", "text/plain"], str]
+    byte_size: int
+    extraction_status: Union[Literal["ready", "processing", "failed"], str]
+    extracted_text: Union[str, None]
+    extraction_error: Union[str, None]
+    created_at: str
+    updated_at: str
+
+
+class ExemplarReferrer(Model):
+    resource_type: Union[Literal["run", "process_template"], str]
+    resource_id: str
+    """Id of the run, or slug of the template."""
+
+
+class ExemplarsReferrersResult(Model):
+    referrers: list[ExemplarReferrer]
+
+
+class Feed(Model):
+    id: str
+    """Id of the feed."""
+    channel_id: str
+    """Id of the channel."""
+    event_type_glob: str
+    """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
+    class; at most 16 `*`, and at most 32 `?` and `[...]`."""
+    filter_expression: Union[str, None]
+    created_at: str
+
+
+class Finding(Model):
+    seq: int
+    """Its position in the tenant's sequence."""
+    memory_id: str
+    """Id of the memory."""
+    title: str
+    summary: str
+    """The start of its content."""
+    type: Union[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"], str]
+    """Kind of knowledge."""
+    importance: float
+    confidence: float
+    origin: Union[Literal["promoted", "created"], str]
+    """Promoted to the institution, or written with that scope directly."""
+    from_scope: Union[Union[Literal["agent", "team", "institutional"], str], None]
+    recorded_at: str
+    by_agent_id: Union[str, None]
+
+
+class FindingsBrowseResult(Model):
+    findings: list[Finding]
+    next_cursor: Union[str, None]
+
+
+class FindingsListResult(Model):
+    findings: list[Finding]
+    cursor: FindingsListResultCursor
+    rendered_brief: str
+    """Markdown; text by others is fenced."""
+    cold_start: bool
+    """The agent had no cursor."""
+    more_available: bool
+
+
+class FindingsListResultCursor(Model):
+    previous_seq: int
+    """The agent's previous cursor; 0 if it had none."""
+    current_seq: int
+    """The new cursor; without `mark_read`, the end of this page."""
+    marked_read: bool
+
+
+class GatewayHealthzResult(Model):
+    status: Literal["ok"]
+
+
+class GatewayReadyzResult(Model):
+    status: Literal["ready"]
+    checks: dict[str, str]
+
+
+class Handoff(Model):
+    id: str
+    """Id of the handoff."""
+    agent_id: str
+    """Id of the agent."""
+    name: str
+    """Name of the handoff, unique per agent."""
+    summary: str
+    payload: HandoffPayload
+    """State of the work. Other fields are kept and appear in the brief."""
+    citations: list[HandoffCitationsItem]
+    artifacts: list[str]
+    origin_client: Union[str, None]
+    scope: Union[Literal["agent"], str]
+    version_num: int
+    """Increases with every save."""
+    pinned_at: Union[str, None]
+    last_resumed_at: Union[str, None]
+    expires_at: str
+    """Time at which it expires, unless it is pinned."""
+    created_at: str
+    updated_at: str
+    """When it was last saved."""
+    bundle_id: Union[str, None]
+
+
+class HandoffCitationsItem(Model):
+    memory_id: str
+    """Id of the memory."""
+    title: str
+    """The memory's title at the time of saving; empty if it could not be read."""
+
+
+class HandoffDecision(Model):
+    title: str
+    """The decision."""
+    rationale: Union[Union[str, None], None] = None
+
+
+class HandoffForPeople(Model):
+    id: str
+    """Id of the handoff."""
+    agent_id: str
+    """Id of the agent."""
+    name: str
+    """Name of the handoff, unique per agent."""
+    summary: str
+    payload: HandoffForPeoplePayload
+    """State of the work. Other fields are kept and appear in the brief."""
+    citations: list[HandoffForPeopleCitationsItem]
+    artifacts: list[str]
+    origin_client: Union[str, None]
+    scope: Union[Literal["agent"], str]
+    version_num: int
+    """Increases with every save."""
+    pinned_at: Union[str, None]
+    last_resumed_at: Union[str, None]
+    expires_at: str
+    """Time at which it expires, unless it is pinned."""
+    created_at: str
+    updated_at: str
+    """When it was last saved."""
+    bundle_id: Union[str, None]
+    brief: str
+    """Markdown: what a successor gets when it resumes the handoff."""
+
+
+class HandoffForPeopleCitationsItem(Model):
+    memory_id: str
+    """Id of the memory."""
+    title: str
+    """The memory's title at the time of saving; empty if it could not be read."""
+
+
+class HandoffForPeoplePayload(Model):
+    """State of the work. Other fields are kept and appear in the brief."""
+
+    completed: Union[Union[Union[str, list[str]], None], None] = None
+    remaining: Union[Union[Union[str, list[str]], None], None] = None
+    blockers: Union[Union[Union[str, list[str]], None], None] = None
+    decisions: Union[Union[list[HandoffDecision], None], None] = None
+    rejected_options: Union[Union[list[Union[str, HandoffDecision]], None], None] = None
+    next_action: Union[Union[Union[str, list[str]], None], None] = None
+    context_notes: Union[Union[Union[str, list[str]], None], None] = None
+
+
+class HandoffOffer(Model):
+    id: str
+    """Id of the handoff offer."""
+    run_id: str
+    """Id of the run."""
+    step_key: str
+    """Key of the step."""
+    handoff_id: Union[str, None]
+    note: Union[str, None]
+    status: Union[Literal["open", "accepted", "declined"], str]
+    offered_by: HandoffOfferOfferedBy
+    decided_by: Union[HandoffOfferDecidedBy, None]
+    created_at: str
+    decided_at: Union[str, None]
+
+
+class HandoffOfferDecidedBy(Model):
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+
+
+class HandoffOfferOfferedBy(Model):
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+
+
+class HandoffPayload(Model):
+    """State of the work. Other fields are kept and appear in the brief."""
+
+    completed: Union[Union[Union[str, list[str]], None], None] = None
+    remaining: Union[Union[Union[str, list[str]], None], None] = None
+    blockers: Union[Union[Union[str, list[str]], None], None] = None
+    decisions: Union[Union[list[HandoffDecision], None], None] = None
+    rejected_options: Union[Union[list[Union[str, HandoffDecision]], None], None] = None
+    next_action: Union[Union[Union[str, list[str]], None], None] = None
+    context_notes: Union[Union[Union[str, list[str]], None], None] = None
+
+
+class HandoffsListOfAgentResult(Model):
+    handoffs: list[ListedHandoff]
+    next_cursor: Union[str, None]
+
+
+class IngestCreateWebhookResult(Model):
+    id: str
+    """Id of the webhook."""
+    name: str
+    """Display name."""
+    source: str
+    """Name of the sender: the second part of the event type, and the end of the webhook's
+    URL."""
+    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
+    url: str
+    last_request: Union[WebhookRequest, None]
+    created_at: str
+    updated_at: str
+    signing_secret: str
+    """Secret that signs the webhook's requests. Shown only once."""
+
+
+class IngestListRequestsResult(Model):
+    requests: list[WebhookRequest]
+
+
+class IngestListWebhooksResult(Model):
+    webhooks: list[Webhook]
+    total: int
+
+
+class IngestRotateWebhookResult(Model):
+    signing_secret: str
+    """Secret that signs the webhook's requests. Shown only once."""
+    previous_ends_at: str
+
+
+class IngestTestMappingResult(Model):
+    event: Union[CloudEvent, None]
+    error: Union[str, None]
+
+
+class IngestTestWebhookResult(Model):
+    event: Union[CloudEvent, None]
+    error: Union[str, None]
+
+
+class IngestValidateForResult(Model):
+    allowed_origin: Union[str, None]
+    allowed_rate: Union[str, None]
+
+
+class IngestValidateResult(Model):
+    allowed_origin: Union[str, None]
+    allowed_rate: Union[str, None]
+
+
+class Interest(Model):
+    id: str
+    """Id of the interest."""
+    agent_id: str
+    """Id of the agent."""
+    event_type: str
+    """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
+    class; at most 16 `*`, and at most 32 `?` and `[...]`."""
+    filter_expression: Union[str, None]
+    priority: int
+    """Delivery priority; 9 is delivered first."""
+    enrichment_depth: Union[Literal["none", "shallow", "deep"], str]
+    """Adds the receiver's best memories about the event as `payload.enrichment.memories`:
+    `shallow` three with title and score, `deep` ten with content. If the search fails
+    or is late, `payload.enrichment.degraded` is true."""
+    filter_suspended_until: Union[str, None]
+    created_at: str
+    updated_at: str
+
+
+class InterestsListResult(Model):
+    interests: list[Interest]
+    total: int
+
+
+class InterestsTestResult(Model):
+    tested: int
+    matched: int
+    hints: list[str]
+    """Names that the filter reads and none of the tested events of this type has."""
+    results: list[InterestsTestResultResultsItem]
+    """Newest first."""
+
+
+class InterestsTestResultResultsItem(Model):
+    event_id: str
+    """Id of the event."""
+    type: str
+    source: str
+    subject: Union[str, None]
+    accepted_at: str
+    matches: bool
+    reason: Union[Literal["match", "type", "filter", "filter_error"], str]
+    """`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the
+    filter failed."""
+    error: Union[str, None] = None
+    """Why the filter failed."""
+
+
+class KeysCreateResult(Model):
+    id: str
+    """Id of the API key."""
+    name: Union[str, None]
+    prefix: str
+    """The first characters of the key."""
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    """Scopes of the key. `admin` includes all others."""
+    expires_at: Union[str, None]
+    last_used_at: Union[str, None]
+    created_at: str
+    key: str
+    """The key itself."""
+
+
+class KeysListResult(Model):
+    keys: list[KeysListResultKeysItem]
+    total: int
+
+
+class KeysListResultKeysItem(Model):
+    id: str
+    """Id of the API key."""
+    name: Union[str, None]
+    prefix: str
+    """The first characters of the key."""
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    """Scopes of the key. `admin` includes all others."""
+    expires_at: Union[str, None]
+    last_used_at: Union[str, None]
+    created_at: str
+
+
+class Limits(Model):
+    requests_per_minute: LimitsRequestsPerMinute
+    """Per agent or person, for all of them together, and for signed webhooks."""
+    emails_per_hour: Union[int, None]
+    storage: Storage
+    largest_bytes: LimitsLargestBytes
+    delivery: LimitsDelivery
+    """Defaults for agents that set none."""
+    kept_days: LimitsKeptDays
+    """How long finished items can be read, or deletions undone."""
+
+
+class LimitsDelivery(Model):
+    """Defaults for agents that set none."""
+
+    visibility_timeout_seconds: int
+    retry_budget: int
+
+
+class LimitsKeptDays(Model):
+    """How long finished items can be read, or deletions undone."""
+
+    events: int
+    event_ids: int
+    acknowledged_deliveries: int
+    forgotten_memories: int
+    audit: int
+
+
+class LimitsLargestBytes(Model):
+    event: int
+    document: int
+    output: Union[int, None]
+
+
+class LimitsRequestsPerMinute(Model):
+    """Per agent or person, for all of them together, and for signed webhooks."""
+
+    caller: Union[int, None]
+    tenant: Union[int, None]
+    webhooks: Union[int, None]
+
+
+class ListedBundle(Model):
+    id: str
+    """Id of the bundle."""
+    query: Union[str, None]
+    item_count: int
+    degraded: bool
+    created_at: str
+
+
+class ListedHandoff(Model):
+    id: str
+    """Id of the handoff."""
+    name: str
+    """Name of the handoff, unique per agent."""
+    summary: str
+    """The beginning of the summary."""
+    version_num: int
+    """Increases with every save."""
+    origin_client: Union[str, None]
+    pinned_at: Union[str, None]
+    last_resumed_at: Union[str, None]
+    expires_at: str
+    """Time at which it expires, unless it is pinned."""
+    updated_at: str
+    """When it was last saved."""
+    bundle_id: Union[str, None]
+
+
+class Mapping(Model):
+    """Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
+    (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event
+    type is `com.<source>.<entity>.<action>` in lower case; each run of characters other
+    than letters, digits, `_` and `-` within a part is replaced by `_`."""
+
+    entity: str
+    """Third part of the event type."""
+    action: str
+    """Fourth part of the event type."""
+    id: Union[Union[str, None], None] = None
+    subject: Union[Union[str, None], None] = None
+    data: Union[Union[str, None], None] = None
+
+
+class Matched(Model):
+    """The agent's interests and the channel feeds that matched the event."""
+
+    interest_ids: list[str]
+    feed_ids: list[str]
+
+
+class Member(Model):
+    channel_id: str
+    """Id of the channel."""
+    agent_id: str
+    """Id of the agent."""
+    joined_at: str
+
+
+class MemoriesActivityResult(Model):
+    agent_id: str
+    """Id of the agent."""
+    memory_count: int
+    """Its active memories."""
+    memory_count_with_usefulness_gt_zero: int
+    """Its memories that others have cited."""
+    cite_count_30d: int
+    """Citations of its memories by others."""
+    activity: list[Activity]
+    total: int
+
+
+class MemoriesCitationsResult(Model):
+    citations: list[Citation]
+    total: int
+
+
+class MemoriesCreateBatchResult(Model):
+    results: list[MemoriesCreateBatchResultResultsItem]
+
+
+class MemoriesCreateBatchResultResultsItem(Model):
+    status: int
+    """The response of `POST /memories`."""
+    memory: Union[Memory, None] = None
+    error: Union[MemoriesCreateBatchResultResultsItemError, None] = None
+
+
+class MemoriesCreateBatchResultResultsItemError(Model):
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class MemoriesDeleteByKeyResult(Model):
+    memory_id: str
+    """Id of the memory."""
+    forgotten: bool
+    invalid_at: str
+
+
+class MemoriesEraseResult(Model):
+    dry_run: bool
+    erased_at: Union[str, None]
+    erased: ErasedMemories
+    """Rows by kind; bundles and handoffs count if they named an erased memory."""
+    storage: Union[Union[Literal["rewritten", "overwritten", "deleted"], str], None]
+    backups_until: Union[str, None]
+    receipt: Union[str, None]
+
+
+class MemoriesForgetResult(Model):
+    memory_id: str
+    """Id of the memory."""
+    forgotten: bool
+    invalid_at: str
+
+
+class MemoriesLineageResult(Model):
+    memory_id: str
+    """Id of the memory."""
+    merge_lineage: list[MemoriesLineageResultMergeLineageItem]
+    """Memories merged into it, directly or indirectly, nearest first."""
+    superseded: bool
+    """The memory was superseded or merged into another."""
+    supersedes_target: Union[str, None]
+
+
+class MemoriesLineageResultMergeLineageItem(Model):
+    loser_memory_id: str
+    """Id of the memory."""
+    winner_memory_id: str
+    """Id of the memory."""
+    origin: str
+    """The origin of the merge."""
+
+
+class MemoriesListResult(Model):
+    memories: list[Memory]
+    total: int
+    next_cursor: Union[str, None]
+
+
+class MemoriesNamespacesResult(Model):
+    namespaces: list[str]
+    next: Union[str, None]
+
+
+class MemoriesSearchResult(Model):
+    results: list[MemoriesSearchResultResultsItem]
+    total_candidates: int
+    """Memories that were ranked."""
+    sources_contributed: list[str]
+    """Legs that contributed to the results."""
+    originating_query_id: str
+    """Id of this search, to pass when citing a result."""
+    no_match: bool
+    """No memory matches well enough."""
+    degraded: bool
+    """A leg of the search failed."""
+    degraded_reasons: list[str]
+    plan: Union[MemoriesSearchResultPlan, None] = None
+
+
+class MemoriesSearchResultPlan(Model):
+    legs: list[MemoriesSearchResultPlanLegsItem]
+    funnel: list[MemoriesSearchResultPlanFunnelItem]
+    """Counts per stage, from all readable memories to the results."""
+    results: list[MemoriesSearchResultPlanResultsItem]
+    """The best candidates, including those below the minimum score or beyond the limit."""
+    expect: Union[MemoriesSearchResultPlanExpect, None] = None
+    """The outcome for the memory named by `expect`."""
+
+
+class MemoriesSearchResultPlanExpect(Model):
+    """The outcome for the memory named by `expect`."""
+
+    id: str
+    """Id of the memory."""
+    found: bool
+    stage: str
+    reason: str
+
+
+class MemoriesSearchResultPlanFunnelItem(Model):
+    stage: str
+    in_: int = Field(alias="in")
+    out: int
+
+
+class MemoriesSearchResultPlanLegsItem(Model):
+    name: str
+    candidates: int
+    ms: float
+
+
+class MemoriesSearchResultPlanResultsItem(Model):
+    memory_id: str
+    """Id of the memory."""
+    title: Union[str, None]
+    vector: Union[float, None]
+    bm25: Union[float, None]
+    fused: float
+    """The score of the content alone."""
+    confidence: float
+    recency: float
+    final: float
+    """The score."""
+
+
+class MemoriesSearchResultResultsItem(Model):
+    memory: Memory
+    score: float
+    """Relevance."""
+    sources: MemoriesSearchResultResultsItemSources
+    """The score of each leg."""
+    superseded: bool
+
+
+class MemoriesSearchResultResultsItemSources(Model):
+    """The score of each leg."""
+
+    vector: Union[float, None] = None
+    """Similarity in meaning."""
+    bm25: Union[float, None] = None
+    """Similarity in words."""
+
+
+class MemoriesSupersedeResult(Model):
+    memory_id: str
+    """Id of the memory."""
+    superseded_by: str
+    """Id of the memory."""
+    invalid_at: str
+
+
+class Memory(Model):
+    id: str
+    """Id of the memory."""
+    tenant_id: str
+    """Id of the tenant."""
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    scope: Union[Literal["agent", "team", "institutional"], str]
+    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`).
+    It can only be widened."""
+    team_id: Union[str, None]
+    type: Union[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"], str]
+    """Kind of knowledge."""
+    status: Union[Literal["active", "forgotten", "superseded", "merged"], str]
+    title: str
+    """Short summary."""
+    content: str
+    """Text of the memory."""
+    confidence: float
+    """How certain it is, from 0 to 1."""
+    importance: float
+    """How much it matters, from 0 to 1."""
+    metadata: dict[str, Any]
+    """Free-form data of the caller, at most 64 KB as JSON."""
+    source_type: Union[str, None]
+    source_id: Union[str, None]
+    source_url: Union[str, None]
+    source_event_id: Union[str, None]
+    freshness_date: Union[str, None]
+    expires_at: Union[str, None]
+    project_id: Union[str, None]
+    tags: list[str]
+    namespace: Union[str, None]
+    key: Union[str, None]
+    supersedes_id: Union[str, None]
+    invalid_at: Union[str, None]
+    superseded_by: Union[str, None]
+    created_at: str
+    updated_at: str
+    accessed_at: str
+
+
+class MemoryHealth(Model):
+    duplicate_count: int
+    """Pairs proposed for merging."""
+    orphan_count: int
+    """Active memories without relationships."""
+    stale_count: int
+    """Memories whose freshness date is over 90 days old."""
+    embed_gap_count: Union[int, None]
+    """For the whole tenant: memories without an embedding yet, found only by their text.
+    Null if search is unavailable."""
+    reflection_count: int
+    """Memories of the type `reflection`."""
+    decay_distribution: dict[str, int]
+    """Memories by the time since they were last read."""
+
+
+class MemoryWithUsage(Model):
+    id: str
+    """Id of the memory."""
+    tenant_id: str
+    """Id of the tenant."""
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    scope: Union[Literal["agent", "team", "institutional"], str]
+    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`).
+    It can only be widened."""
+    team_id: Union[str, None]
+    type: Union[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"], str]
+    """Kind of knowledge."""
+    status: Union[Literal["active", "forgotten", "superseded", "merged"], str]
+    title: str
+    """Short summary."""
+    content: str
+    """Text of the memory."""
+    confidence: float
+    """How certain it is, from 0 to 1."""
+    importance: float
+    """How much it matters, from 0 to 1."""
+    metadata: dict[str, Any]
+    """Free-form data of the caller, at most 64 KB as JSON."""
+    source_type: Union[str, None]
+    source_id: Union[str, None]
+    source_url: Union[str, None]
+    source_event_id: Union[str, None]
+    freshness_date: Union[str, None]
+    expires_at: Union[str, None]
+    project_id: Union[str, None]
+    tags: list[str]
+    namespace: Union[str, None]
+    key: Union[str, None]
+    supersedes_id: Union[str, None]
+    invalid_at: Union[str, None]
+    superseded_by: Union[str, None]
+    created_at: str
+    updated_at: str
+    accessed_at: str
+    usage: Usage
+
+
+class MergeProposal(Model):
+    id: str
+    """Id of the merge proposal."""
+    tenant_id: str
+    """Id of the tenant."""
+    proposer_user_id: Union[str, None]
+    proposer_agent_id: Union[str, None]
+    memory_a_id: str
+    """Id of the memory."""
+    memory_b_id: str
+    """Id of the memory."""
+    surviving_memory_id: Union[str, None]
+    status: Union[Literal["open", "resolved", "rejected"], str]
+    """Status of the proposal."""
+    similarity: Union[float, None]
+    proposed_at: str
+    resolved_at: Union[str, None]
+    resolved_by_user_id: Union[str, None]
+    resolution_note: Union[str, None]
+
+
+class MergesListResult(Model):
+    merge_proposals: list[MergeProposal]
+    total: int
+    """Except for org admins: among the tenant's latest 10,000."""
+
+
+class OnboardingGuidance(Model):
+    dismissed_at: Union[str, None]
+    all_complete: bool
+    personalized: bool
+    """False for an agent without an owner: the guidance is then general, without steps."""
+    completed_steps: int
+    total_steps: int
+    steps: list[OnboardingGuidanceStepsItem]
+    next_action: Union[OnboardingGuidanceNextAction, None]
+
+
+class OnboardingGuidanceNextAction(Model):
+    key: Union[Literal["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery", "create_memory", "search_memory", "save_handoff", "complete_run"], str]
+    ccode: Union[Literal["Connect", "Capture", "Consult", "Continue", "Complete"], str]
+    title: str
+    suggested_prompt: str
+    """A prompt to give to an agent."""
+
+
+class OnboardingGuidanceStepsItem(Model):
+    key: Union[Literal["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery", "create_memory", "search_memory", "save_handoff", "complete_run"], str]
+    status: Union[Literal["todo", "done"], str]
+    source: Union[Literal["derived"], str]
+    """Derived from the data of the organisation."""
+
+
+class Output(Model):
+    id: str
+    """Id of the output."""
+    tenant_id: str
+    """Id of the tenant."""
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    project_id: Union[str, None]
+    scope: Union[Literal["agent", "team", "institutional"], str]
+    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`).
+    Set by the first save; default `agent`."""
+    team_id: Union[str, None]
+    title: str
+    slug: str
+    source_type: Union[str, None]
+    bucket: str
+    """The storage of the text."""
+    object_key: str
+    content_hash: str
+    """SHA-256 of the text in hex."""
+    byte_size: int
+    content_type: str
+    metadata: dict[str, Any]
+    tags: list[str]
+    derived_from_ids: list[str]
+    references_ids: list[str]
+    supersedes_ids: list[str]
+    superseded_by: Union[str, None]
+    current_version_num: int
+    created_at: str
+    updated_at: str
+    process_run_id: Union[str, None]
+    body: Union[str, None]
+
+
+class OutputVersion(Model):
+    id: str
+    """Id of the output version."""
+    output_id: str
+    """Id of the output."""
+    version_num: int
+    title: str
+    content_hash: str
+    byte_size: int
+    content_type: str
+    change_note: Union[str, None]
+    authored_by_agent_id: Union[str, None]
+    authored_by_user_id: Union[str, None]
+    authored_by_specialist_id: Union[str, None]
+    created_at: str
+    body: Union[str, None]
+
+
+class OutputsEmailResult(Model):
+    status: Union[Literal["sent"], str]
+    to: str
+
+
+class OutputsListResult(Model):
+    outputs: list[Output]
+    total: int
+    next_cursor: Union[str, None]
+
+
+class OutputsListVersionsResult(Model):
+    versions: list[OutputVersion]
+
+
+class OutputsSearchResult(Model):
+    results: list[OutputsSearchResultResultsItem]
+    total_candidates: int
+    """Matching outputs, including those beyond the limit."""
+    no_match: bool
+    degraded: bool
+    degraded_reasons: list[str]
+
+
+class OutputsSearchResultResultsItem(Model):
+    kind: Union[Literal["output"], str]
+    output: Output
+    score: float
+    """Relevance, from 0 to 1."""
+    passage: str
+    """The passage that matches best."""
+    superseded: bool
+
+
+class OutputsUpdateResult(Model):
+    id: str
+    """Id of the output."""
+    project_id: Union[str, None]
+    tags: list[str]
+
+
+class Pointer(Model):
+    uri: Union[Union[str, None], None] = None
+    provider: Union[Union[str, None], None] = None
+    native_id: Union[Union[str, None], None] = None
+    display_name: Union[Union[str, None], None] = None
+
+
+class Position(Model):
+    run: Run
+    my_next: Union[PositionStep, None]
+    ready_steps: list[PositionStep]
+    """Steps that can be worked on: ready or in progress."""
+    blocked_steps: list[PositionStep]
+    last_completed: Union[PositionLastCompleted, None]
+    stale_steps: list[PositionStep]
+
+
+class PositionLastCompleted(Model):
+    step_key: str
+    """Key of the step."""
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+    at: str
+    handoff_offer_id: Union[str, None]
+
+
+class PositionStep(Model):
+    step_key: str
+    """Key of the step."""
+    title: str
+    role: Union[str, None]
+    assigned_user_id: Union[str, None]
+    status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
+    """`ready`: all of its dependencies are completed or skipped. `blocked`: some are not."""
+    completion_mode: Union[Literal["attestation", "handoff_accepted"], str]
+    why_ready: Union[str, None]
+    completion_criteria: list[PositionStepCompletionCriteriaItem]
+    waiting_on: list[str]
+    ordinal: int
+    ready_at: Union[str, None]
+    in_progress_since: Union[str, None]
+    stale_since: Union[str, None]
+    stale_reason: Union[str, None]
+    open_attempts: list[PositionStepOpenAttemptsItem]
+
+
+class PositionStepCompletionCriteriaItem(Model):
+    key: str
+    """Its key."""
+    description: str
+    """What must be true."""
+
+
+class PositionStepOpenAttemptsItem(Model):
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+    started_at: str
+
+
+class ProcessTemplate(Model):
+    id: str
+    """Id of the process template."""
+    name: str
+    """Display name."""
+    slug: str
+    """Slug of the template; its versions share it."""
+    description: Union[str, None]
+    goal_template: Union[str, None]
+    version_num: int
+    steps: list[TemplateStep]
+    created_at: str
+
+
+class Project(Model):
+    id: str
+    """Id of the project."""
+    tenant_id: str
+    """Id of the tenant."""
+    key: str
+    """Key of the project, passed to other operations as `project_id`. Letters, digits,
+    `.`, `_` and `-`; not a UUID. Immutable."""
+    name: str
+    """Display name."""
+    status: Union[Literal["active", "completed", "archived"], str]
+    """Status of the project."""
+    target_date: Union[str, None]
+    created_from_backfill: bool
+    """Created automatically for existing resources that named it."""
+    created_at: str
+    updated_at: str
+
+
+class ProjectsListResult(Model):
+    projects: list[Project]
+    total: int
+
+
+class PublishResult(Model):
+    event_id: str
+    """Id that the service gave the event."""
+    status: Union[Literal["accepted", "duplicate"], str]
+    """`duplicate`: an event with this `id` exists, and `event_id` is its id."""
+
+
+class RecentEvent(Model):
+    event_id: str
+    """Id of the event."""
+    type: str
+    source: str
+    subject: Union[str, None]
+    state: str
+    matched_count: Union[int, None]
+    accepted_at: str
+
+
+class RejectedEvent(Model):
+    """The error of one event of a batch."""
+
+    status: Literal["rejected"]
+    error: RejectedEventError
+
+
+class RejectedEventError(Model):
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class Relationship(Model):
+    id: str
+    """Id of the relationship."""
+    tenant_id: str
+    """Id of the tenant."""
+    source_memory_id: str
+    """Id of the memory."""
+    target_memory_id: str
+    """Id of the memory."""
+    relationship_type: str
+    """One of the types listed by `GET /relationship-types`. New types may be added."""
+    strength: float
+    """Strength; 1 is strongest."""
+    metadata: Union[dict[str, Any], None]
+    created_at: str
+
+
+class RelationshipType(Model):
+    name: str
+    """One of the types listed by `GET /relationship-types`. New types may be added."""
+    description: str
+    inverse: Union[str, None]
+
+
+class RelationshipsGraphResult(Model):
+    nodes: list[Memory]
+    """The memory itself, then the nearest first."""
+    edges: list[Relationship]
+    truncated: bool
+    """There are more than 200 memories or 1,000 edges."""
+
+
+class RelationshipsListResult(Model):
+    relationships: list[Relationship]
+    count: int
+    """Number of results."""
+
+
+class RelationshipsTypesResult(Model):
+    relationship_types: list[RelationshipType]
+    reserved: list[str]
+    """Only the service sets these."""
+    total: int
+
+
+class Run(Model):
+    id: str
+    """Id of the run."""
+    goal: str
+    """What the run must achieve."""
+    project_id: Union[str, None]
+    status: Union[Literal["active", "completed", "closed"], str]
+    initiated_by: RunInitiatedBy
+    template_id: Union[str, None]
+    created_at: str
+    updated_at: str
+    success_criteria: list[str]
+    """Conditions under which the goal is achieved."""
+    ambiguity_score: Union[float, None]
+    ambiguity_notes: list[RunAmbiguityNotesItem]
+    exemplar_ids: list[str]
+    outcome: Union[Union[Literal["achieved", "partially_achieved", "abandoned"], str], None]
+    closed_by_user_id: Union[str, None]
+    close_note: Union[str, None]
+    closed_at: Union[str, None]
+    steps: list[RunStep]
+
+
+class RunAmbiguityNotesItem(Model):
+    dimension: str
+    """Aspect."""
+    score: Union[Union[float, None], None] = None
+    min: Union[Union[float, None], None] = None
+    status: Union[Union[str, None], None] = None
+    note: Union[Union[str, None], None] = None
+
+
+class RunArtifact(Model):
+    id: str
+    """Id of the artifact."""
+    run_id: str
+    """Id of the run."""
+    step_record_id: Union[str, None]
+    kind: str
+    """Kind of artifact, as the run's steps expect it."""
+    pointer: Pointer
+    snapshot_object_key: Union[str, None]
+    content_hash: Union[str, None]
+    byte_size: Union[int, None]
+    mime_type: Union[str, None]
+    snapshotted_at: Union[str, None]
+    created_at: str
+    updated_at: str
+
+
+class RunInitiatedBy(Model):
+    id: str
+    display_name: str
+
+
+class RunStep(Model):
+    id: str
+    """Id of the run step."""
+    step_key: str
+    """Key of the step."""
+    ordinal: int
+    """Its position among the steps, from 1."""
+    title: str
+    role: Union[str, None]
+    specialist_name: Union[str, None]
+    instructions: Union[str, None]
+    depends_on: list[str]
+    completion_criteria: list[RunStepCompletionCriteriaItem]
+    completion_mode: Union[Literal["attestation", "handoff_accepted"], str]
+    """`handoff_accepted`: unless it has criteria, the step completes when a successor
+    accepts a handoff offer."""
+    expected_artifact_kinds: list[str]
+    reference_pointer: Union[Pointer, None]
+    reference_note: Union[str, None]
+    due_in_seconds: Union[int, None]
+    assigned_user_id: Union[str, None]
+    status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
+    """`ready`: all of its dependencies are completed or skipped. `blocked`: some are not."""
+    attested_criteria: list[str]
+    """Keys of the criteria that were attested."""
+
+
+class RunStepCompletionCriteriaItem(Model):
+    key: str
+    """Its key."""
+    description: str
+    """What must be true."""
+
+
+class RunWithAttempts(Model):
+    id: str
+    """Id of the run."""
+    goal: str
+    """What the run must achieve."""
+    project_id: Union[str, None]
+    status: Union[Literal["active", "completed", "closed"], str]
+    initiated_by: RunWithAttemptsInitiatedBy
+    template_id: Union[str, None]
+    created_at: str
+    updated_at: str
+    success_criteria: list[str]
+    """Conditions under which the goal is achieved."""
+    ambiguity_score: Union[float, None]
+    ambiguity_notes: list[RunWithAttemptsAmbiguityNotesItem]
+    exemplar_ids: list[str]
+    outcome: Union[Union[Literal["achieved", "partially_achieved", "abandoned"], str], None]
+    closed_by_user_id: Union[str, None]
+    close_note: Union[str, None]
+    closed_at: Union[str, None]
+    steps: list[RunWithAttemptsStepsItem]
+
+
+class RunWithAttemptsAmbiguityNotesItem(Model):
+    dimension: str
+    """Aspect."""
+    score: Union[Union[float, None], None] = None
+    min: Union[Union[float, None], None] = None
+    status: Union[Union[str, None], None] = None
+    note: Union[Union[str, None], None] = None
+
+
+class RunWithAttemptsInitiatedBy(Model):
+    id: str
+    display_name: str
+
+
+class RunWithAttemptsStepsItem(Model):
+    id: str
+    """Id of the run step."""
+    step_key: str
+    """Key of the step."""
+    ordinal: int
+    """Its position among the steps, from 1."""
+    title: str
+    role: Union[str, None]
+    specialist_name: Union[str, None]
+    instructions: Union[str, None]
+    depends_on: list[str]
+    completion_criteria: list[RunWithAttemptsStepsItemCompletionCriteriaItem]
+    completion_mode: Union[Literal["attestation", "handoff_accepted"], str]
+    """`handoff_accepted`: unless it has criteria, the step completes when a successor
+    accepts a handoff offer."""
+    expected_artifact_kinds: list[str]
+    reference_pointer: Union[Pointer, None]
+    reference_note: Union[str, None]
+    due_in_seconds: Union[int, None]
+    assigned_user_id: Union[str, None]
+    status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
+    """`ready`: all of its dependencies are completed or skipped. `blocked`: some are not."""
+    attested_criteria: list[str]
+    """Keys of the criteria that were attested."""
+    attempts: list[StepAttempt]
+
+
+class RunWithAttemptsStepsItemCompletionCriteriaItem(Model):
+    key: str
+    """Its key."""
+    description: str
+    """What must be true."""
+
+
+class RunsAcceptOfferResult(Model):
+    offer: HandoffOffer
+    completed_step: RunStep
+    attempt: Union[StepAttempt, None]
+    run_completed: bool
+
+
+class RunsAssignStepResult(Model):
+    run_id: str
+    """Id of the run."""
+    run_goal: str
+    assigned_step: RunStep
+
+
+class RunsAttachExemplarResult(Model):
+    run_id: str
+    """Id of the run."""
+    exemplar_ids: list[str]
+
+
+class RunsCompleteStepResult(Model):
+    run_id: str
+    """Id of the run."""
+    completed_step_key: Union[str, None]
+    completed_step: RunStep
+    newly_ready_steps: list[PositionStep]
+    run_completed: bool
+
+
+class RunsHistoryResult(Model):
+    items: list[RunsHistoryResultItemsItem]
+
+
+class RunsHistoryResultItemsItem(Model):
+    step_key: str
+    """Key of the step."""
+    title: str
+    role: Union[str, None]
+    ordinal: int
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+    at: str
+    handoff_offer_id: Union[str, None]
+    artifacts: list[RunsHistoryResultItemsItemArtifactsItem]
+
+
+class RunsHistoryResultItemsItemArtifactsItem(Model):
+    display_name: Union[str, None]
+
+
+class RunsListArtifactsResult(Model):
+    artifacts: list[RunArtifact]
+    total: int
+
+
+class RunsListOffersResult(Model):
+    offers: list[HandoffOffer]
+    total: int
+
+
+class RunsReopenStepResult(Model):
+    run_id: str
+    """Id of the run."""
+    run_goal: str
+    reason: str
+    """Reason, shown in the run."""
+    record_id: str
+    """Id of the record."""
+    reopened_step: RunStep
+    demoted_successors: list[PositionStep]
+    notify_only_successors: list[PositionStep]
+    run_reactivated: bool
+
+
+class RunsRetrospectiveResult(Model):
+    items: list[RunsRetrospectiveResultItemsItem]
+
+
+class RunsRetrospectiveResultItemsItem(Model):
+    step_key: str
+    """Key of the step."""
+    title: str
+    role: Union[str, None]
+    status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
+    """`ready`: all of its dependencies are completed or skipped. `blocked`: some are not."""
+    what_makes_this_done: Union[str, None]
+    elapsed_seconds: Union[float, None]
+    active_seconds: Union[float, None]
+
+
+class RunsSkipStepResult(Model):
+    run_id: str
+    """Id of the run."""
+    run_goal: str
+    reason: str
+    """Reason, shown in the run."""
+    record_id: str
+    """Id of the record."""
+    skipped_step: RunStep
+    newly_ready_steps: list[PositionStep]
+    run_completed: bool
+
+
+class Session(Model):
+    session_id: str
+    """Id of the device session."""
+    state: Union[Literal["active", "idle"], str]
+    """`active`: seen within 24 hours."""
+    client_name: str
+    client_version: str
+    connected_at: str
+    last_activity_at: str
+
+
+class SessionsHeartbeatResult(Model):
+    last_seen_at: str
+    next_allowed_at: str
+    server_now: str
+
+
+class SessionsListResult(Model):
+    sessions: list[Session]
+
+
+class Specialist(Model):
+    name: str
+    """Name of the specialist: lower-case letters and digits, separated by `.`, `_` or `-`."""
+    version_num: int
+    system_prompt: str
+    """Instructions for the agent that loads it."""
+    memory_search_directives: Union[str, None]
+    output_format_rules: Union[str, None]
+    description: Union[str, None]
+
+
+class SpecialistNotLoaded(Model):
+    error: SpecialistNotLoadedError
+
+
+class SpecialistNotLoadedError(Model):
+    code: str
+    """`not_found` or `unavailable`."""
+
+
+class SpecialistsListResult(Model):
+    specialists: list[SpecialistsListResultSpecialistsItem]
+
+
+class SpecialistsListResultSpecialistsItem(Model):
+    name: str
+    """Name of the specialist: lower-case letters and digits, separated by `.`, `_` or `-`."""
+    version_num: int
+    description: Union[str, None]
+    updated_at: str
+    loaded: bool
+    """The caller has loaded it and not unloaded it."""
+
+
+class SpecialistsUnloadResult(Model):
+    unloaded: bool
+    name: str
+    """Name of the specialist."""
+
+
+class SpecialistsVersionsResult(Model):
+    versions: list[SpecialistsVersionsResultVersionsItem]
+    total: int
+
+
+class SpecialistsVersionsResultVersionsItem(Model):
+    name: str
+    """Name of the specialist: lower-case letters and digits, separated by `.`, `_` or `-`."""
+    version_num: int
+    system_prompt: str
+    """Instructions for the agent that loads it."""
+    memory_search_directives: Union[str, None]
+    output_format_rules: Union[str, None]
+    description: Union[str, None]
+    created_at: str
+
+
+class Stats(Model):
+    at: str
+    series: StatsSeries
+    changes: int
+    """Differs after any change of events or deliveries; its value has no other meaning."""
+    deliveries: Union[StatsDeliveries, None]
+    storage: Union[Storage, None]
+    recent: list[RecentEvent]
+    """The latest events, newest first, without the service's own."""
+    health: StatsHealth
+
+
+class StatsDeliveries(Model):
+    pending: int
+    in_flight: int
+    waiting: int
+    dead: int
+    oldest_age_seconds: Union[float, None]
+
+
+class StatsHealth(Model):
+    status: Union[Literal["ready", "not_ready"], str]
+    checks: dict[str, str]
+
+
+class StatsSeries(Model):
+    seconds: int
+    """Length of each count."""
+    published: list[int]
+    """Oldest first; the last count is still in progress."""
+    delivered: list[int]
+    """Delivery attempts, retries included."""
+    acknowledged: list[int]
+    """Oldest first; the last count is still in progress."""
+
+
+class StepAttempt(Model):
+    id: str
+    """Id of the attempt."""
+    run_step_id: str
+    """Id of the run step."""
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+    started_at: str
+    ended_at: Union[str, None]
+    outcome: Union[Union[Literal["completed", "skipped", "reopened", "closed"], str], None]
+    inbound_handoff_id: Union[str, None]
+    bundle_id: Union[str, None]
+    notes: Union[str, None]
+    created_at: str
+    warning: Union[str, None]
+    specialist: Union[Union[Specialist, StepSpecialistError, None], None] = None
+    """The step's specialist as loaded, or why it could not be; null if it has none."""
+
+
+class StepSpecialistError(Model):
+    code: Union[Literal["not_found", "unavailable"], str]
+    message: str
+
+
+class Storage(Model):
+    used_bytes: int
+    """Storage used, in bytes. Deleted data counts until the next hourly measurement."""
+    quota_bytes: Union[int, None]
+
+
+class Team(Model):
+    id: str
+    """Id of the team."""
+    tenant_id: str
+    """Id of the tenant."""
+    name: str
+    """Display name."""
+    description: Union[str, None]
+    created_at: str
+
+
+class TeamsListResult(Model):
+    teams: list[Team]
+    total: int
+
+
+class TemplateStep(Model):
+    step_key: str
+    """Key of the step."""
+    ordinal: int
+    """Its position among the steps, from 1."""
+    title: str
+    role: Union[str, None]
+    specialist_name: Union[str, None]
+    instructions: Union[str, None]
+    depends_on: list[str]
+    completion_criteria: list[TemplateStepCompletionCriteriaItem]
+    completion_mode: Union[Literal["attestation", "handoff_accepted"], str]
+    """`handoff_accepted`: unless it has criteria, the step completes when a successor
+    accepts a handoff offer."""
+    expected_artifact_kinds: list[str]
+    reference_pointer: Union[Pointer, None]
+    reference_note: Union[str, None]
+    due_in_seconds: Union[int, None]
+
+
+class TemplateStepCompletionCriteriaItem(Model):
+    key: str
+    """Its key."""
+    description: str
+    """What must be true."""
+
+
+class TemplateSummary(Model):
+    id: str
+    """Id of the process template."""
+    name: str
+    """Display name."""
+    slug: str
+    """Slug of the template; its versions share it."""
+    description: Union[str, None]
+    goal_template: Union[str, None]
+    version_num: int
+    step_count: int
+
+
+class Tenant(Model):
+    id: str
+    """Id of the tenant."""
+    slug: str
+    """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
+    name: str
+    """Display name."""
+    status: Union[Literal["active", "suspended"], str]
+    storage: Storage
+    storage_quota_mb: Union[int, None]
+    created_at: str
+    updated_at: str
+
+
+class TenantsCreateResult(Model):
+    tenant: Tenant
+    admin: TenantsCreateResultAdmin
+    agent: TenantsCreateResultAgent
+    ingest_url: str
+
+
+class TenantsCreateResultAdmin(Model):
+    email: str
+    password: str
+
+
+class TenantsCreateResultAgent(Model):
+    id: str
+    """Id of the agent."""
+    api_key: str
+
+
+class TenantsEraseResult(Model):
+    tenant_id: str
+    """Id of the tenant."""
+    erased_at: str
+    erased: dict[str, int]
+    """Rows by kind."""
+    storage: Union[Literal["rewritten", "overwritten", "deleted"], str]
+    """How the bytes were removed from the store's files. `rewritten`: the files were
+    rewritten without them. `overwritten`: in place; fragments of rows that SQLite moved
+    earlier, about one in a thousand, may remain in unused parts of pages. `deleted`: by
+    MongoDB, whose data files, journal and oplog may keep them until the space is
+    reused."""
+    backups_until: Union[str, None]
+    receipt: str
+
+
+class TenantsListResult(Model):
+    tenants: list[Tenant]
+    total: int
+
+
+class TimelineEntry(Model):
+    at: str
+    what: str
+    reason: Union[str, None] = None
+
+
+class TrafficHistory(Model):
+    range: Union[Literal["15m", "1h", "24h", "7d"], str]
+    from_: str = Field(alias="from")
+    to: str
+    step_seconds: int
+    """Time of one value: 60, 300 with `24h`, 3600 with `7d`. The first begins at `from`,
+    the last is in progress."""
+    series: TrafficHistorySeries
+    totals: TrafficHistoryTotals
+    """The sums of the series."""
+    types: list[str]
+    """Types of events in this time, most frequent ones first; at most 100."""
+
+
+class TrafficHistorySeries(Model):
+    published: list[Union[int, None]]
+    """Events accepted, without the service's own; with `agent_id`, those that the agent
+    published. Null where nothing was recorded."""
+    created: list[Union[int, None]]
+    """Deliveries created: an event has one for each receiver. Null where nothing was
+    recorded."""
+    delivered: list[Union[int, None]]
+    """Delivery attempts, retries included. Null where nothing was recorded."""
+    acknowledged: list[Union[int, None]]
+    """Deliveries acknowledged. Null where nothing was recorded."""
+    failed: list[Union[int, None]]
+    """Attempts that were rejected, answered with an error, or not acknowledged in time.
+    Null where nothing was recorded."""
+    dead_lettered: list[Union[int, None]]
+    """Deliveries dead-lettered. Null where nothing was recorded."""
+    latency_seconds: list[Union[float, None]]
+    """Mean time from a delivery's creation to its acknowledgement. Null without any."""
+
+
+class TrafficHistoryTotals(Model):
+    """The sums of the series."""
+
+    published: int
+    """Events accepted, without the service's own; with `agent_id`, those that the agent
+    published."""
+    created: int
+    """Deliveries created: an event has one for each receiver."""
+    delivered: int
+    """Delivery attempts, retries included."""
+    acknowledged: int
+    """Deliveries acknowledged."""
+    failed: int
+    """Attempts that were rejected, answered with an error, or not acknowledged in time."""
+    dead_lettered: int
+    """Deliveries dead-lettered."""
+    latency_seconds: Union[float, None]
+
+
+class Usage(Model):
+    cite_count_30d: int
+    """Citations in the last 30 days, including the owner's."""
+    last_cited_at: Union[str, None]
+    trust: float
+    """The lowest confidence of the memory and its lineage: the memories that it
+    superseded, absorbed in a merge or was derived from."""
+
+
+class User(Model):
+    id: str
+    """Id of the user."""
+    tenant_id: str
+    """Id of the tenant."""
+    email: str
+    """E-mail address, used to sign in."""
+    display_name: str
+    """Display name."""
+    role: Union[Literal["admin", "member"], str]
+    """`admin` has every scope and the actions reserved for people; `member` has every
+    scope except `admin`."""
+    status: Union[Literal["active", "disabled"], str]
+    sign_in: list[Union[Literal["password", "totp", "oidc"], str]]
+    """`totp`: the password needs a code too. `oidc`: linked to an identity of the
+    provider."""
+    created_at: str
+    updated_at: str
+
+
+class UsersCreateResult(Model):
+    id: str
+    """Id of the user."""
+    tenant_id: str
+    """Id of the tenant."""
+    email: str
+    """E-mail address, used to sign in."""
+    display_name: str
+    """Display name."""
+    role: Union[Literal["admin", "member"], str]
+    """`admin` has every scope and the actions reserved for people; `member` has every
+    scope except `admin`."""
+    status: Union[Literal["active", "disabled"], str]
+    sign_in: list[Union[Literal["password", "totp", "oidc"], str]]
+    """`totp`: the password needs a code too. `oidc`: linked to an identity of the
+    provider."""
+    created_at: str
+    updated_at: str
+    password: Union[str, None] = None
+    """The generated password, shown only here."""
+
+
+class UsersListResult(Model):
+    users: list[User]
+    total: int
+
+
+class UsersUpdateResult(Model):
+    id: str
+    """Id of the user."""
+    tenant_id: str
+    """Id of the tenant."""
+    email: str
+    """E-mail address, used to sign in."""
+    display_name: str
+    """Display name."""
+    role: Union[Literal["admin", "member"], str]
+    """`admin` has every scope and the actions reserved for people; `member` has every
+    scope except `admin`."""
+    status: Union[Literal["active", "disabled"], str]
+    sign_in: list[Union[Literal["password", "totp", "oidc"], str]]
+    """`totp`: the password needs a code too. `oidc`: linked to an identity of the
+    provider."""
+    created_at: str
+    updated_at: str
+    password: Union[str, None] = None
+    """The generated password, shown only here."""
+
+
+class Webhook(Model):
+    id: str
+    """Id of the webhook."""
+    name: str
+    """Display name."""
+    source: str
+    """Name of the sender: the second part of the event type, and the end of the webhook's
+    URL."""
+    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
+    url: str
+    last_request: Union[WebhookRequest, None]
+    created_at: str
+    updated_at: str
+
+
+class WebhookChallenge(Model):
+    """To Slack: its challenge. Its other requests are answered with an empty text."""
+
+    challenge: str
+
+
+class WebhookRequest(Model):
+    request_id: str
+    """The `X-Request-Id` of the answer to the sender."""
+    at: str
+    outcome: Union[Literal["accepted", "duplicate", "dead_lettered", "challenge", "refused"], str]
+    """`accepted`, `duplicate`, `dead_lettered`: signed and answered with success.
+    `challenge`: a verification of the address by Slack. `refused`: answered with an
+    error, nothing was stored."""
+    reason: Union[str, None]
+    event_id: Union[str, None]
+    dead_letter_id: Union[str, None]
+    events: int
+    """Events in the request: more than 1 in a batch of CloudEvents."""
+    size: int
+    """Bytes of the body."""
+    signature: Union[str, None]
+
+
+class WebhookResult(Model):
+    event_id: Union[str, None]
+    status: Union[Literal["accepted", "duplicate", "dead_lettered"], str]

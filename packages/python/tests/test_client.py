@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from conftest import Server
+
+from sensorium import (
+    ApiError,
+    AsyncSensorium,
+    ConnectionFailed,
+    Invalid,
+    NotFound,
+    Refused,
+    Sensorium,
+    models,
+)
+
+
+def test_publishes_and_reads(client: Sensorium) -> None:
+    made = client.publish("com.example.read", {"n": 1}, subject="s", id="read-1")
+    assert made.status == "accepted"
+    assert client.publish("com.example.read", {"n": 1}, id="read-1").status == "duplicate"
+    event = client.events.get(event_id=made.event_id)
+    assert event.payload.model_dump()["subject"] == "s"
+
+
+def test_remembers_and_finds(client: Sensorium) -> None:
+    memory = client.memories.create(
+        title="Pumps",
+        content="The red lever starts the pump.",
+        type="procedural",
+        scope="agent",
+        tags=["hall 7"],
+    )
+    assert isinstance(memory, models.Memory)
+    assert memory.tags == ["hall-7"]
+    found = client.memories.search(query="red lever", limit=5)
+    assert memory.id in [each.memory.id for each in found.results]
+    changed = client.memories.update(id=memory.id, tags=None, title="Pumps of hall 7")
+    assert (changed.tags, changed.title) == ([], "Pumps of hall 7")
+
+
+def test_addresses_memories_by_key(client: Sensorium) -> None:
+    client.memories.put_by_key(namespace="a.b", key="c/d e", metadata={"n": [1, None]})
+    memory = client.memories.get_by_key(namespace="a.b", key="c/d e")
+    assert memory.metadata == {"n": [1, None]}
+
+
+def test_iterates_over_all_pages(client: Sensorium) -> None:
+    for n in range(7):
+        client.memories.create(title=f"page {n}", content=str(n), type="entity", scope="agent")
+        client.channels.create(name=f"channel-{n}")
+    by_cursor = [memory.title for memory in client.memories.list_all(type="entity", limit=3, order="asc")]
+    assert by_cursor == [f"page {n}" for n in range(7)]
+    by_offset = {channel.name for channel in client.channels.list_all(limit=3)}
+    assert {f"channel-{n}" for n in range(7)} <= by_offset
+
+
+def test_names_what_is_wrong(client: Sensorium, server: Server) -> None:
+    with pytest.raises(Invalid) as invalid:
+        client.memories.create(title="t", content="c", type="dream", scope="agent")  # type: ignore[arg-type]
+    assert invalid.value.code == "validation_error"
+    assert invalid.value.details["field"] == "type"
+    assert invalid.value.request_id
+    with pytest.raises(NotFound):
+        client.memories.get(id="0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f")
+    with pytest.raises(Refused), Sensorium(server.url, "ak_live_" + "x" * 32) as nobody:
+        nobody.auth.me()
+    with pytest.raises(ValueError, match="expected an id"):
+        client.memories.get(id="..")
+    with pytest.raises(ConnectionFailed), Sensorium("http://127.0.0.1:9", "k", retries=0) as nowhere:
+        nowhere.auth.me()
+
+
+def test_reads_texts(client: Sensorium) -> None:
+    client.handoffs.save(name="python", payload={"next_action": "Ship it"})
+    assert "Ship it" in str(client.handoffs.resume(query="python"))
+    output = client.outputs.save(body="# Notes\n\nAll well.")
+    assert client.outputs.get(output_id=output.id).body == "# Notes\n\nAll well."
+
+
+def test_one_token_for_many_threads(server: Server) -> None:
+    with Sensorium(server.url, server.api_key) as client, ThreadPoolExecutor(8) as pool:
+        ids = {me.agent.id for me in pool.map(lambda _: client.auth.me(), range(40)) if me.agent}
+    assert ids == {server.agent_id}
+
+
+def test_a_lost_token_is_exchanged_again(server: Server) -> None:
+    with Sensorium(server.url, server.api_key) as client:
+        client.auth.me()
+        client._connection._granted = ("not-a-token", float("inf"))
+        assert client.auth.me().agent
+
+
+def test_asynchronous(server: Server) -> None:
+    async def run() -> list[str]:
+        async with AsyncSensorium(server.url, server.api_key) as client:
+            await asyncio.gather(*(client.publish("com.example.async", n) for n in range(20)))
+            return [each.payload.type async for each in client.events.list_all(limit=7, type="com.example.async")]
+
+    assert asyncio.run(run()) == ["com.example.async"] * 20
+
+
+def test_a_key_comes_from_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENSORIUM_URL", f"{server.url}/v1/")
+    monkeypatch.setenv("SENSORIUM_API_KEY", server.api_key)
+    with Sensorium() as client:
+        assert client.auth.me().agent
+
+
+class Flaky(BaseHTTPRequestHandler):
+    """Answers 503 twice, then as a service would; keeps the idempotency keys."""
+
+    keys: list[str | None] = []  # noqa: RUF012
+    agents: list[str | None] = []  # noqa: RUF012
+
+    def do_POST(self) -> None:
+        self.keys.append(self.headers["idempotency-key"])
+        self.agents.append(self.headers["user-agent"])
+        good = len(self.keys) > 2
+        self.rfile.read(int(self.headers["content-length"]))
+        body = b'{"id":"ch_1"}' if good else b'{"error":{"code":"service_unavailable","message":"later"}}'
+        self.send_response(201 if good else 503)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.send_header("retry-after", "0")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_retries_with_one_idempotency_key() -> None:
+    flaky = HTTPServer(("127.0.0.1", 0), Flaky)
+    threading.Thread(target=flaky.serve_forever, daemon=True).start()
+    try:
+        from sensorium import _operations as op
+
+        with Sensorium(f"http://127.0.0.1:{flaky.server_port}", token="t") as client:
+            assert client.request(op.CHANNELS_CREATE, {"name": "x"}) == {"id": "ch_1"}
+            assert len(Flaky.keys) == 3
+            assert len(set(Flaky.keys)) == 1 and Flaky.keys[0]
+            assert (Flaky.agents[0] or "").startswith("sensorium-python/")
+        Flaky.keys.clear()
+        with (
+            pytest.raises(ApiError) as refused,
+            Sensorium(client._connection.origin, token="t", retries=1) as once,
+        ):
+            once.request(op.CHANNELS_CREATE, {"name": "x"})
+        assert refused.value.status == 503
+    finally:
+        flaky.shutdown()
+        flaky.server_close()
+
+
+def test_is_imported_without_building_models() -> None:
+    built = "import sensorium; print(sensorium.models.Memory.__pydantic_complete__)"
+    ran = subprocess.run([sys.executable, "-c", built], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolsUnavailable } from "./chart-tools.ts";
+import { startChild } from "./child.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const CACHE = join(ROOT, "node_modules/.cache/sensorium/python");
+/** What the tests of all Python projects need, with exact versions. */
+const REQUIREMENTS = join(ROOT, "packages/python/requirements-test.txt");
+
+/** By the requirements, so that an environment with other versions is not taken for this one. */
+function environment(): string {
+  const digest = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex").slice(0, 12);
+  return join(CACHE, digest);
+}
+
+export const pythonOfTests = () => join(environment(), "bin/python");
+
+/** Makes the environment of the tests from PyPI, once. @throws ToolsUnavailable if PyPI does not answer */
+export async function getPython(say: (line: string) => void): Promise<void> {
+  const folder = environment();
+  if (existsSync(join(folder, "complete"))) return;
+  say("installing the Python packages of the tests, once");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(CACHE, { recursive: true });
+  await run("python3", "-m", "venv", folder);
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
+  await run(pythonOfTests(), ...pip, "--requirement", REQUIREMENTS);
+  await mkdir(join(folder, "complete.new"));
+  await rename(join(folder, "complete.new"), join(folder, "complete"));
+}
+
+async function run(command: string, ...args: string[]): Promise<void> {
+  const { code, output } = await runPython(command, args, {});
+  if (code !== 0)
+    throw new ToolsUnavailable(`${command} ${args.slice(0, 3).join(" ")}: ${output.slice(-400)}`);
+}
+
+/** Runs a command in a folder of the checkout. */
+export async function runPython(
+  command: string,
+  args: string[],
+  { folder = ".", env = {} }: { folder?: string; env?: Record<string, string> },
+): Promise<{ code: number | null; output: string }> {
+  const options = { cwd: join(ROOT, folder), env: { ...process.env, ...env } };
+  const child = await startChild(command, args, options).catch((err: Error) => {
+    throw new ToolsUnavailable(`${command}: ${err.message}`);
+  });
+  const { code } = await child.exited;
+  return { code, output: child.output() };
+}
