@@ -6,15 +6,20 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { pythonOfTests, runPython } from "../support/python.ts";
 
 /** Each has a pyproject.toml, `src` and `tests`. */
-const PROJECTS = ["packages/python"];
+const PROJECTS = ["packages/python", "integrations/langgraph-python"];
 
 /** Found without being installed. */
-const PYTHONPATH = PROJECTS.map((folder) => join(import.meta.dirname, "../..", folder, "src")).join(":");
+const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), "packages/python/tests"]
+  .map((folder) => join(import.meta.dirname, "../..", folder))
+  .join(":");
 const out = mkdtempSync(join(tmpdir(), "sensorium-python-"));
 afterAll(() => rmSync(out, { recursive: true }));
 
 const python = (folder: string, ...args: string[]) =>
-  runPython(pythonOfTests(), args, { folder, env: { PYTHONPATH, PYTHONDONTWRITEBYTECODE: "1" } });
+  runPython(pythonOfTests(), args, {
+    folder,
+    env: { PYTHONPATH, MYPYPATH: PYTHONPATH, PYTHONDONTWRITEBYTECODE: "1" },
+  });
 
 describe.each(PROJECTS)("%s", (folder) => {
   test("has no finding of ruff, and is formatted", async () => {

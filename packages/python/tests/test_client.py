@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from conftest import Server
+from real_server import Server
 
 from sensorium import (
     ApiError,

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from conftest import Server
+from real_server import Server
 
 from sensorium import AsyncSensorium, Delivery, RetryLater, Sensorium
 

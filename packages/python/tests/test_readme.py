@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import Server
+from real_server import Server
 
 from sensorium import Sensorium
 

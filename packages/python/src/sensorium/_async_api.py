@@ -32,17 +32,25 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.AGENTS_CREATE, given({
-            "name": name,
-            "delivery_mode": delivery_mode,
-            "description": description,
-            "delivery_endpoint": delivery_endpoint,
-            "push_format": push_format,
-            "team_id": team_id,
-            "owner_user_id": owner_user_id,
-            "visibility_timeout_seconds": visibility_timeout_seconds,
-            "retry_budget": retry_budget,
-        }), models.AgentsCreateResult, idempotency_key, timeout)
+        return await self._call(
+            op.AGENTS_CREATE,
+            given(
+                {
+                    "name": name,
+                    "delivery_mode": delivery_mode,
+                    "description": description,
+                    "delivery_endpoint": delivery_endpoint,
+                    "push_format": push_format,
+                    "team_id": team_id,
+                    "owner_user_id": owner_user_id,
+                    "visibility_timeout_seconds": visibility_timeout_seconds,
+                    "retry_budget": retry_budget,
+                }
+            ),
+            models.AgentsCreateResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -61,15 +69,23 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.AGENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-            "needs_attention": needs_attention,
-            "sort": sort,
-            "status": status,
-            "search": search,
-        }), models.AgentsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.AGENTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "include": include,
+                    "needs_attention": needs_attention,
+                    "sort": sort,
+                    "status": status,
+                    "search": search,
+                }
+            ),
+            models.AgentsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -84,15 +100,22 @@ class AsyncAgents(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Agent]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.AGENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-            "needs_attention": needs_attention,
-            "sort": sort,
-            "status": status,
-            "search": search,
-        }), models.AgentsListResult, timeout)
+        return self._all(
+            op.AGENTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "include": include,
+                    "needs_attention": needs_attention,
+                    "sort": sort,
+                    "status": status,
+                    "search": search,
+                }
+            ),
+            models.AgentsListResult,
+            timeout,
+        )
 
     async def list_own(
         self,
@@ -104,11 +127,19 @@ class AsyncAgents(AsyncGroup):
         timeout: float | None = None,
     ) -> models.AgentsListOwnResult:
         """List the agents that the signed-in person owns, oldest first."""
-        return await self._call(op.AGENTS_LIST_OWN, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-        }), models.AgentsListOwnResult, idempotency_key, timeout)
+        return await self._call(
+            op.AGENTS_LIST_OWN,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "include": include,
+                }
+            ),
+            models.AgentsListOwnResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_own_all(
         self,
@@ -119,11 +150,18 @@ class AsyncAgents(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Agent]:
         """Like `list_own`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.AGENTS_LIST_OWN, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-        }), models.AgentsListOwnResult, timeout)
+        return self._all(
+            op.AGENTS_LIST_OWN,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "include": include,
+                }
+            ),
+            models.AgentsListOwnResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -138,10 +176,18 @@ class AsyncAgents(AsyncGroup):
         Returns the settings and status of an agent. Agents can read themselves and people
         the agents they own; others need the scope `admin`.
         """
-        return await self._call(op.AGENTS_GET, given({
-            "agent_id": agent_id,
-            "include": include,
-        }), models.Agent, idempotency_key, timeout)
+        return await self._call(
+            op.AGENTS_GET,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "include": include,
+                }
+            ),
+            models.Agent,
+            idempotency_key,
+            timeout,
+        )
 
     async def update(
         self,
@@ -166,18 +212,26 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.AGENTS_UPDATE, given({
-            "agent_id": agent_id,
-            "name": name,
-            "delivery_mode": delivery_mode,
-            "description": description,
-            "delivery_endpoint": delivery_endpoint,
-            "push_format": push_format,
-            "team_id": team_id,
-            "owner_user_id": owner_user_id,
-            "visibility_timeout_seconds": visibility_timeout_seconds,
-            "retry_budget": retry_budget,
-        }), models.Agent, idempotency_key, timeout)
+        return await self._call(
+            op.AGENTS_UPDATE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "name": name,
+                    "delivery_mode": delivery_mode,
+                    "description": description,
+                    "delivery_endpoint": delivery_endpoint,
+                    "push_format": push_format,
+                    "team_id": team_id,
+                    "owner_user_id": owner_user_id,
+                    "visibility_timeout_seconds": visibility_timeout_seconds,
+                    "retry_budget": retry_budget,
+                }
+            ),
+            models.Agent,
+            idempotency_key,
+            timeout,
+        )
 
     async def set_status(
         self,
@@ -195,10 +249,18 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.AGENTS_SET_STATUS, given({
-            "agent_id": agent_id,
-            "status": status,
-        }), models.Agent, idempotency_key, timeout)
+        return await self._call(
+            op.AGENTS_SET_STATUS,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "status": status,
+                }
+            ),
+            models.Agent,
+            idempotency_key,
+            timeout,
+        )
 
     async def rotate_signing_secret(
         self,
@@ -214,9 +276,17 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.AGENTS_ROTATE_SIGNING_SECRET, given({
-            "agent_id": agent_id,
-        }), models.AgentsRotateSigningSecretResult, idempotency_key, timeout)
+        return await self._call(
+            op.AGENTS_ROTATE_SIGNING_SECRET,
+            given(
+                {
+                    "agent_id": agent_id,
+                }
+            ),
+            models.AgentsRotateSigningSecretResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncAudit(AsyncGroup):
@@ -245,17 +315,25 @@ class AsyncAudit(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.AUDIT_LIST, given({
-            "action": action,
-            "actor_id": actor_id,
-            "resource_type": resource_type,
-            "resource_id": resource_id,
-            "outcome": outcome,
-            "since": since,
-            "until": until,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.AuditListResult, idempotency_key, timeout)
+        return await self._call(
+            op.AUDIT_LIST,
+            given(
+                {
+                    "action": action,
+                    "actor_id": actor_id,
+                    "resource_type": resource_type,
+                    "resource_id": resource_id,
+                    "outcome": outcome,
+                    "since": since,
+                    "until": until,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.AuditListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -272,17 +350,24 @@ class AsyncAudit(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.AuditEntry]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.AUDIT_LIST, given({
-            "action": action,
-            "actor_id": actor_id,
-            "resource_type": resource_type,
-            "resource_id": resource_id,
-            "outcome": outcome,
-            "since": since,
-            "until": until,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.AuditListResult, timeout)
+        return self._all(
+            op.AUDIT_LIST,
+            given(
+                {
+                    "action": action,
+                    "actor_id": actor_id,
+                    "resource_type": resource_type,
+                    "resource_id": resource_id,
+                    "outcome": outcome,
+                    "since": since,
+                    "until": until,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.AuditListResult,
+            timeout,
+        )
 
     async def export(
         self,
@@ -307,16 +392,24 @@ class AsyncAudit(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.AUDIT_EXPORT, given({
-            "format": format,
-            "action": action,
-            "actor_id": actor_id,
-            "resource_type": resource_type,
-            "resource_id": resource_id,
-            "outcome": outcome,
-            "since": since,
-            "until": until,
-        }), bytes, idempotency_key, timeout)
+        return await self._call(
+            op.AUDIT_EXPORT,
+            given(
+                {
+                    "format": format,
+                    "action": action,
+                    "actor_id": actor_id,
+                    "resource_type": resource_type,
+                    "resource_id": resource_id,
+                    "outcome": outcome,
+                    "since": since,
+                    "until": until,
+                }
+            ),
+            bytes,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncAuth(AsyncGroup):
@@ -334,9 +427,17 @@ class AsyncAuth(AsyncGroup):
         OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic. Errors then
         have OAuth's form, with `error` and `error_description`.
         """
-        return await self._call(op.AUTH_TOKEN, given({
-            "api_key": api_key,
-        }), models.AuthTokenResult, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_TOKEN,
+            given(
+                {
+                    "api_key": api_key,
+                }
+            ),
+            models.AuthTokenResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def login(
         self,
@@ -354,12 +455,20 @@ class AsyncAuth(AsyncGroup):
         tenants, and `code` if the account has a second factor (`totp_required`). Failures
         are limited per address.
         """
-        return await self._call(op.AUTH_LOGIN, given({
-            "email": email,
-            "password": password,
-            "tenant_slug": tenant_slug,
-            "code": code,
-        }), models.AuthLoginResult, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_LOGIN,
+            given(
+                {
+                    "email": email,
+                    "password": password,
+                    "tenant_slug": tenant_slug,
+                    "code": code,
+                }
+            ),
+            models.AuthLoginResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def me(
         self,
@@ -398,10 +507,18 @@ class AsyncAuth(AsyncGroup):
 
         Revokes all tokens of the person and returns a new one.
         """
-        return await self._call(op.AUTH_PASSWORD, given({
-            "current_password": current_password,
-            "new_password": new_password,
-        }), models.AuthPasswordResult, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_PASSWORD,
+            given(
+                {
+                    "current_password": current_password,
+                    "new_password": new_password,
+                }
+            ),
+            models.AuthPasswordResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def start_session(
         self,
@@ -418,12 +535,20 @@ class AsyncAuth(AsyncGroup):
         Sets the token as an httpOnly cookie for this origin only. Requests with the cookie
         that change state need `X-CSRF-Token`. Rate limits are those of `POST /auth/login`.
         """
-        return await self._call(op.AUTH_START_SESSION, given({
-            "email": email,
-            "password": password,
-            "tenant_slug": tenant_slug,
-            "code": code,
-        }), models.BrowserSession, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_START_SESSION,
+            given(
+                {
+                    "email": email,
+                    "password": password,
+                    "tenant_slug": tenant_slug,
+                    "code": code,
+                }
+            ),
+            models.BrowserSession,
+            idempotency_key,
+            timeout,
+        )
 
     async def session(
         self,
@@ -491,9 +616,17 @@ class AsyncAuth(AsyncGroup):
         says in `details.reason` who cannot sign in: `no_role`, `disabled`, `no_email`,
         `email_unverified` or `email_taken`.
         """
-        return await self._call(op.AUTH_FINISH_OIDC, given({
-            "query": query,
-        }), models.BrowserSession, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_FINISH_OIDC,
+            given(
+                {
+                    "query": query,
+                }
+            ),
+            models.BrowserSession,
+            idempotency_key,
+            timeout,
+        )
 
     async def sign_in_ways(
         self,
@@ -515,9 +648,17 @@ class AsyncAuth(AsyncGroup):
         Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in
         force once `POST /auth/totp/confirm` has got a code.
         """
-        return await self._call(op.AUTH_BEGIN_TOTP, given({
-            "password": password,
-        }), models.AuthBeginTotpResult, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_BEGIN_TOTP,
+            given(
+                {
+                    "password": password,
+                }
+            ),
+            models.AuthBeginTotpResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def confirm_totp(
         self,
@@ -530,9 +671,17 @@ class AsyncAuth(AsyncGroup):
 
         Returns ten recovery codes, only here. Each replaces a code once.
         """
-        return await self._call(op.AUTH_CONFIRM_TOTP, given({
-            "code": code,
-        }), models.AuthConfirmTotpResult, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_CONFIRM_TOTP,
+            given(
+                {
+                    "code": code,
+                }
+            ),
+            models.AuthConfirmTotpResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def remove_totp(
         self,
@@ -546,10 +695,18 @@ class AsyncAuth(AsyncGroup):
 
         Needs the password or a recovery code.
         """
-        return await self._call(op.AUTH_REMOVE_TOTP, given({
-            "password": password,
-            "recovery_code": recovery_code,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.AUTH_REMOVE_TOTP,
+            given(
+                {
+                    "password": password,
+                    "recovery_code": recovery_code,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def jwks(
         self,
@@ -583,14 +740,22 @@ class AsyncBundles(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.BUNDLES_ASSEMBLE, given({
-            "query": query,
-            "since": since,
-            "until": until,
-            "project_id": project_id,
-            "memory_scope": memory_scope,
-            "caps": caps,
-        }), models.Bundle, idempotency_key, timeout)
+        return await self._call(
+            op.BUNDLES_ASSEMBLE,
+            given(
+                {
+                    "query": query,
+                    "since": since,
+                    "until": until,
+                    "project_id": project_id,
+                    "memory_scope": memory_scope,
+                    "caps": caps,
+                }
+            ),
+            models.Bundle,
+            idempotency_key,
+            timeout,
+        )
 
     async def get(
         self,
@@ -606,9 +771,17 @@ class AsyncBundles(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.BUNDLES_GET, given({
-            "id": id,
-        }), models.Bundle, idempotency_key, timeout)
+        return await self._call(
+            op.BUNDLES_GET,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.Bundle,
+            idempotency_key,
+            timeout,
+        )
 
     async def brief(
         self,
@@ -624,9 +797,17 @@ class AsyncBundles(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.BUNDLES_BRIEF, given({
-            "id": id,
-        }), str, idempotency_key, timeout)
+        return await self._call(
+            op.BUNDLES_BRIEF,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            str,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_of_agent(
         self,
@@ -641,11 +822,19 @@ class AsyncBundles(AsyncGroup):
 
         For admins and the agent's owner; recorded in the audit log.
         """
-        return await self._call(op.BUNDLES_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.BundlesListOfAgentResult, idempotency_key, timeout)
+        return await self._call(
+            op.BUNDLES_LIST_OF_AGENT,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.BundlesListOfAgentResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_of_agent_all(
         self,
@@ -656,11 +845,18 @@ class AsyncBundles(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.ListedBundle]:
         """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.BUNDLES_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.BundlesListOfAgentResult, timeout)
+        return self._all(
+            op.BUNDLES_LIST_OF_AGENT,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.BundlesListOfAgentResult,
+            timeout,
+        )
 
     async def get_of_agent(
         self,
@@ -675,10 +871,18 @@ class AsyncBundles(AsyncGroup):
         For admins and the agent's owner; recorded in the audit log. Items that the caller
         cannot read have an empty title, and the brief, which quotes them, is then null.
         """
-        return await self._call(op.BUNDLES_GET_OF_AGENT, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), models.BundleForPeople, idempotency_key, timeout)
+        return await self._call(
+            op.BUNDLES_GET_OF_AGENT,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "id": id,
+                }
+            ),
+            models.BundleForPeople,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncChannels(AsyncGroup):
@@ -697,10 +901,18 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(op.CHANNELS_CREATE, given({
-            "name": name,
-            "description": description,
-        }), models.Channel, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_CREATE,
+            given(
+                {
+                    "name": name,
+                    "description": description,
+                }
+            ),
+            models.Channel,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -718,12 +930,20 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(op.CHANNELS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-            "feed_id": feed_id,
-        }), models.ChannelsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "search": search,
+                    "feed_id": feed_id,
+                }
+            ),
+            models.ChannelsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -735,12 +955,19 @@ class AsyncChannels(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Channel]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CHANNELS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-            "feed_id": feed_id,
-        }), models.ChannelsListResult, timeout)
+        return self._all(
+            op.CHANNELS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "search": search,
+                    "feed_id": feed_id,
+                }
+            ),
+            models.ChannelsListResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -753,9 +980,17 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(op.CHANNELS_GET, given({
-            "channel_id": channel_id,
-        }), models.Channel, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_GET,
+            given(
+                {
+                    "channel_id": channel_id,
+                }
+            ),
+            models.Channel,
+            idempotency_key,
+            timeout,
+        )
 
     async def update(
         self,
@@ -770,11 +1005,19 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(op.CHANNELS_UPDATE, given({
-            "channel_id": channel_id,
-            "name": name,
-            "description": description,
-        }), models.Channel, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_UPDATE,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "name": name,
+                    "description": description,
+                }
+            ),
+            models.Channel,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -789,9 +1032,17 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(op.CHANNELS_DELETE, given({
-            "channel_id": channel_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_DELETE,
+            given(
+                {
+                    "channel_id": channel_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def add_member(
         self,
@@ -808,10 +1059,18 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(op.CHANNELS_ADD_MEMBER, given({
-            "channel_id": channel_id,
-            "agent_id": agent_id,
-        }), models.Member, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_ADD_MEMBER,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "agent_id": agent_id,
+                }
+            ),
+            models.Member,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_members(
         self,
@@ -829,11 +1088,19 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(op.CHANNELS_LIST_MEMBERS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListMembersResult, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_LIST_MEMBERS,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ChannelsListMembersResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_members_all(
         self,
@@ -844,11 +1111,18 @@ class AsyncChannels(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Member]:
         """Like `list_members`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CHANNELS_LIST_MEMBERS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListMembersResult, timeout)
+        return self._all(
+            op.CHANNELS_LIST_MEMBERS,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ChannelsListMembersResult,
+            timeout,
+        )
 
     async def remove_member(
         self,
@@ -862,10 +1136,18 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(op.CHANNELS_REMOVE_MEMBER, given({
-            "channel_id": channel_id,
-            "agent_id": agent_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_REMOVE_MEMBER,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "agent_id": agent_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def create_feed(
         self,
@@ -883,11 +1165,19 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(op.CHANNELS_CREATE_FEED, given({
-            "channel_id": channel_id,
-            "event_type_glob": event_type_glob,
-            "filter_expression": filter_expression,
-        }), models.Feed, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_CREATE_FEED,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "event_type_glob": event_type_glob,
+                    "filter_expression": filter_expression,
+                }
+            ),
+            models.Feed,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_feeds(
         self,
@@ -902,11 +1192,19 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(op.CHANNELS_LIST_FEEDS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListFeedsResult, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_LIST_FEEDS,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ChannelsListFeedsResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_feeds_all(
         self,
@@ -917,11 +1215,18 @@ class AsyncChannels(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Feed]:
         """Like `list_feeds`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CHANNELS_LIST_FEEDS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListFeedsResult, timeout)
+        return self._all(
+            op.CHANNELS_LIST_FEEDS,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ChannelsListFeedsResult,
+            timeout,
+        )
 
     async def delete_feed(
         self,
@@ -935,10 +1240,18 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(op.CHANNELS_DELETE_FEED, given({
-            "channel_id": channel_id,
-            "feed_id": feed_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.CHANNELS_DELETE_FEED,
+            given(
+                {
+                    "channel_id": channel_id,
+                    "feed_id": feed_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncConnectors(AsyncGroup):
@@ -966,17 +1279,25 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.CONNECTORS_CREATE, given({
-            "name": name,
-            "kind": kind,
-            "url": url,
-            "source": source,
-            "mapping": mapping,
-            "queue": queue,
-            "address": address,
-            "prefetch": prefetch,
-            "paused": paused,
-        }), models.Connector, idempotency_key, timeout)
+        return await self._call(
+            op.CONNECTORS_CREATE,
+            given(
+                {
+                    "name": name,
+                    "kind": kind,
+                    "url": url,
+                    "source": source,
+                    "mapping": mapping,
+                    "queue": queue,
+                    "address": address,
+                    "prefetch": prefetch,
+                    "paused": paused,
+                }
+            ),
+            models.Connector,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -990,10 +1311,18 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.CONNECTORS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.ConnectorsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.CONNECTORS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ConnectorsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -1003,10 +1332,17 @@ class AsyncConnectors(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Connector]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CONNECTORS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.ConnectorsListResult, timeout)
+        return self._all(
+            op.CONNECTORS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ConnectorsListResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -1019,9 +1355,17 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.CONNECTORS_GET, given({
-            "connector_id": connector_id,
-        }), models.Connector, idempotency_key, timeout)
+        return await self._call(
+            op.CONNECTORS_GET,
+            given(
+                {
+                    "connector_id": connector_id,
+                }
+            ),
+            models.Connector,
+            idempotency_key,
+            timeout,
+        )
 
     async def update(
         self,
@@ -1042,13 +1386,21 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.CONNECTORS_UPDATE, given({
-            "connector_id": connector_id,
-            "name": name,
-            "mapping": mapping,
-            "prefetch": prefetch,
-            "paused": paused,
-        }), models.Connector, idempotency_key, timeout)
+        return await self._call(
+            op.CONNECTORS_UPDATE,
+            given(
+                {
+                    "connector_id": connector_id,
+                    "name": name,
+                    "mapping": mapping,
+                    "prefetch": prefetch,
+                    "paused": paused,
+                }
+            ),
+            models.Connector,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -1063,9 +1415,17 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.CONNECTORS_DELETE, given({
-            "connector_id": connector_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.CONNECTORS_DELETE,
+            given(
+                {
+                    "connector_id": connector_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncDeliveries(AsyncGroup):
@@ -1085,10 +1445,18 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_POLL, given({
-            "limit": limit,
-            "wait": wait,
-        }), models.DeliveriesPollResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_POLL,
+            given(
+                {
+                    "limit": limit,
+                    "wait": wait,
+                }
+            ),
+            models.DeliveriesPollResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def ack(
         self,
@@ -1105,9 +1473,17 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_ACK, given({
-            "delivery_ids": delivery_ids,
-        }), models.DeliveriesAckResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_ACK,
+            given(
+                {
+                    "delivery_ids": delivery_ids,
+                }
+            ),
+            models.DeliveriesAckResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def nack(
         self,
@@ -1125,11 +1501,19 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_NACK, given({
-            "delivery_ids": delivery_ids,
-            "delay_seconds": delay_seconds,
-            "reason": reason,
-        }), models.DeliveriesNackResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_NACK,
+            given(
+                {
+                    "delivery_ids": delivery_ids,
+                    "delay_seconds": delay_seconds,
+                    "reason": reason,
+                }
+            ),
+            models.DeliveriesNackResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def extend(
         self,
@@ -1146,10 +1530,18 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_EXTEND, given({
-            "delivery_ids": delivery_ids,
-            "seconds": seconds,
-        }), models.DeliveriesExtendResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_EXTEND,
+            given(
+                {
+                    "delivery_ids": delivery_ids,
+                    "seconds": seconds,
+                }
+            ),
+            models.DeliveriesExtendResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def stats(
         self,
@@ -1166,16 +1558,25 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_STATS, given({
-            "limit": limit,
-            "offset": offset,
-        }), models.DeliveriesStatsResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_STATS,
+            given(
+                {
+                    "limit": limit,
+                    "offset": offset,
+                }
+            ),
+            models.DeliveriesStatsResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
         *,
         agent_id: str,
-        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
+        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"]
+        | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -1185,29 +1586,45 @@ class AsyncDeliveries(AsyncGroup):
 
         For the agent itself, the person who owns it, and admins. Leases nothing.
         """
-        return await self._call(op.DELIVERIES_LIST, given({
-            "agent_id": agent_id,
-            "status": status,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesListResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_LIST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "status": status,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.DeliveriesListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
         *,
         agent_id: str,
-        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
+        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"]
+        | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> AsyncIterator[models.AgentDelivery]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DELIVERIES_LIST, given({
-            "agent_id": agent_id,
-            "status": status,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesListResult, timeout)
+        return self._all(
+            op.DELIVERIES_LIST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "status": status,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.DeliveriesListResult,
+            timeout,
+        )
 
     async def drain(
         self,
@@ -1223,10 +1640,18 @@ class AsyncDeliveries(AsyncGroup):
         replay. Deliveries in flight and dead letters are kept. At most 10,000 per request;
         `more` is true if others are left. For the person who owns the agent, and admins.
         """
-        return await self._call(op.DELIVERIES_DRAIN, given({
-            "agent_id": agent_id,
-            "before": before,
-        }), models.DeliveriesDrainResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_DRAIN,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "before": before,
+                }
+            ),
+            models.DeliveriesDrainResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def dead_letters(
         self,
@@ -1248,14 +1673,22 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_DEAD_LETTERS, given({
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesDeadLettersResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_DEAD_LETTERS,
+            given(
+                {
+                    "reason": reason,
+                    "agent_id": agent_id,
+                    "type": type,
+                    "text": text,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.DeliveriesDeadLettersResult,
+            idempotency_key,
+            timeout,
+        )
 
     def dead_letters_all(
         self,
@@ -1269,14 +1702,21 @@ class AsyncDeliveries(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.DeadLetter]:
         """Like `dead_letters`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DELIVERIES_DEAD_LETTERS, given({
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesDeadLettersResult, timeout)
+        return self._all(
+            op.DELIVERIES_DEAD_LETTERS,
+            given(
+                {
+                    "reason": reason,
+                    "agent_id": agent_id,
+                    "type": type,
+                    "text": text,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.DeliveriesDeadLettersResult,
+            timeout,
+        )
 
     async def dead_letter_groups(
         self,
@@ -1295,11 +1735,19 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_DEAD_LETTER_GROUPS, given({
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-        }), models.DeliveriesDeadLetterGroupsResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_DEAD_LETTER_GROUPS,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "type": type,
+                    "text": text,
+                }
+            ),
+            models.DeliveriesDeadLetterGroupsResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def replay(
         self,
@@ -1317,10 +1765,18 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_REPLAY, given({
-            "id": id,
-            "dry_run": dry_run,
-        }), models.DeliveriesReplayResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_REPLAY,
+            given(
+                {
+                    "id": id,
+                    "dry_run": dry_run,
+                }
+            ),
+            models.DeliveriesReplayResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def replay_many(
         self,
@@ -1342,15 +1798,23 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_REPLAY_MANY, given({
-            "ids": ids,
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "until": until,
-            "dry_run": dry_run,
-        }), models.DeliveriesReplayManyResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_REPLAY_MANY,
+            given(
+                {
+                    "ids": ids,
+                    "reason": reason,
+                    "agent_id": agent_id,
+                    "type": type,
+                    "text": text,
+                    "until": until,
+                    "dry_run": dry_run,
+                }
+            ),
+            models.DeliveriesReplayManyResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def discard_many(
         self,
@@ -1373,15 +1837,23 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_DISCARD_MANY, given({
-            "ids": ids,
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "until": until,
-            "dry_run": dry_run,
-        }), models.DeliveriesDiscardManyResult, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_DISCARD_MANY,
+            given(
+                {
+                    "ids": ids,
+                    "reason": reason,
+                    "agent_id": agent_id,
+                    "type": type,
+                    "text": text,
+                    "until": until,
+                    "dry_run": dry_run,
+                }
+            ),
+            models.DeliveriesDiscardManyResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def discard(
         self,
@@ -1394,9 +1866,17 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.DELIVERIES_DISCARD, given({
-            "id": id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.DELIVERIES_DISCARD,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncDevices(AsyncGroup):
@@ -1404,7 +1884,10 @@ class AsyncDevices(AsyncGroup):
         self,
         *,
         agent_id: str,
-        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]] | Unset = UNSET,
+        scopes: Sequence[
+            Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]
+        ]
+        | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DevicesIssueResult:
@@ -1413,10 +1896,18 @@ class AsyncDevices(AsyncGroup):
         For the agent itself, its owner, or callers with the scope `admin`. The code is
         valid for 10 minutes; a newer code for the same agent replaces a pending one.
         """
-        return await self._call(op.DEVICES_ISSUE, given({
-            "agent_id": agent_id,
-            "scopes": scopes,
-        }), models.DevicesIssueResult, idempotency_key, timeout)
+        return await self._call(
+            op.DEVICES_ISSUE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "scopes": scopes,
+                }
+            ),
+            models.DevicesIssueResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def status(
         self,
@@ -1430,9 +1921,17 @@ class AsyncDevices(AsyncGroup):
         For the agent itself, its owner, or callers with the scope `admin`. Never returns an
         API key.
         """
-        return await self._call(op.DEVICES_STATUS, given({
-            "agent_id": agent_id,
-        }), models.DevicesStatusResult, idempotency_key, timeout)
+        return await self._call(
+            op.DEVICES_STATUS,
+            given(
+                {
+                    "agent_id": agent_id,
+                }
+            ),
+            models.DevicesStatusResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def claim(
         self,
@@ -1447,10 +1946,18 @@ class AsyncDevices(AsyncGroup):
         The code is the credential. Unknown, used, denied and expired codes all return 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
         """
-        return await self._call(op.DEVICES_CLAIM, given({
-            "user_code": user_code,
-            "client_info": client_info,
-        }), models.DevicesClaimResult, idempotency_key, timeout)
+        return await self._call(
+            op.DEVICES_CLAIM,
+            given(
+                {
+                    "user_code": user_code,
+                    "client_info": client_info,
+                }
+            ),
+            models.DevicesClaimResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def confirm(
         self,
@@ -1466,11 +1973,19 @@ class AsyncDevices(AsyncGroup):
         For the agent's owner and org admins. Only org admins can approve a code with the
         scope `admin`.
         """
-        return await self._call(op.DEVICES_CONFIRM, given({
-            "agent_id": agent_id,
-            "claim_id": claim_id,
-            "action": action,
-        }), models.DevicesConfirmResult, idempotency_key, timeout)
+        return await self._call(
+            op.DEVICES_CONFIRM,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "claim_id": claim_id,
+                    "action": action,
+                }
+            ),
+            models.DevicesConfirmResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def complete(
         self,
@@ -1484,9 +1999,17 @@ class AsyncDevices(AsyncGroup):
         The claim id is the credential. Returns 409 `conflict` before approval, and 404
         after denial, expiry or the first fetch. The key is returned only here.
         """
-        return await self._call(op.DEVICES_COMPLETE, given({
-            "claim_id": claim_id,
-        }), models.DevicesCompleteResult, idempotency_key, timeout)
+        return await self._call(
+            op.DEVICES_COMPLETE,
+            given(
+                {
+                    "claim_id": claim_id,
+                }
+            ),
+            models.DevicesCompleteResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def look_up(
         self,
@@ -1501,9 +2024,17 @@ class AsyncDevices(AsyncGroup):
         scopes, and callers other than the agent itself, its owner and admins get 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
         """
-        return await self._call(op.DEVICES_LOOK_UP, given({
-            "code": code,
-        }), models.DevicesLookUpResult, idempotency_key, timeout)
+        return await self._call(
+            op.DEVICES_LOOK_UP,
+            given(
+                {
+                    "code": code,
+                }
+            ),
+            models.DevicesLookUpResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncDocuments(AsyncGroup):
@@ -1512,7 +2043,15 @@ class AsyncDocuments(AsyncGroup):
         *,
         file_content: str,
         filename: str,
-        mime_type: Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"],
+        mime_type: Literal[
+            "application/pdf",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "text/html",
+            "text/markdown",
+            "text/plain",
+        ],
         sensitivity: Literal["public", "internal", "confidential", "restricted"] | Unset = UNSET,
         audience: Mapping[str, Any] | Unset = UNSET,
         source_id: str | Unset = UNSET,
@@ -1529,15 +2068,23 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.DOCUMENTS_UPLOAD, given({
-            "file_content": file_content,
-            "filename": filename,
-            "mime_type": mime_type,
-            "sensitivity": sensitivity,
-            "audience": audience,
-            "source_id": source_id,
-            "subject": subject,
-        }), models.DocumentsUploadResult, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_UPLOAD,
+            given(
+                {
+                    "file_content": file_content,
+                    "filename": filename,
+                    "mime_type": mime_type,
+                    "sensitivity": sensitivity,
+                    "audience": audience,
+                    "source_id": source_id,
+                    "subject": subject,
+                }
+            ),
+            models.DocumentsUploadResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -1557,13 +2104,21 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.DOCUMENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "source_id": source_id,
-            "status": status,
-        }), models.DocumentsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "source_id": source_id,
+                    "status": status,
+                }
+            ),
+            models.DocumentsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -1576,13 +2131,20 @@ class AsyncDocuments(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Document]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DOCUMENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "source_id": source_id,
-            "status": status,
-        }), models.DocumentsListResult, timeout)
+        return self._all(
+            op.DOCUMENTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "source_id": source_id,
+                    "status": status,
+                }
+            ),
+            models.DocumentsListResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -1598,9 +2160,17 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.DOCUMENTS_GET, given({
-            "document_id": document_id,
-        }), models.Document, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_GET,
+            given(
+                {
+                    "document_id": document_id,
+                }
+            ),
+            models.Document,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_chunks(
         self,
@@ -1618,12 +2188,20 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.DOCUMENTS_LIST_CHUNKS, given({
-            "document_id": document_id,
-            "source_id": source_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.DocumentsListChunksResult, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_LIST_CHUNKS,
+            given(
+                {
+                    "document_id": document_id,
+                    "source_id": source_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.DocumentsListChunksResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_chunks_all(
         self,
@@ -1635,12 +2213,19 @@ class AsyncDocuments(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Chunk]:
         """Like `list_chunks`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DOCUMENTS_LIST_CHUNKS, given({
-            "document_id": document_id,
-            "source_id": source_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.DocumentsListChunksResult, timeout)
+        return self._all(
+            op.DOCUMENTS_LIST_CHUNKS,
+            given(
+                {
+                    "document_id": document_id,
+                    "source_id": source_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.DocumentsListChunksResult,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -1657,10 +2242,18 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.DOCUMENTS_DELETE, given({
-            "document_id": document_id,
-            "source_id": source_id,
-        }), models.DocumentsDeleteResult, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_DELETE,
+            given(
+                {
+                    "document_id": document_id,
+                    "source_id": source_id,
+                }
+            ),
+            models.DocumentsDeleteResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def content(
         self,
@@ -1676,9 +2269,17 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.DOCUMENTS_CONTENT, given({
-            "document_id": document_id,
-        }), bytes, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_CONTENT,
+            given(
+                {
+                    "document_id": document_id,
+                }
+            ),
+            bytes,
+            idempotency_key,
+            timeout,
+        )
 
     async def retry(
         self,
@@ -1695,9 +2296,17 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.DOCUMENTS_RETRY, given({
-            "document_id": document_id,
-        }), models.Document, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_RETRY,
+            given(
+                {
+                    "document_id": document_id,
+                }
+            ),
+            models.Document,
+            idempotency_key,
+            timeout,
+        )
 
     async def search(
         self,
@@ -1718,14 +2327,22 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.DOCUMENTS_SEARCH, given({
-            "query": query,
-            "audience": audience,
-            "source_id": source_id,
-            "limit": limit,
-            "min_score": min_score,
-            "explain": explain,
-        }), models.DocumentsSearchResult, idempotency_key, timeout)
+        return await self._call(
+            op.DOCUMENTS_SEARCH,
+            given(
+                {
+                    "query": query,
+                    "audience": audience,
+                    "source_id": source_id,
+                    "limit": limit,
+                    "min_score": min_score,
+                    "explain": explain,
+                }
+            ),
+            models.DocumentsSearchResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncEvents(AsyncGroup):
@@ -1746,9 +2363,17 @@ class AsyncEvents(AsyncGroup):
 
         Needs the scope `send`.
         """
-        return await self._call(op.EVENTS_PUBLISH, given({
-            "event": event,
-        }), Any, idempotency_key, timeout)
+        return await self._call(
+            op.EVENTS_PUBLISH,
+            given(
+                {
+                    "event": event,
+                }
+            ),
+            Any,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -1772,17 +2397,25 @@ class AsyncEvents(AsyncGroup):
         `next_cursor`: a request returns at most 4 MB and scans about 200,000 events, or two
         seconds without a match.
         """
-        return await self._call(op.EVENTS_LIST, given({
-            "type": type,
-            "source": source,
-            "subject": subject,
-            "id": id,
-            "since": since,
-            "unmatched": unmatched,
-            "include_service": include_service,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.EventsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.EVENTS_LIST,
+            given(
+                {
+                    "type": type,
+                    "source": source,
+                    "subject": subject,
+                    "id": id,
+                    "since": since,
+                    "unmatched": unmatched,
+                    "include_service": include_service,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.EventsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -1799,17 +2432,24 @@ class AsyncEvents(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.EventSummary]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.EVENTS_LIST, given({
-            "type": type,
-            "source": source,
-            "subject": subject,
-            "id": id,
-            "since": since,
-            "unmatched": unmatched,
-            "include_service": include_service,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.EventsListResult, timeout)
+        return self._all(
+            op.EVENTS_LIST,
+            given(
+                {
+                    "type": type,
+                    "source": source,
+                    "subject": subject,
+                    "id": id,
+                    "since": since,
+                    "unmatched": unmatched,
+                    "include_service": include_service,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.EventsListResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -1823,9 +2463,17 @@ class AsyncEvents(AsyncGroup):
         Use this to see whether an event was delivered. Returns it with its timeline and
         delivery counts; for admins, also each receiver.
         """
-        return await self._call(op.EVENTS_GET, given({
-            "event_id": event_id,
-        }), models.EventsGetResult, idempotency_key, timeout)
+        return await self._call(
+            op.EVENTS_GET,
+            given(
+                {
+                    "event_id": event_id,
+                }
+            ),
+            models.EventsGetResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def retry(
         self,
@@ -1841,9 +2489,17 @@ class AsyncEvents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.EVENTS_RETRY, given({
-            "event_id": event_id,
-        }), models.PublishResult, idempotency_key, timeout)
+        return await self._call(
+            op.EVENTS_RETRY,
+            given(
+                {
+                    "event_id": event_id,
+                }
+            ),
+            models.PublishResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncExemplars(AsyncGroup):
@@ -1863,11 +2519,19 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.EXEMPLARS_CREATE, given({
-            "display_name": display_name,
-            "filename": filename,
-            "content": content,
-        }), models.Exemplar, idempotency_key, timeout)
+        return await self._call(
+            op.EXEMPLARS_CREATE,
+            given(
+                {
+                    "display_name": display_name,
+                    "filename": filename,
+                    "content": content,
+                }
+            ),
+            models.Exemplar,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -1897,9 +2561,17 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.EXEMPLARS_GET, given({
-            "exemplar_id": exemplar_id,
-        }), models.Exemplar, idempotency_key, timeout)
+        return await self._call(
+            op.EXEMPLARS_GET,
+            given(
+                {
+                    "exemplar_id": exemplar_id,
+                }
+            ),
+            models.Exemplar,
+            idempotency_key,
+            timeout,
+        )
 
     async def rename(
         self,
@@ -1915,10 +2587,18 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.EXEMPLARS_RENAME, given({
-            "exemplar_id": exemplar_id,
-            "display_name": display_name,
-        }), models.Exemplar, idempotency_key, timeout)
+        return await self._call(
+            op.EXEMPLARS_RENAME,
+            given(
+                {
+                    "exemplar_id": exemplar_id,
+                    "display_name": display_name,
+                }
+            ),
+            models.Exemplar,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -1934,9 +2614,17 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.EXEMPLARS_DELETE, given({
-            "exemplar_id": exemplar_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.EXEMPLARS_DELETE,
+            given(
+                {
+                    "exemplar_id": exemplar_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def download(
         self,
@@ -1949,9 +2637,17 @@ class AsyncExemplars(AsyncGroup):
 
         Returns the stored text as a file.
         """
-        return await self._call(op.EXEMPLARS_DOWNLOAD, given({
-            "exemplar_id": exemplar_id,
-        }), str, idempotency_key, timeout)
+        return await self._call(
+            op.EXEMPLARS_DOWNLOAD,
+            given(
+                {
+                    "exemplar_id": exemplar_id,
+                }
+            ),
+            str,
+            idempotency_key,
+            timeout,
+        )
 
     async def referrers(
         self,
@@ -1966,9 +2662,17 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.EXEMPLARS_REFERRERS, given({
-            "exemplar_id": exemplar_id,
-        }), models.ExemplarsReferrersResult, idempotency_key, timeout)
+        return await self._call(
+            op.EXEMPLARS_REFERRERS,
+            given(
+                {
+                    "exemplar_id": exemplar_id,
+                }
+            ),
+            models.ExemplarsReferrersResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncFindings(AsyncGroup):
@@ -1990,12 +2694,20 @@ class AsyncFindings(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.FINDINGS_LIST, given({
-            "limit": limit,
-            "mark_read": mark_read,
-            "since_seq": since_seq,
-            "min_importance": min_importance,
-        }), models.FindingsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.FINDINGS_LIST,
+            given(
+                {
+                    "limit": limit,
+                    "mark_read": mark_read,
+                    "since_seq": since_seq,
+                    "min_importance": min_importance,
+                }
+            ),
+            models.FindingsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def browse(
         self,
@@ -2013,12 +2725,20 @@ class AsyncFindings(AsyncGroup):
         agent's cursor. Findings of forgotten, superseded or expired memories are omitted,
         so that a page may have fewer than `limit`.
         """
-        return await self._call(op.FINDINGS_BROWSE, given({
-            "agent_id": agent_id,
-            "memory_id": memory_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.FindingsBrowseResult, idempotency_key, timeout)
+        return await self._call(
+            op.FINDINGS_BROWSE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "memory_id": memory_id,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.FindingsBrowseResult,
+            idempotency_key,
+            timeout,
+        )
 
     def browse_all(
         self,
@@ -2030,12 +2750,19 @@ class AsyncFindings(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Finding]:
         """Like `browse`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.FINDINGS_BROWSE, given({
-            "agent_id": agent_id,
-            "memory_id": memory_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.FindingsBrowseResult, timeout)
+        return self._all(
+            op.FINDINGS_BROWSE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "memory_id": memory_id,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.FindingsBrowseResult,
+            timeout,
+        )
 
 
 class AsyncGateway(AsyncGroup):
@@ -2104,17 +2831,25 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.HANDOFFS_SAVE, given({
-            "name": name,
-            "summary": summary,
-            "payload": payload,
-            "citations": citations,
-            "artifacts": artifacts,
-            "origin_client": origin_client,
-            "scope": scope,
-            "bundle_id": bundle_id,
-            "if_version": if_version,
-        }), models.Handoff, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_SAVE,
+            given(
+                {
+                    "name": name,
+                    "summary": summary,
+                    "payload": payload,
+                    "citations": citations,
+                    "artifacts": artifacts,
+                    "origin_client": origin_client,
+                    "scope": scope,
+                    "bundle_id": bundle_id,
+                    "if_version": if_version,
+                }
+            ),
+            models.Handoff,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -2134,11 +2869,19 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.HANDOFFS_LIST, given({
-            "q": q,
-            "limit": limit,
-            "offset": offset,
-        }), List[models.Handoff], idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_LIST,
+            given(
+                {
+                    "q": q,
+                    "limit": limit,
+                    "offset": offset,
+                }
+            ),
+            List[models.Handoff],
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -2149,11 +2892,18 @@ class AsyncHandoffs(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Handoff]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.HANDOFFS_LIST, given({
-            "q": q,
-            "limit": limit,
-            "offset": offset,
-        }), List[models.Handoff], timeout)
+        return self._all(
+            op.HANDOFFS_LIST,
+            given(
+                {
+                    "q": q,
+                    "limit": limit,
+                    "offset": offset,
+                }
+            ),
+            List[models.Handoff],
+            timeout,
+        )
 
     async def resume(
         self,
@@ -2170,9 +2920,17 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.HANDOFFS_RESUME, given({
-            "query": query,
-        }), Any, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_RESUME,
+            given(
+                {
+                    "query": query,
+                }
+            ),
+            Any,
+            idempotency_key,
+            timeout,
+        )
 
     async def get(
         self,
@@ -2187,9 +2945,17 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.HANDOFFS_GET, given({
-            "id": id,
-        }), models.Handoff, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_GET,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.Handoff,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -2204,9 +2970,17 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.HANDOFFS_DELETE, given({
-            "id": id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_DELETE,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def export(
         self,
@@ -2221,9 +2995,17 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.HANDOFFS_EXPORT, given({
-            "id": id,
-        }), str, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_EXPORT,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            str,
+            idempotency_key,
+            timeout,
+        )
 
     async def pin(
         self,
@@ -2238,9 +3020,17 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.HANDOFFS_PIN, given({
-            "id": id,
-        }), models.Handoff, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_PIN,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.Handoff,
+            idempotency_key,
+            timeout,
+        )
 
     async def unpin(
         self,
@@ -2255,9 +3045,17 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.HANDOFFS_UNPIN, given({
-            "id": id,
-        }), models.Handoff, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_UNPIN,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.Handoff,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_of_agent(
         self,
@@ -2273,11 +3071,19 @@ class AsyncHandoffs(AsyncGroup):
         For admins and the agent's owner; recorded in the audit log. Agents list their own
         with `GET /handoffs`.
         """
-        return await self._call(op.HANDOFFS_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.HandoffsListOfAgentResult, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_LIST_OF_AGENT,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.HandoffsListOfAgentResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_of_agent_all(
         self,
@@ -2288,11 +3094,18 @@ class AsyncHandoffs(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.ListedHandoff]:
         """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.HANDOFFS_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.HandoffsListOfAgentResult, timeout)
+        return self._all(
+            op.HANDOFFS_LIST_OF_AGENT,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "limit": limit,
+                    "cursor": cursor,
+                }
+            ),
+            models.HandoffsListOfAgentResult,
+            timeout,
+        )
 
     async def get_of_agent(
         self,
@@ -2307,10 +3120,18 @@ class AsyncHandoffs(AsyncGroup):
         For admins and the agent's owner; recorded in the audit log. Does not resume it.
         Titles of cited memories that the caller cannot read are empty.
         """
-        return await self._call(op.HANDOFFS_GET_OF_AGENT, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), models.HandoffForPeople, idempotency_key, timeout)
+        return await self._call(
+            op.HANDOFFS_GET_OF_AGENT,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "id": id,
+                }
+            ),
+            models.HandoffForPeople,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncIngest(AsyncGroup):
@@ -2319,7 +3140,19 @@ class AsyncIngest(AsyncGroup):
         *,
         name: str,
         source: str,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
+        mapping: Mapping[str, Any]
+        | Literal[
+            "cloudevents",
+            "github",
+            "gitlab",
+            "slack",
+            "stripe",
+            "shopify",
+            "twilio",
+            "linear",
+            "sentry",
+            "standard_webhooks",
+        ],
         signing_secret: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2331,12 +3164,20 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_CREATE_WEBHOOK, given({
-            "name": name,
-            "source": source,
-            "mapping": mapping,
-            "signing_secret": signing_secret,
-        }), models.IngestCreateWebhookResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_CREATE_WEBHOOK,
+            given(
+                {
+                    "name": name,
+                    "source": source,
+                    "mapping": mapping,
+                    "signing_secret": signing_secret,
+                }
+            ),
+            models.IngestCreateWebhookResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_webhooks(
         self,
@@ -2350,10 +3191,18 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_LIST_WEBHOOKS, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.IngestListWebhooksResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_LIST_WEBHOOKS,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.IngestListWebhooksResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_webhooks_all(
         self,
@@ -2363,17 +3212,37 @@ class AsyncIngest(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Webhook]:
         """Like `list_webhooks`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.INGEST_LIST_WEBHOOKS, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.IngestListWebhooksResult, timeout)
+        return self._all(
+            op.INGEST_LIST_WEBHOOKS,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.IngestListWebhooksResult,
+            timeout,
+        )
 
     async def update_webhook(
         self,
         *,
         webhook_id: str,
         name: str | Unset = UNSET,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
+        mapping: Mapping[str, Any]
+        | Literal[
+            "cloudevents",
+            "github",
+            "gitlab",
+            "slack",
+            "stripe",
+            "shopify",
+            "twilio",
+            "linear",
+            "sentry",
+            "standard_webhooks",
+        ]
+        | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Webhook:
@@ -2384,11 +3253,19 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_UPDATE_WEBHOOK, given({
-            "webhook_id": webhook_id,
-            "name": name,
-            "mapping": mapping,
-        }), models.Webhook, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_UPDATE_WEBHOOK,
+            given(
+                {
+                    "webhook_id": webhook_id,
+                    "name": name,
+                    "mapping": mapping,
+                }
+            ),
+            models.Webhook,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete_webhook(
         self,
@@ -2403,9 +3280,17 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_DELETE_WEBHOOK, given({
-            "webhook_id": webhook_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_DELETE_WEBHOOK,
+            given(
+                {
+                    "webhook_id": webhook_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def rotate_webhook(
         self,
@@ -2422,16 +3307,36 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_ROTATE_WEBHOOK, given({
-            "webhook_id": webhook_id,
-            "signing_secret": signing_secret,
-        }), models.IngestRotateWebhookResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_ROTATE_WEBHOOK,
+            given(
+                {
+                    "webhook_id": webhook_id,
+                    "signing_secret": signing_secret,
+                }
+            ),
+            models.IngestRotateWebhookResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def test_mapping(
         self,
         *,
         source: str,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
+        mapping: Mapping[str, Any]
+        | Literal[
+            "cloudevents",
+            "github",
+            "gitlab",
+            "slack",
+            "stripe",
+            "shopify",
+            "twilio",
+            "linear",
+            "sentry",
+            "standard_webhooks",
+        ],
         payload: Any | Unset = UNSET,
         headers: Mapping[str, Any] | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -2445,12 +3350,20 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_TEST_MAPPING, given({
-            "source": source,
-            "mapping": mapping,
-            "payload": payload,
-            "headers": headers,
-        }), models.IngestTestMappingResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_TEST_MAPPING,
+            given(
+                {
+                    "source": source,
+                    "mapping": mapping,
+                    "payload": payload,
+                    "headers": headers,
+                }
+            ),
+            models.IngestTestMappingResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def test_webhook(
         self,
@@ -2458,7 +3371,20 @@ class AsyncIngest(AsyncGroup):
         webhook_id: str,
         payload: Any | Unset = UNSET,
         headers: Mapping[str, Any] | Unset = UNSET,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
+        mapping: Mapping[str, Any]
+        | Literal[
+            "cloudevents",
+            "github",
+            "gitlab",
+            "slack",
+            "stripe",
+            "shopify",
+            "twilio",
+            "linear",
+            "sentry",
+            "standard_webhooks",
+        ]
+        | Unset = UNSET,
         request_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2471,13 +3397,21 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_TEST_WEBHOOK, given({
-            "webhook_id": webhook_id,
-            "payload": payload,
-            "headers": headers,
-            "mapping": mapping,
-            "request_id": request_id,
-        }), models.IngestTestWebhookResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_TEST_WEBHOOK,
+            given(
+                {
+                    "webhook_id": webhook_id,
+                    "payload": payload,
+                    "headers": headers,
+                    "mapping": mapping,
+                    "request_id": request_id,
+                }
+            ),
+            models.IngestTestWebhookResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_requests(
         self,
@@ -2494,9 +3428,17 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.INGEST_LIST_REQUESTS, given({
-            "webhook_id": webhook_id,
-        }), models.IngestListRequestsResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_LIST_REQUESTS,
+            given(
+                {
+                    "webhook_id": webhook_id,
+                }
+            ),
+            models.IngestListRequestsResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def receive(
         self,
@@ -2520,12 +3462,20 @@ class AsyncIngest(AsyncGroup):
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
         """
-        return await self._call(op.INGEST_RECEIVE, given({
-            "tenant_slug": tenant_slug,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), Any, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_RECEIVE,
+            given(
+                {
+                    "tenant_slug": tenant_slug,
+                    "raw": raw,
+                    "headers": headers,
+                    "target": target,
+                }
+            ),
+            Any,
+            idempotency_key,
+            timeout,
+        )
 
     async def receive_from(
         self,
@@ -2550,13 +3500,21 @@ class AsyncIngest(AsyncGroup):
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
         """
-        return await self._call(op.INGEST_RECEIVE_FROM, given({
-            "tenant_slug": tenant_slug,
-            "source": source,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), Any, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_RECEIVE_FROM,
+            given(
+                {
+                    "tenant_slug": tenant_slug,
+                    "source": source,
+                    "raw": raw,
+                    "headers": headers,
+                    "target": target,
+                }
+            ),
+            Any,
+            idempotency_key,
+            timeout,
+        )
 
     async def validate_(
         self,
@@ -2577,12 +3535,20 @@ class AsyncIngest(AsyncGroup):
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
         """
-        return await self._call(op.INGEST_VALIDATE, given({
-            "tenant_slug": tenant_slug,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), models.IngestValidateResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_VALIDATE,
+            given(
+                {
+                    "tenant_slug": tenant_slug,
+                    "raw": raw,
+                    "headers": headers,
+                    "target": target,
+                }
+            ),
+            models.IngestValidateResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def validate_for(
         self,
@@ -2604,13 +3570,21 @@ class AsyncIngest(AsyncGroup):
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
         """
-        return await self._call(op.INGEST_VALIDATE_FOR, given({
-            "tenant_slug": tenant_slug,
-            "source": source,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), models.IngestValidateForResult, idempotency_key, timeout)
+        return await self._call(
+            op.INGEST_VALIDATE_FOR,
+            given(
+                {
+                    "tenant_slug": tenant_slug,
+                    "source": source,
+                    "raw": raw,
+                    "headers": headers,
+                    "target": target,
+                }
+            ),
+            models.IngestValidateForResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncInterests(AsyncGroup):
@@ -2634,13 +3608,21 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.INTERESTS_CREATE, given({
-            "agent_id": agent_id,
-            "event_type": event_type,
-            "filter_expression": filter_expression,
-            "priority": priority,
-            "enrichment_depth": enrichment_depth,
-        }), models.Interest, idempotency_key, timeout)
+        return await self._call(
+            op.INTERESTS_CREATE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "event_type": event_type,
+                    "filter_expression": filter_expression,
+                    "priority": priority,
+                    "enrichment_depth": enrichment_depth,
+                }
+            ),
+            models.Interest,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -2657,11 +3639,19 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.INTERESTS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.InterestsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.INTERESTS_LIST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.InterestsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -2672,11 +3662,18 @@ class AsyncInterests(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Interest]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.INTERESTS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.InterestsListResult, timeout)
+        return self._all(
+            op.INTERESTS_LIST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.InterestsListResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -2690,10 +3687,18 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.INTERESTS_GET, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), models.Interest, idempotency_key, timeout)
+        return await self._call(
+            op.INTERESTS_GET,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "id": id,
+                }
+            ),
+            models.Interest,
+            idempotency_key,
+            timeout,
+        )
 
     async def update(
         self,
@@ -2715,14 +3720,22 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.INTERESTS_UPDATE, given({
-            "agent_id": agent_id,
-            "id": id,
-            "event_type": event_type,
-            "filter_expression": filter_expression,
-            "priority": priority,
-            "enrichment_depth": enrichment_depth,
-        }), models.Interest, idempotency_key, timeout)
+        return await self._call(
+            op.INTERESTS_UPDATE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "id": id,
+                    "event_type": event_type,
+                    "filter_expression": filter_expression,
+                    "priority": priority,
+                    "enrichment_depth": enrichment_depth,
+                }
+            ),
+            models.Interest,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -2738,10 +3751,18 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.INTERESTS_DELETE, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.INTERESTS_DELETE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "id": id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def test(
         self,
@@ -2762,14 +3783,22 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(op.INTERESTS_TEST, given({
-            "agent_id": agent_id,
-            "event_type": event_type,
-            "include_service": include_service,
-            "filter_expression": filter_expression,
-            "priority": priority,
-            "enrichment_depth": enrichment_depth,
-        }), models.InterestsTestResult, idempotency_key, timeout)
+        return await self._call(
+            op.INTERESTS_TEST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "event_type": event_type,
+                    "include_service": include_service,
+                    "filter_expression": filter_expression,
+                    "priority": priority,
+                    "enrichment_depth": enrichment_depth,
+                }
+            ),
+            models.InterestsTestResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncKeys(AsyncGroup):
@@ -2777,7 +3806,9 @@ class AsyncKeys(AsyncGroup):
         self,
         *,
         agent_id: str,
-        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
+        scopes: Sequence[
+            Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]
+        ],
         name: str | None | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -2789,12 +3820,20 @@ class AsyncKeys(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.KEYS_CREATE, given({
-            "agent_id": agent_id,
-            "scopes": scopes,
-            "name": name,
-            "expires_at": expires_at,
-        }), models.KeysCreateResult, idempotency_key, timeout)
+        return await self._call(
+            op.KEYS_CREATE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "scopes": scopes,
+                    "name": name,
+                    "expires_at": expires_at,
+                }
+            ),
+            models.KeysCreateResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -2811,11 +3850,19 @@ class AsyncKeys(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.KEYS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.KeysListResult, idempotency_key, timeout)
+        return await self._call(
+            op.KEYS_LIST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.KeysListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -2826,11 +3873,18 @@ class AsyncKeys(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.KeysListResultKeysItem]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.KEYS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.KeysListResult, timeout)
+        return self._all(
+            op.KEYS_LIST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.KeysListResult,
+            timeout,
+        )
 
     async def revoke(
         self,
@@ -2846,10 +3900,18 @@ class AsyncKeys(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.KEYS_REVOKE, given({
-            "agent_id": agent_id,
-            "key_id": key_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.KEYS_REVOKE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "key_id": key_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncLive(AsyncGroup):
@@ -2881,11 +3943,19 @@ class AsyncLive(AsyncGroup):
         seconds. Each hour the first 500 agents and 100 types are counted separately and all
         others together as `other`. Members read the sums, and their own agents by type.
         """
-        return await self._call(op.LIVE_HISTORY, given({
-            "range": range,
-            "agent_id": agent_id,
-            "type": type,
-        }), models.TrafficHistory, idempotency_key, timeout)
+        return await self._call(
+            op.LIVE_HISTORY,
+            given(
+                {
+                    "range": range,
+                    "agent_id": agent_id,
+                    "type": type,
+                }
+            ),
+            models.TrafficHistory,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncMemories(AsyncGroup):
@@ -2910,12 +3980,20 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_ERASE, given({
-            "agent_id": agent_id,
-            "ids": ids,
-            "subject": subject,
-            "dry_run": dry_run,
-        }), models.MemoriesEraseResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_ERASE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "ids": ids,
+                    "subject": subject,
+                    "dry_run": dry_run,
+                }
+            ),
+            models.MemoriesEraseResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -2945,22 +4023,30 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "type": type,
-            "scope": scope,
-            "search": search,
-            "project_id": project_id,
-            "tags": tags,
-            "namespace": namespace,
-            "source_type": source_type,
-            "never_cited": never_cited,
-            "include_superseded": include_superseded,
-            "sort": sort,
-            "order": order,
-        }), models.MemoriesListResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "type": type,
+                    "scope": scope,
+                    "search": search,
+                    "project_id": project_id,
+                    "tags": tags,
+                    "namespace": namespace,
+                    "source_type": source_type,
+                    "never_cited": never_cited,
+                    "include_superseded": include_superseded,
+                    "sort": sort,
+                    "order": order,
+                }
+            ),
+            models.MemoriesListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -2982,22 +4068,29 @@ class AsyncMemories(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Memory]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.MEMORIES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "type": type,
-            "scope": scope,
-            "search": search,
-            "project_id": project_id,
-            "tags": tags,
-            "namespace": namespace,
-            "source_type": source_type,
-            "never_cited": never_cited,
-            "include_superseded": include_superseded,
-            "sort": sort,
-            "order": order,
-        }), models.MemoriesListResult, timeout)
+        return self._all(
+            op.MEMORIES_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "type": type,
+                    "scope": scope,
+                    "search": search,
+                    "project_id": project_id,
+                    "tags": tags,
+                    "namespace": namespace,
+                    "source_type": source_type,
+                    "never_cited": never_cited,
+                    "include_superseded": include_superseded,
+                    "sort": sort,
+                    "order": order,
+                }
+            ),
+            models.MemoriesListResult,
+            timeout,
+        )
 
     async def create(
         self,
@@ -3029,25 +4122,33 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_CREATE, given({
-            "title": title,
-            "content": content,
-            "type": type,
-            "scope": scope,
-            "team_id": team_id,
-            "project_id": project_id,
-            "tags": tags,
-            "confidence": confidence,
-            "importance": importance,
-            "metadata": metadata,
-            "source_type": source_type,
-            "source_id": source_id,
-            "source_url": source_url,
-            "source_event_id": source_event_id,
-            "freshness_date": freshness_date,
-            "expires_at": expires_at,
-            "supersedes_id": supersedes_id,
-        }), models.Memory, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_CREATE,
+            given(
+                {
+                    "title": title,
+                    "content": content,
+                    "type": type,
+                    "scope": scope,
+                    "team_id": team_id,
+                    "project_id": project_id,
+                    "tags": tags,
+                    "confidence": confidence,
+                    "importance": importance,
+                    "metadata": metadata,
+                    "source_type": source_type,
+                    "source_id": source_id,
+                    "source_url": source_url,
+                    "source_event_id": source_event_id,
+                    "freshness_date": freshness_date,
+                    "expires_at": expires_at,
+                    "supersedes_id": supersedes_id,
+                }
+            ),
+            models.Memory,
+            idempotency_key,
+            timeout,
+        )
 
     async def create_batch(
         self,
@@ -3063,9 +4164,17 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_CREATE_BATCH, given({
-            "memories": memories,
-        }), models.MemoriesCreateBatchResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_CREATE_BATCH,
+            given(
+                {
+                    "memories": memories,
+                }
+            ),
+            models.MemoriesCreateBatchResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def get(
         self,
@@ -3081,9 +4190,17 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_GET, given({
-            "id": id,
-        }), models.MemoryWithUsage, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_GET,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.MemoryWithUsage,
+            idempotency_key,
+            timeout,
+        )
 
     async def update(
         self,
@@ -3108,18 +4225,26 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_UPDATE, given({
-            "id": id,
-            "title": title,
-            "content": content,
-            "confidence": confidence,
-            "importance": importance,
-            "metadata": metadata,
-            "expires_at": expires_at,
-            "freshness_date": freshness_date,
-            "project_id": project_id,
-            "tags": tags,
-        }), models.Memory, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_UPDATE,
+            given(
+                {
+                    "id": id,
+                    "title": title,
+                    "content": content,
+                    "confidence": confidence,
+                    "importance": importance,
+                    "metadata": metadata,
+                    "expires_at": expires_at,
+                    "freshness_date": freshness_date,
+                    "project_id": project_id,
+                    "tags": tags,
+                }
+            ),
+            models.Memory,
+            idempotency_key,
+            timeout,
+        )
 
     async def put_by_key(
         self,
@@ -3153,26 +4278,34 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_PUT_BY_KEY, given({
-            "namespace": namespace,
-            "key": key,
-            "title": title,
-            "content": content,
-            "type": type,
-            "scope": scope,
-            "team_id": team_id,
-            "project_id": project_id,
-            "tags": tags,
-            "confidence": confidence,
-            "importance": importance,
-            "metadata": metadata,
-            "source_type": source_type,
-            "source_id": source_id,
-            "source_url": source_url,
-            "source_event_id": source_event_id,
-            "freshness_date": freshness_date,
-            "expires_at": expires_at,
-        }), models.Memory, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_PUT_BY_KEY,
+            given(
+                {
+                    "namespace": namespace,
+                    "key": key,
+                    "title": title,
+                    "content": content,
+                    "type": type,
+                    "scope": scope,
+                    "team_id": team_id,
+                    "project_id": project_id,
+                    "tags": tags,
+                    "confidence": confidence,
+                    "importance": importance,
+                    "metadata": metadata,
+                    "source_type": source_type,
+                    "source_id": source_id,
+                    "source_url": source_url,
+                    "source_event_id": source_event_id,
+                    "freshness_date": freshness_date,
+                    "expires_at": expires_at,
+                }
+            ),
+            models.Memory,
+            idempotency_key,
+            timeout,
+        )
 
     async def get_by_key(
         self,
@@ -3188,10 +4321,18 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_GET_BY_KEY, given({
-            "namespace": namespace,
-            "key": key,
-        }), models.Memory, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_GET_BY_KEY,
+            given(
+                {
+                    "namespace": namespace,
+                    "key": key,
+                }
+            ),
+            models.Memory,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete_by_key(
         self,
@@ -3208,10 +4349,18 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_DELETE_BY_KEY, given({
-            "namespace": namespace,
-            "key": key,
-        }), models.MemoriesDeleteByKeyResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_DELETE_BY_KEY,
+            given(
+                {
+                    "namespace": namespace,
+                    "key": key,
+                }
+            ),
+            models.MemoriesDeleteByKeyResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def namespaces(
         self,
@@ -3229,12 +4378,20 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_NAMESPACES, given({
-            "prefix": prefix,
-            "max_depth": max_depth,
-            "after": after,
-            "limit": limit,
-        }), models.MemoriesNamespacesResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_NAMESPACES,
+            given(
+                {
+                    "prefix": prefix,
+                    "max_depth": max_depth,
+                    "after": after,
+                    "limit": limit,
+                }
+            ),
+            models.MemoriesNamespacesResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def promote(
         self,
@@ -3252,11 +4409,19 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_PROMOTE, given({
-            "id": id,
-            "scope": scope,
-            "team_id": team_id,
-        }), models.Memory, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_PROMOTE,
+            given(
+                {
+                    "id": id,
+                    "scope": scope,
+                    "team_id": team_id,
+                }
+            ),
+            models.Memory,
+            idempotency_key,
+            timeout,
+        )
 
     async def forget(
         self,
@@ -3273,9 +4438,17 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_FORGET, given({
-            "id": id,
-        }), models.MemoriesForgetResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_FORGET,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.MemoriesForgetResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def restore(
         self,
@@ -3291,9 +4464,17 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_RESTORE, given({
-            "id": id,
-        }), models.Memory, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_RESTORE,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.Memory,
+            idempotency_key,
+            timeout,
+        )
 
     async def supersede(
         self,
@@ -3311,10 +4492,18 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MEMORIES_SUPERSEDE, given({
-            "id": id,
-            "superseded_by_id": superseded_by_id,
-        }), models.MemoriesSupersedeResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_SUPERSEDE,
+            given(
+                {
+                    "id": id,
+                    "superseded_by_id": superseded_by_id,
+                }
+            ),
+            models.MemoriesSupersedeResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def lineage(
         self,
@@ -3330,9 +4519,17 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_LINEAGE, given({
-            "id": id,
-        }), models.MemoriesLineageResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_LINEAGE,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.MemoriesLineageResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def search(
         self,
@@ -3340,7 +4537,8 @@ class AsyncMemories(AsyncGroup):
         query: str,
         expect: str | Unset = UNSET,
         scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        memory_types: Sequence[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"]] | Unset = UNSET,
+        memory_types: Sequence[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"]]
+        | Unset = UNSET,
         limit: int | Unset = UNSET,
         min_score: float | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
@@ -3359,19 +4557,27 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_SEARCH, given({
-            "query": query,
-            "expect": expect,
-            "scope": scope,
-            "memory_types": memory_types,
-            "limit": limit,
-            "min_score": min_score,
-            "project_id": project_id,
-            "tags": tags,
-            "namespace": namespace,
-            "include_superseded": include_superseded,
-            "explain": explain,
-        }), models.MemoriesSearchResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_SEARCH,
+            given(
+                {
+                    "query": query,
+                    "expect": expect,
+                    "scope": scope,
+                    "memory_types": memory_types,
+                    "limit": limit,
+                    "min_score": min_score,
+                    "project_id": project_id,
+                    "tags": tags,
+                    "namespace": namespace,
+                    "include_superseded": include_superseded,
+                    "explain": explain,
+                }
+            ),
+            models.MemoriesSearchResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def cite(
         self,
@@ -3389,10 +4595,18 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_CITE, given({
-            "id": id,
-            "originating_query_id": originating_query_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_CITE,
+            given(
+                {
+                    "id": id,
+                    "originating_query_id": originating_query_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def citations(
         self,
@@ -3408,9 +4622,17 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_CITATIONS, given({
-            "id": id,
-        }), models.MemoriesCitationsResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_CITATIONS,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.MemoriesCitationsResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def activity(
         self,
@@ -3427,11 +4649,19 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MEMORIES_ACTIVITY, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.MemoriesActivityResult, idempotency_key, timeout)
+        return await self._call(
+            op.MEMORIES_ACTIVITY,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.MemoriesActivityResult,
+            idempotency_key,
+            timeout,
+        )
 
     def activity_all(
         self,
@@ -3442,11 +4672,18 @@ class AsyncMemories(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Activity]:
         """Like `activity`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.MEMORIES_ACTIVITY, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.MemoriesActivityResult, timeout)
+        return self._all(
+            op.MEMORIES_ACTIVITY,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.MemoriesActivityResult,
+            timeout,
+        )
 
     async def health(
         self,
@@ -3481,11 +4718,19 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MERGES_PROPOSE, given({
-            "memory_a_id": memory_a_id,
-            "memory_b_id": memory_b_id,
-            "resolution_note": resolution_note,
-        }), models.MergeProposal, idempotency_key, timeout)
+        return await self._call(
+            op.MERGES_PROPOSE,
+            given(
+                {
+                    "memory_a_id": memory_a_id,
+                    "memory_b_id": memory_b_id,
+                    "resolution_note": resolution_note,
+                }
+            ),
+            models.MergeProposal,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -3503,11 +4748,19 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MERGES_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.MergesListResult, idempotency_key, timeout)
+        return await self._call(
+            op.MERGES_LIST,
+            given(
+                {
+                    "status": status,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.MergesListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -3518,11 +4771,18 @@ class AsyncMerges(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.MergeProposal]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.MERGES_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.MergesListResult, timeout)
+        return self._all(
+            op.MERGES_LIST,
+            given(
+                {
+                    "status": status,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.MergesListResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -3535,9 +4795,17 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.MERGES_GET, given({
-            "id": id,
-        }), models.MergeProposal, idempotency_key, timeout)
+        return await self._call(
+            op.MERGES_GET,
+            given(
+                {
+                    "id": id,
+                }
+            ),
+            models.MergeProposal,
+            idempotency_key,
+            timeout,
+        )
 
     async def resolve(
         self,
@@ -3556,12 +4824,20 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MERGES_RESOLVE, given({
-            "id": id,
-            "surviving_memory_id": surviving_memory_id,
-            "resolution_note": resolution_note,
-            "merged_content": merged_content,
-        }), models.MergeProposal, idempotency_key, timeout)
+        return await self._call(
+            op.MERGES_RESOLVE,
+            given(
+                {
+                    "id": id,
+                    "surviving_memory_id": surviving_memory_id,
+                    "resolution_note": resolution_note,
+                    "merged_content": merged_content,
+                }
+            ),
+            models.MergeProposal,
+            idempotency_key,
+            timeout,
+        )
 
     async def reject(
         self,
@@ -3577,10 +4853,18 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.MERGES_REJECT, given({
-            "id": id,
-            "resolution_note": resolution_note,
-        }), models.MergeProposal, idempotency_key, timeout)
+        return await self._call(
+            op.MERGES_REJECT,
+            given(
+                {
+                    "id": id,
+                    "resolution_note": resolution_note,
+                }
+            ),
+            models.MergeProposal,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncOnboarding(AsyncGroup):
@@ -3623,10 +4907,18 @@ class AsyncOutputs(AsyncGroup):
         For people. Returns the current version. `md`: as saved; `html`: without active
         content; `pdf` and `docx`: only if the operator enables them, otherwise 404.
         """
-        return await self._call(op.OUTPUTS_EXPORT, given({
-            "output_id": output_id,
-            "format": format,
-        }), bytes, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_EXPORT,
+            given(
+                {
+                    "output_id": output_id,
+                    "format": format,
+                }
+            ),
+            bytes,
+            idempotency_key,
+            timeout,
+        )
 
     async def email(
         self,
@@ -3644,12 +4936,20 @@ class AsyncOutputs(AsyncGroup):
         file. Returns 404 if the operator has disabled e-mail, and 503 if no mail server is
         configured.
         """
-        return await self._call(op.OUTPUTS_EMAIL, given({
-            "output_id": output_id,
-            "to": to,
-            "subject": subject,
-            "attach_format": attach_format,
-        }), models.OutputsEmailResult, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_EMAIL,
+            given(
+                {
+                    "output_id": output_id,
+                    "to": to,
+                    "subject": subject,
+                    "attach_format": attach_format,
+                }
+            ),
+            models.OutputsEmailResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def save(
         self,
@@ -3679,21 +4979,29 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.OUTPUTS_SAVE, given({
-            "body": body,
-            "title": title,
-            "scope": scope,
-            "team_id": team_id,
-            "project_id": project_id,
-            "source_type": source_type,
-            "output_id": output_id,
-            "change_note": change_note,
-            "process_run_id": process_run_id,
-            "derived_from_ids": derived_from_ids,
-            "references_ids": references_ids,
-            "supersedes_ids": supersedes_ids,
-            "metadata": metadata,
-        }), models.Output, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_SAVE,
+            given(
+                {
+                    "body": body,
+                    "title": title,
+                    "scope": scope,
+                    "team_id": team_id,
+                    "project_id": project_id,
+                    "source_type": source_type,
+                    "output_id": output_id,
+                    "change_note": change_note,
+                    "process_run_id": process_run_id,
+                    "derived_from_ids": derived_from_ids,
+                    "references_ids": references_ids,
+                    "supersedes_ids": supersedes_ids,
+                    "metadata": metadata,
+                }
+            ),
+            models.Output,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -3717,17 +5025,25 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.OUTPUTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "scope": scope,
-            "project_id": project_id,
-            "process_run_id": process_run_id,
-            "tags": tags,
-            "sort": sort,
-            "order": order,
-        }), models.OutputsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "scope": scope,
+                    "project_id": project_id,
+                    "process_run_id": process_run_id,
+                    "tags": tags,
+                    "sort": sort,
+                    "order": order,
+                }
+            ),
+            models.OutputsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -3744,17 +5060,24 @@ class AsyncOutputs(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Output]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.OUTPUTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "scope": scope,
-            "project_id": project_id,
-            "process_run_id": process_run_id,
-            "tags": tags,
-            "sort": sort,
-            "order": order,
-        }), models.OutputsListResult, timeout)
+        return self._all(
+            op.OUTPUTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "scope": scope,
+                    "project_id": project_id,
+                    "process_run_id": process_run_id,
+                    "tags": tags,
+                    "sort": sort,
+                    "order": order,
+                }
+            ),
+            models.OutputsListResult,
+            timeout,
+        )
 
     async def get(
         self,
@@ -3771,10 +5094,18 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.OUTPUTS_GET, given({
-            "output_id": output_id,
-            "version": version,
-        }), models.Output, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_GET,
+            given(
+                {
+                    "output_id": output_id,
+                    "version": version,
+                }
+            ),
+            models.Output,
+            idempotency_key,
+            timeout,
+        )
 
     async def update(
         self,
@@ -3792,11 +5123,19 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.OUTPUTS_UPDATE, given({
-            "output_id": output_id,
-            "project_id": project_id,
-            "tags": tags,
-        }), models.OutputsUpdateResult, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_UPDATE,
+            given(
+                {
+                    "output_id": output_id,
+                    "project_id": project_id,
+                    "tags": tags,
+                }
+            ),
+            models.OutputsUpdateResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -3812,9 +5151,17 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.OUTPUTS_DELETE, given({
-            "output_id": output_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_DELETE,
+            given(
+                {
+                    "output_id": output_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_versions(
         self,
@@ -3830,9 +5177,17 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.OUTPUTS_LIST_VERSIONS, given({
-            "output_id": output_id,
-        }), models.OutputsListVersionsResult, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_LIST_VERSIONS,
+            given(
+                {
+                    "output_id": output_id,
+                }
+            ),
+            models.OutputsListVersionsResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def get_version(
         self,
@@ -3848,10 +5203,18 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.OUTPUTS_GET_VERSION, given({
-            "output_id": output_id,
-            "version_num": version_num,
-        }), models.OutputVersion, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_GET_VERSION,
+            given(
+                {
+                    "output_id": output_id,
+                    "version_num": version_num,
+                }
+            ),
+            models.OutputVersion,
+            idempotency_key,
+            timeout,
+        )
 
     async def search(
         self,
@@ -3874,15 +5237,23 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.OUTPUTS_SEARCH, given({
-            "query": query,
-            "scope": scope,
-            "min_score": min_score,
-            "limit": limit,
-            "project_id": project_id,
-            "include_superseded": include_superseded,
-            "include_archived": include_archived,
-        }), models.OutputsSearchResult, idempotency_key, timeout)
+        return await self._call(
+            op.OUTPUTS_SEARCH,
+            given(
+                {
+                    "query": query,
+                    "scope": scope,
+                    "min_score": min_score,
+                    "limit": limit,
+                    "project_id": project_id,
+                    "include_superseded": include_superseded,
+                    "include_archived": include_archived,
+                }
+            ),
+            models.OutputsSearchResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncProjects(AsyncGroup):
@@ -3902,11 +5273,19 @@ class AsyncProjects(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.PROJECTS_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.ProjectsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.PROJECTS_LIST,
+            given(
+                {
+                    "status": status,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ProjectsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -3917,11 +5296,18 @@ class AsyncProjects(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Project]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.PROJECTS_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.ProjectsListResult, timeout)
+        return self._all(
+            op.PROJECTS_LIST,
+            given(
+                {
+                    "status": status,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.ProjectsListResult,
+            timeout,
+        )
 
     async def create(
         self,
@@ -3939,12 +5325,20 @@ class AsyncProjects(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.PROJECTS_CREATE, given({
-            "key": key,
-            "name": name,
-            "status": status,
-            "target_date": target_date,
-        }), models.Project, idempotency_key, timeout)
+        return await self._call(
+            op.PROJECTS_CREATE,
+            given(
+                {
+                    "key": key,
+                    "name": name,
+                    "status": status,
+                    "target_date": target_date,
+                }
+            ),
+            models.Project,
+            idempotency_key,
+            timeout,
+        )
 
     async def update(
         self,
@@ -3962,12 +5356,20 @@ class AsyncProjects(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.PROJECTS_UPDATE, given({
-            "key": key,
-            "name": name,
-            "status": status,
-            "target_date": target_date,
-        }), models.Project, idempotency_key, timeout)
+        return await self._call(
+            op.PROJECTS_UPDATE,
+            given(
+                {
+                    "key": key,
+                    "name": name,
+                    "status": status,
+                    "target_date": target_date,
+                }
+            ),
+            models.Project,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncRelationships(AsyncGroup):
@@ -3989,13 +5391,21 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RELATIONSHIPS_CREATE, given({
-            "id": id,
-            "target_memory_id": target_memory_id,
-            "relationship_type": relationship_type,
-            "strength": strength,
-            "metadata": metadata,
-        }), models.Relationship, idempotency_key, timeout)
+        return await self._call(
+            op.RELATIONSHIPS_CREATE,
+            given(
+                {
+                    "id": id,
+                    "target_memory_id": target_memory_id,
+                    "relationship_type": relationship_type,
+                    "strength": strength,
+                    "metadata": metadata,
+                }
+            ),
+            models.Relationship,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -4014,11 +5424,19 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RELATIONSHIPS_LIST, given({
-            "id": id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RelationshipsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.RELATIONSHIPS_LIST,
+            given(
+                {
+                    "id": id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.RelationshipsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -4029,11 +5447,18 @@ class AsyncRelationships(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Relationship]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.RELATIONSHIPS_LIST, given({
-            "id": id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RelationshipsListResult, timeout)
+        return self._all(
+            op.RELATIONSHIPS_LIST,
+            given(
+                {
+                    "id": id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.RelationshipsListResult,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -4050,10 +5475,18 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RELATIONSHIPS_DELETE, given({
-            "id": id,
-            "rel_id": rel_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.RELATIONSHIPS_DELETE,
+            given(
+                {
+                    "id": id,
+                    "rel_id": rel_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def graph(
         self,
@@ -4071,11 +5504,19 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RELATIONSHIPS_GRAPH, given({
-            "id": id,
-            "depth": depth,
-            "include_superseded": include_superseded,
-        }), models.RelationshipsGraphResult, idempotency_key, timeout)
+        return await self._call(
+            op.RELATIONSHIPS_GRAPH,
+            given(
+                {
+                    "id": id,
+                    "depth": depth,
+                    "include_superseded": include_superseded,
+                }
+            ),
+            models.RelationshipsGraphResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def types(
         self,
@@ -4111,13 +5552,21 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_REGISTER_ARTIFACT, given({
-            "run_id": run_id,
-            "kind": kind,
-            "pointer": pointer,
-            "step_record_id": step_record_id,
-            "mime_type": mime_type,
-        }), models.RunArtifact, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_REGISTER_ARTIFACT,
+            given(
+                {
+                    "run_id": run_id,
+                    "kind": kind,
+                    "pointer": pointer,
+                    "step_record_id": step_record_id,
+                    "mime_type": mime_type,
+                }
+            ),
+            models.RunArtifact,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_artifacts(
         self,
@@ -4135,11 +5584,19 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_LIST_ARTIFACTS, given({
-            "run_id": run_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RunsListArtifactsResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_LIST_ARTIFACTS,
+            given(
+                {
+                    "run_id": run_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.RunsListArtifactsResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_artifacts_all(
         self,
@@ -4150,11 +5607,18 @@ class AsyncRuns(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.RunArtifact]:
         """Like `list_artifacts`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.RUNS_LIST_ARTIFACTS, given({
-            "run_id": run_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RunsListArtifactsResult, timeout)
+        return self._all(
+            op.RUNS_LIST_ARTIFACTS,
+            given(
+                {
+                    "run_id": run_id,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.RunsListArtifactsResult,
+            timeout,
+        )
 
     async def attach_exemplar(
         self,
@@ -4171,10 +5635,18 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_ATTACH_EXEMPLAR, given({
-            "run_id": run_id,
-            "exemplar_id": exemplar_id,
-        }), models.RunsAttachExemplarResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_ATTACH_EXEMPLAR,
+            given(
+                {
+                    "run_id": run_id,
+                    "exemplar_id": exemplar_id,
+                }
+            ),
+            models.RunsAttachExemplarResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def offer_handoff(
         self,
@@ -4193,12 +5665,20 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_OFFER_HANDOFF, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "handoff_id": handoff_id,
-            "note": note,
-        }), models.HandoffOffer, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_OFFER_HANDOFF,
+            given(
+                {
+                    "run_id": run_id,
+                    "step_key": step_key,
+                    "handoff_id": handoff_id,
+                    "note": note,
+                }
+            ),
+            models.HandoffOffer,
+            idempotency_key,
+            timeout,
+        )
 
     async def list_offers(
         self,
@@ -4213,9 +5693,17 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_LIST_OFFERS, given({
-            "run_id": run_id,
-        }), models.RunsListOffersResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_LIST_OFFERS,
+            given(
+                {
+                    "run_id": run_id,
+                }
+            ),
+            models.RunsListOffersResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def accept_offer(
         self,
@@ -4235,10 +5723,18 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_ACCEPT_OFFER, given({
-            "run_id": run_id,
-            "offer_id": offer_id,
-        }), models.RunsAcceptOfferResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_ACCEPT_OFFER,
+            given(
+                {
+                    "run_id": run_id,
+                    "offer_id": offer_id,
+                }
+            ),
+            models.RunsAcceptOfferResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def decline_offer(
         self,
@@ -4256,11 +5752,19 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_DECLINE_OFFER, given({
-            "run_id": run_id,
-            "offer_id": offer_id,
-            "note": note,
-        }), models.HandoffOffer, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_DECLINE_OFFER,
+            given(
+                {
+                    "run_id": run_id,
+                    "offer_id": offer_id,
+                    "note": note,
+                }
+            ),
+            models.HandoffOffer,
+            idempotency_key,
+            timeout,
+        )
 
     async def create(
         self,
@@ -4284,16 +5788,24 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_CREATE, given({
-            "goal": goal,
-            "project_id": project_id,
-            "success_criteria": success_criteria,
-            "ambiguity_score": ambiguity_score,
-            "ambiguity_notes": ambiguity_notes,
-            "steps": steps,
-            "template_id": template_id,
-            "step_assignments": step_assignments,
-        }), models.Run, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_CREATE,
+            given(
+                {
+                    "goal": goal,
+                    "project_id": project_id,
+                    "success_criteria": success_criteria,
+                    "ambiguity_score": ambiguity_score,
+                    "ambiguity_notes": ambiguity_notes,
+                    "steps": steps,
+                    "template_id": template_id,
+                    "step_assignments": step_assignments,
+                }
+            ),
+            models.Run,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -4315,14 +5827,22 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_LIST, given({
-            "status": status,
-            "project_id": project_id,
-            "template_slug": template_slug,
-            "search": search,
-            "offset": offset,
-            "limit": limit,
-        }), List[models.Run], idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_LIST,
+            given(
+                {
+                    "status": status,
+                    "project_id": project_id,
+                    "template_slug": template_slug,
+                    "search": search,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            List[models.Run],
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -4336,14 +5856,21 @@ class AsyncRuns(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Run]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.RUNS_LIST, given({
-            "status": status,
-            "project_id": project_id,
-            "template_slug": template_slug,
-            "search": search,
-            "offset": offset,
-            "limit": limit,
-        }), List[models.Run], timeout)
+        return self._all(
+            op.RUNS_LIST,
+            given(
+                {
+                    "status": status,
+                    "project_id": project_id,
+                    "template_slug": template_slug,
+                    "search": search,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            List[models.Run],
+            timeout,
+        )
 
     async def get(
         self,
@@ -4358,9 +5885,17 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_GET, given({
-            "run_id": run_id,
-        }), models.RunWithAttempts, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_GET,
+            given(
+                {
+                    "run_id": run_id,
+                }
+            ),
+            models.RunWithAttempts,
+            idempotency_key,
+            timeout,
+        )
 
     async def position(
         self,
@@ -4376,9 +5911,17 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_POSITION, given({
-            "run_id": run_id,
-        }), models.Position, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_POSITION,
+            given(
+                {
+                    "run_id": run_id,
+                }
+            ),
+            models.Position,
+            idempotency_key,
+            timeout,
+        )
 
     async def close(
         self,
@@ -4396,11 +5939,19 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_CLOSE, given({
-            "run_id": run_id,
-            "outcome": outcome,
-            "note": note,
-        }), models.Run, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_CLOSE,
+            given(
+                {
+                    "run_id": run_id,
+                    "outcome": outcome,
+                    "note": note,
+                }
+            ),
+            models.Run,
+            idempotency_key,
+            timeout,
+        )
 
     async def retrospective(
         self,
@@ -4417,9 +5968,17 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_RETROSPECTIVE, given({
-            "run_id": run_id,
-        }), models.RunsRetrospectiveResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_RETROSPECTIVE,
+            given(
+                {
+                    "run_id": run_id,
+                }
+            ),
+            models.RunsRetrospectiveResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def history(
         self,
@@ -4435,9 +5994,17 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_HISTORY, given({
-            "run_id": run_id,
-        }), models.RunsHistoryResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_HISTORY,
+            given(
+                {
+                    "run_id": run_id,
+                }
+            ),
+            models.RunsHistoryResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def status_document(
         self,
@@ -4452,9 +6019,17 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.RUNS_STATUS_DOCUMENT, given({
-            "run_id": run_id,
-        }), str, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_STATUS_DOCUMENT,
+            given(
+                {
+                    "run_id": run_id,
+                }
+            ),
+            str,
+            idempotency_key,
+            timeout,
+        )
 
     async def start_step(
         self,
@@ -4475,13 +6050,21 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_START_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "handoff_id": handoff_id,
-            "bundle_id": bundle_id,
-            "notes": notes,
-        }), models.StepAttempt, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_START_STEP,
+            given(
+                {
+                    "run_id": run_id,
+                    "step_key": step_key,
+                    "handoff_id": handoff_id,
+                    "bundle_id": bundle_id,
+                    "notes": notes,
+                }
+            ),
+            models.StepAttempt,
+            idempotency_key,
+            timeout,
+        )
 
     async def complete_step(
         self,
@@ -4501,13 +6084,21 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_COMPLETE_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "criterion_key": criterion_key,
-            "what_makes_this_done": what_makes_this_done,
-            "artifact_contents": artifact_contents,
-        }), models.RunsCompleteStepResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_COMPLETE_STEP,
+            given(
+                {
+                    "run_id": run_id,
+                    "step_key": step_key,
+                    "criterion_key": criterion_key,
+                    "what_makes_this_done": what_makes_this_done,
+                    "artifact_contents": artifact_contents,
+                }
+            ),
+            models.RunsCompleteStepResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def skip_step(
         self,
@@ -4524,11 +6115,19 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_SKIP_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "reason": reason,
-        }), models.RunsSkipStepResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_SKIP_STEP,
+            given(
+                {
+                    "run_id": run_id,
+                    "step_key": step_key,
+                    "reason": reason,
+                }
+            ),
+            models.RunsSkipStepResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def reopen_step(
         self,
@@ -4546,11 +6145,19 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_REOPEN_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "reason": reason,
-        }), models.RunsReopenStepResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_REOPEN_STEP,
+            given(
+                {
+                    "run_id": run_id,
+                    "step_key": step_key,
+                    "reason": reason,
+                }
+            ),
+            models.RunsReopenStepResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def assign_step(
         self,
@@ -4568,11 +6175,19 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.RUNS_ASSIGN_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "assigned_user_id": assigned_user_id,
-        }), models.RunsAssignStepResult, idempotency_key, timeout)
+        return await self._call(
+            op.RUNS_ASSIGN_STEP,
+            given(
+                {
+                    "run_id": run_id,
+                    "step_key": step_key,
+                    "assigned_user_id": assigned_user_id,
+                }
+            ),
+            models.RunsAssignStepResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncSessions(AsyncGroup):
@@ -4589,10 +6204,18 @@ class AsyncSessions(AsyncGroup):
         For the agent itself, its owner, or callers with the scope `admin`. Devices with a
         revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen.
         """
-        return await self._call(op.SESSIONS_LIST, given({
-            "agent_id": agent_id,
-            "limit": limit,
-        }), models.SessionsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.SESSIONS_LIST,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "limit": limit,
+                }
+            ),
+            models.SessionsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def delete(
         self,
@@ -4608,10 +6231,18 @@ class AsyncSessions(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.SESSIONS_DELETE, given({
-            "agent_id": agent_id,
-            "session_id": session_id,
-        }), None, idempotency_key, timeout)
+        return await self._call(
+            op.SESSIONS_DELETE,
+            given(
+                {
+                    "agent_id": agent_id,
+                    "session_id": session_id,
+                }
+            ),
+            None,
+            idempotency_key,
+            timeout,
+        )
 
     async def heartbeat(
         self,
@@ -4624,9 +6255,17 @@ class AsyncSessions(AsyncGroup):
 
         Call this with a token of the session's key, at most once a minute.
         """
-        return await self._call(op.SESSIONS_HEARTBEAT, given({
-            "session_id": session_id,
-        }), models.SessionsHeartbeatResult, idempotency_key, timeout)
+        return await self._call(
+            op.SESSIONS_HEARTBEAT,
+            given(
+                {
+                    "session_id": session_id,
+                }
+            ),
+            models.SessionsHeartbeatResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncSpecialists(AsyncGroup):
@@ -4647,13 +6286,21 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.SPECIALISTS_WRITE, given({
-            "name": name,
-            "system_prompt": system_prompt,
-            "memory_search_directives": memory_search_directives,
-            "output_format_rules": output_format_rules,
-            "description": description,
-        }), models.Specialist, idempotency_key, timeout)
+        return await self._call(
+            op.SPECIALISTS_WRITE,
+            given(
+                {
+                    "name": name,
+                    "system_prompt": system_prompt,
+                    "memory_search_directives": memory_search_directives,
+                    "output_format_rules": output_format_rules,
+                    "description": description,
+                }
+            ),
+            models.Specialist,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -4683,9 +6330,17 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.SPECIALISTS_LOAD, given({
-            "name": name,
-        }), Union[models.Specialist, models.SpecialistNotLoaded], idempotency_key, timeout)
+        return await self._call(
+            op.SPECIALISTS_LOAD,
+            given(
+                {
+                    "name": name,
+                }
+            ),
+            Union[models.Specialist, models.SpecialistNotLoaded],
+            idempotency_key,
+            timeout,
+        )
 
     async def unload(
         self,
@@ -4701,9 +6356,17 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.SPECIALISTS_UNLOAD, given({
-            "name": name,
-        }), models.SpecialistsUnloadResult, idempotency_key, timeout)
+        return await self._call(
+            op.SPECIALISTS_UNLOAD,
+            given(
+                {
+                    "name": name,
+                }
+            ),
+            models.SpecialistsUnloadResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def versions(
         self,
@@ -4721,11 +6384,19 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.SPECIALISTS_VERSIONS, given({
-            "name": name,
-            "offset": offset,
-            "limit": limit,
-        }), models.SpecialistsVersionsResult, idempotency_key, timeout)
+        return await self._call(
+            op.SPECIALISTS_VERSIONS,
+            given(
+                {
+                    "name": name,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.SpecialistsVersionsResult,
+            idempotency_key,
+            timeout,
+        )
 
     def versions_all(
         self,
@@ -4736,11 +6407,18 @@ class AsyncSpecialists(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.SpecialistsVersionsResultVersionsItem]:
         """Like `versions`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.SPECIALISTS_VERSIONS, given({
-            "name": name,
-            "offset": offset,
-            "limit": limit,
-        }), models.SpecialistsVersionsResult, timeout)
+        return self._all(
+            op.SPECIALISTS_VERSIONS,
+            given(
+                {
+                    "name": name,
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.SpecialistsVersionsResult,
+            timeout,
+        )
 
 
 class AsyncTeams(AsyncGroup):
@@ -4756,10 +6434,18 @@ class AsyncTeams(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.TEAMS_CREATE, given({
-            "name": name,
-            "description": description,
-        }), models.Team, idempotency_key, timeout)
+        return await self._call(
+            op.TEAMS_CREATE,
+            given(
+                {
+                    "name": name,
+                    "description": description,
+                }
+            ),
+            models.Team,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -4773,10 +6459,18 @@ class AsyncTeams(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.TEAMS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TeamsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.TEAMS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.TeamsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -4786,10 +6480,17 @@ class AsyncTeams(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Team]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.TEAMS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TeamsListResult, timeout)
+        return self._all(
+            op.TEAMS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.TeamsListResult,
+            timeout,
+        )
 
 
 class AsyncTemplates(AsyncGroup):
@@ -4811,13 +6512,21 @@ class AsyncTemplates(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(op.TEMPLATES_AUTHOR, given({
-            "name": name,
-            "slug": slug,
-            "steps": steps,
-            "description": description,
-            "goal_template": goal_template,
-        }), models.ProcessTemplate, idempotency_key, timeout)
+        return await self._call(
+            op.TEMPLATES_AUTHOR,
+            given(
+                {
+                    "name": name,
+                    "slug": slug,
+                    "steps": steps,
+                    "description": description,
+                    "goal_template": goal_template,
+                }
+            ),
+            models.ProcessTemplate,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -4847,10 +6556,18 @@ class AsyncTemplates(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(op.TEMPLATES_GET, given({
-            "slug": slug,
-            "version_num": version_num,
-        }), models.ProcessTemplate, idempotency_key, timeout)
+        return await self._call(
+            op.TEMPLATES_GET,
+            given(
+                {
+                    "slug": slug,
+                    "version_num": version_num,
+                }
+            ),
+            models.ProcessTemplate,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncTenants(AsyncGroup):
@@ -4867,11 +6584,19 @@ class AsyncTenants(AsyncGroup):
 
         The admin's password and the agent's API key are returned only here.
         """
-        return await self._call(op.TENANTS_CREATE, given({
-            "slug": slug,
-            "name": name,
-            "admin_email": admin_email,
-        }), models.TenantsCreateResult, idempotency_key, timeout)
+        return await self._call(
+            op.TENANTS_CREATE,
+            given(
+                {
+                    "slug": slug,
+                    "name": name,
+                    "admin_email": admin_email,
+                }
+            ),
+            models.TenantsCreateResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -4882,10 +6607,18 @@ class AsyncTenants(AsyncGroup):
         timeout: float | None = None,
     ) -> models.TenantsListResult:
         """List tenants."""
-        return await self._call(op.TENANTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TenantsListResult, idempotency_key, timeout)
+        return await self._call(
+            op.TENANTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.TenantsListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -4895,10 +6628,17 @@ class AsyncTenants(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Tenant]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.TENANTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TenantsListResult, timeout)
+        return self._all(
+            op.TENANTS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                }
+            ),
+            models.TenantsListResult,
+            timeout,
+        )
 
     async def update(
         self,
@@ -4915,11 +6655,19 @@ class AsyncTenants(AsyncGroup):
         tenant over its quota can read, delete and acknowledge; requests that would store
         more get `422 business_rule_violation`, rule `storage_quota`.
         """
-        return await self._call(op.TENANTS_UPDATE, given({
-            "tenant_id": tenant_id,
-            "status": status,
-            "storage_quota_mb": storage_quota_mb,
-        }), models.Tenant, idempotency_key, timeout)
+        return await self._call(
+            op.TENANTS_UPDATE,
+            given(
+                {
+                    "tenant_id": tenant_id,
+                    "status": status,
+                    "storage_quota_mb": storage_quota_mb,
+                }
+            ),
+            models.Tenant,
+            idempotency_key,
+            timeout,
+        )
 
     async def erase(
         self,
@@ -4934,9 +6682,17 @@ class AsyncTenants(AsyncGroup):
         JWT signed with the service's token key (see /.well-known/jwks.json). If an erasure
         is interrupted, repeat the request to finish it.
         """
-        return await self._call(op.TENANTS_ERASE, given({
-            "tenant_id": tenant_id,
-        }), models.TenantsEraseResult, idempotency_key, timeout)
+        return await self._call(
+            op.TENANTS_ERASE,
+            given(
+                {
+                    "tenant_id": tenant_id,
+                }
+            ),
+            models.TenantsEraseResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def limits(
         self,
@@ -4968,12 +6724,20 @@ class AsyncUsers(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.USERS_CREATE, given({
-            "email": email,
-            "display_name": display_name,
-            "role": role,
-            "password": password,
-        }), models.UsersCreateResult, idempotency_key, timeout)
+        return await self._call(
+            op.USERS_CREATE,
+            given(
+                {
+                    "email": email,
+                    "display_name": display_name,
+                    "role": role,
+                    "password": password,
+                }
+            ),
+            models.UsersCreateResult,
+            idempotency_key,
+            timeout,
+        )
 
     async def list(
         self,
@@ -4988,11 +6752,19 @@ class AsyncUsers(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.USERS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-        }), models.UsersListResult, idempotency_key, timeout)
+        return await self._call(
+            op.USERS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "search": search,
+                }
+            ),
+            models.UsersListResult,
+            idempotency_key,
+            timeout,
+        )
 
     def list_all(
         self,
@@ -5003,11 +6775,18 @@ class AsyncUsers(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.User]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.USERS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-        }), models.UsersListResult, timeout)
+        return self._all(
+            op.USERS_LIST,
+            given(
+                {
+                    "offset": offset,
+                    "limit": limit,
+                    "search": search,
+                }
+            ),
+            models.UsersListResult,
+            timeout,
+        )
 
     async def update(
         self,
@@ -5030,15 +6809,23 @@ class AsyncUsers(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(op.USERS_UPDATE, given({
-            "user_id": user_id,
-            "display_name": display_name,
-            "role": role,
-            "status": status,
-            "reset_password": reset_password,
-            "reset_totp": reset_totp,
-            "unlink_identity": unlink_identity,
-        }), models.UsersUpdateResult, idempotency_key, timeout)
+        return await self._call(
+            op.USERS_UPDATE,
+            given(
+                {
+                    "user_id": user_id,
+                    "display_name": display_name,
+                    "role": role,
+                    "status": status,
+                    "reset_password": reset_password,
+                    "reset_totp": reset_totp,
+                    "unlink_identity": unlink_identity,
+                }
+            ),
+            models.UsersUpdateResult,
+            idempotency_key,
+            timeout,
+        )
 
 
 class AsyncApi:

@@ -219,7 +219,9 @@ class AuthMeResult(Model):
     agent: Union[Agent, None] = None
     user: Union[AuthMeResultUser, None] = None
     tenant: AuthMeResultTenant
-    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    scopes: list[
+        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
+    ]
     expires_at: Union[str, None]
 
 
@@ -763,7 +765,14 @@ class DevicesIssueResult(Model):
 class DevicesLookUpResult(Model):
     agent_id: str
     """Id of the agent."""
-    scopes: Union[list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]], None] = None
+    scopes: Union[
+        list[
+            Union[
+                Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str
+            ]
+        ],
+        None,
+    ] = None
     """Scopes of the device's key, at most the caller's. Default: the caller's except
     `admin`."""
 
@@ -774,7 +783,9 @@ class DevicesStatusResult(Model):
     """Device code: four characters, a hyphen, four characters."""
     expires_at: str
     server_now: str
-    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    scopes: list[
+        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
+    ]
     """Scopes of the device's key, at most the caller's. Default: the caller's except
     `admin`."""
 
@@ -783,7 +794,18 @@ class Document(Model):
     document_id: str
     """Id of the document."""
     filename: str
-    mime_type: Union[Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"], str]
+    mime_type: Union[
+        Literal[
+            "application/pdf",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "text/html",
+            "text/markdown",
+            "text/plain",
+        ],
+        str,
+    ]
     """Media type of the file."""
     status: Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str]
     error: Union[str, None]
@@ -1163,7 +1185,24 @@ class IngestCreateWebhookResult(Model):
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's
     URL."""
-    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
+    mapping: Union[
+        Mapping,
+        Union[
+            Literal[
+                "cloudevents",
+                "github",
+                "gitlab",
+                "slack",
+                "stripe",
+                "shopify",
+                "twilio",
+                "linear",
+                "sentry",
+                "standard_webhooks",
+            ],
+            str,
+        ],
+    ]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str
@@ -1262,7 +1301,9 @@ class KeysCreateResult(Model):
     name: Union[str, None]
     prefix: str
     """The first characters of the key."""
-    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    scopes: list[
+        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
+    ]
     """Scopes of the key. `admin` includes all others."""
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1282,7 +1323,9 @@ class KeysListResultKeysItem(Model):
     name: Union[str, None]
     prefix: str
     """The first characters of the key."""
-    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    scopes: list[
+        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
+    ]
     """Scopes of the key. `admin` includes all others."""
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1707,7 +1750,19 @@ class OnboardingGuidance(Model):
 
 
 class OnboardingGuidanceNextAction(Model):
-    key: Union[Literal["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery", "create_memory", "search_memory", "save_handoff", "complete_run"], str]
+    key: Union[
+        Literal[
+            "connect_agent",
+            "declare_interest",
+            "publish_event",
+            "acknowledge_delivery",
+            "create_memory",
+            "search_memory",
+            "save_handoff",
+            "complete_run",
+        ],
+        str,
+    ]
     ccode: Union[Literal["Connect", "Capture", "Consult", "Continue", "Complete"], str]
     title: str
     suggested_prompt: str
@@ -1715,7 +1770,19 @@ class OnboardingGuidanceNextAction(Model):
 
 
 class OnboardingGuidanceStepsItem(Model):
-    key: Union[Literal["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery", "create_memory", "search_memory", "save_handoff", "complete_run"], str]
+    key: Union[
+        Literal[
+            "connect_agent",
+            "declare_interest",
+            "publish_event",
+            "acknowledge_delivery",
+            "create_memory",
+            "search_memory",
+            "save_handoff",
+            "complete_run",
+        ],
+        str,
+    ]
     status: Union[Literal["todo", "done"], str]
     source: Union[Literal["derived"], str]
     """Derived from the data of the organisation."""
@@ -2650,7 +2717,24 @@ class Webhook(Model):
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's
     URL."""
-    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
+    mapping: Union[
+        Mapping,
+        Union[
+            Literal[
+                "cloudevents",
+                "github",
+                "gitlab",
+                "slack",
+                "stripe",
+                "shopify",
+                "twilio",
+                "linear",
+                "sentry",
+                "standard_webhooks",
+            ],
+            str,
+        ],
+    ]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str

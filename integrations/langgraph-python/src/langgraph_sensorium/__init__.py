@@ -1,0 +1,5 @@
+"""LangGraph's store on Sensorium."""
+
+from .store import SensoriumStore
+
+__all__ = ["SensoriumStore"]

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from langgraph.store.base import GetOp, PutOp
+from real_server import Server
+from sensorium import AsyncSensorium, Sensorium
+
+from langgraph_sensorium import SensoriumStore
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "remembers.py"
+
+
+@pytest.fixture
+def store(client: Sensorium) -> Iterator[SensoriumStore]:
+    """Of an agent without memories."""
+    agent = client.agents.create(name="graph", delivery_mode="poll")
+    key = client.keys.create(agent_id=agent.id, scopes=["memory:read", "memory:write"]).key
+    with Sensorium(client._connection.origin, key) as own:
+        yield SensoriumStore(own)
+
+
+def test_puts_gets_and_deletes(store: SensoriumStore) -> None:
+    value = {"text": "green tea", "n": 1, "nested": {"list": [1, None, {"a": "b"}]}}
+    store.put(("people", "ada"), "drink", value)
+    item = store.get(("people", "ada"), "drink")
+    assert item and (item.value, item.key, item.namespace) == (value, "drink", ("people", "ada"))
+    store.put(("people", "ada"), "drink", {"text": "coffee"})
+    again = store.get(("people", "ada"), "drink")
+    assert again and again.value == {"text": "coffee"}
+    assert again.created_at == item.created_at and again.updated_at >= item.updated_at
+    store.delete(("people", "ada"), "drink")
+    store.delete(("people", "ada"), "drink")
+    assert store.get(("people", "ada"), "drink") is None
+
+
+def test_keeps_odd_names(store: SensoriumStore) -> None:
+    store.put(("a/b", "50% ü"), "key/with %2F", {"n": 1})
+    assert store.get(("a/b", "50% ü"), "key/with %2F")
+    assert store.list_namespaces() == [("a/b", "50% ü")]
+
+
+def test_searches_by_meaning_filter_and_page(store: SensoriumStore) -> None:
+    for n in range(12):
+        store.put(("docs", "even" if n % 2 == 0 else "odd"), f"doc-{n}", {"text": f"Page {n}", "n": n, "kind": "page"})
+    store.put(("docs", "odd"), "tea", {"text": "Green tea is brewed at seventy degrees", "n": 50, "kind": "recipe"})
+    assert {item.key for item in store.search(("docs",), limit=50)} == {f"doc-{n}" for n in range(12)} | {"tea"}
+    assert [item.value["n"] for item in store.search(("docs", "odd"), filter={"n": {"$gte": 5, "$lt": 10}})] in (
+        [9, 7, 5],
+        [5, 7, 9],
+    )
+    assert [item.key for item in store.search(("docs",), filter={"kind": "recipe"})] == ["tea"]
+    pages = [item.key for offset in (0, 5, 10) for item in store.search(("docs",), limit=5, offset=offset)]
+    assert len(pages) == len(set(pages)) == 13
+    best = store.search(("docs",), query="How hot is the water for tea?", limit=3)
+    assert best[0].key == "tea" and best[0].score
+    assert store.search(("docs", "even"), query="seventy degrees", filter={"kind": "recipe"}) == []
+    with pytest.raises(ValueError, match="no operator"):
+        store.search(("docs",), filter={"n": {"$near": 1}})
+
+
+def test_indexes_the_fields_that_it_is_told(store: SensoriumStore) -> None:
+    store.put(("index",), "some", {"text": "The invoice is due in May", "hidden": "walrus"}, index=["text"])
+    store.put(("index",), "none", {"text": "walrus"}, index=False)
+    assert [item.key for item in store.search(("index",), query="When is the invoice due?")][:1] == ["some"]
+    assert "some" not in [item.key for item in store.search(("index",), query="walrus")]
+
+
+def test_lists_namespaces(store: SensoriumStore) -> None:
+    for namespace in [("a",), ("a", "b"), ("a", "b", "c"), ("x", "b"), ("x", "b", "v1")]:
+        store.put(namespace, "k", {"n": 1})
+    assert store.list_namespaces(prefix=("a",)) == [("a",), ("a", "b"), ("a", "b", "c")]
+    assert store.list_namespaces(suffix=("b",)) == [("a", "b"), ("x", "b")]
+    assert store.list_namespaces(prefix=("*", "b"), max_depth=2) == [("a", "b"), ("x", "b")]
+    assert store.list_namespaces(limit=2, offset=1) == [("a", "b"), ("a", "b", "c")]
+
+
+def test_expires(store: SensoriumStore) -> None:
+    store.put(("short",), "k", {"n": 1}, ttl=0.01)
+    assert store.get(("short",), "k")
+    time.sleep(0.9)
+    assert store.get(("short",), "k") is None
+    assert store.search(("short",)) == []
+
+
+def test_batches_and_asyncio(server: Server) -> None:
+    async def run() -> None:
+        async with AsyncSensorium(server.url, server.api_key) as client:
+            store = SensoriumStore(async_client=client)
+            put, got = await store.abatch([PutOp(("batch",), "k", {"n": 1}), GetOp(("batch",), "k")])
+            assert put is None and got and got.value == {"n": 1}  # type: ignore[union-attr]
+            assert [item.key for item in await store.asearch(("batch",))] == ["k"]
+            assert ("batch",) in await store.alist_namespaces()
+
+    asyncio.run(run())
+
+
+def test_the_example(server: Server) -> None:
+    env = {**os.environ, "SENSORIUM_URL": server.url, "SENSORIUM_API_KEY": server.api_key}
+    ran = subprocess.run([sys.executable, EXAMPLE], env=env, capture_output=True, text=True, check=False)
+    assert (ran.stderr, ran.stdout) == ("", "['Ada drinks green tea in the morning']\n")
