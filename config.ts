@@ -134,7 +134,8 @@ export const SETTINGS = {
   TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0: no limit.", 0, 1e9),
   DEVICE_CLAIMS_PER_HOUR: integer(
     30,
-    "Claims and lookups of device codes per hour per address (IPv6: per /64), regardless of `RATE_LIMIT_PER_MINUTE`.",
+    "Claims and lookups of device codes per hour per address (IPv6: per /64), regardless of `RATE_LIMIT_PER_MINUTE`. As " +
+      "many registrations of OAuth clients are allowed.",
     1,
     1e9,
   ),
@@ -279,6 +280,11 @@ export const SETTINGS = {
     "Whether push endpoints can resolve to loopback, link-local and private addresses.",
   ),
 
+  OAUTH_ALLOW_PRIVATE: flag(
+    false,
+    "Whether metadata documents of OAuth clients can be on loopback, link-local and private addresses.",
+  ),
+
   CONNECTOR_ALLOW_PRIVATE: flag(
     false,
     "Whether connectors can reach brokers on loopback, link-local and private addresses.",
@@ -310,7 +316,7 @@ export type Config = Readonly<{
 
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|OAUTH_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

@@ -6,6 +6,8 @@ import { authOperations } from "./identity/auth/auth.contract.ts";
 import { devicesOperations } from "./identity/devices/devices.contract.ts";
 import { sessionsOperations } from "./identity/devices/sessions.contract.ts";
 import { keysOperations } from "./identity/keys/keys.contract.ts";
+import { consentOperations } from "./identity/oauth/consent.contract.ts";
+import { oauthOperations } from "./identity/oauth/oauth.contract.ts";
 import { onboardingOperations } from "./identity/onboarding/onboarding.contract.ts";
 import { projectsOperations } from "./identity/projects/projects.contract.ts";
 import { teamsOperations } from "./identity/teams/teams.contract.ts";
@@ -76,6 +78,8 @@ export const operations: readonly Operation[] = [
   memorySearchOperations,
   usageOperations,
   mergesOperations,
+  oauthOperations,
+  consentOperations,
   onboardingOperations,
   outputFilesOperations,
   outputsOperations,

@@ -8,6 +8,7 @@ import { authService } from "./identity/auth/auth.service.ts";
 import { devicesService } from "./identity/devices/devices.service.ts";
 import { sessionsService } from "./identity/devices/sessions.service.ts";
 import { keysService } from "./identity/keys/keys.service.ts";
+import { oauthService } from "./identity/oauth/oauth.service.ts";
 import { onboardingService } from "./identity/onboarding/onboarding.service.ts";
 import { projectsService } from "./identity/projects/projects.service.ts";
 import { teamsService } from "./identity/teams/teams.service.ts";
@@ -61,6 +62,7 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   live: liveService,
   memories: memoriesService,
   merges: mergesService,
+  oauth: oauthService,
   onboarding: onboardingService,
   outputs: outputsService,
   projects: projectsService,

@@ -18,6 +18,8 @@ interface Identity {
   scopes: readonly Scope[];
   /** The token's `jti`, or the id of the API key that is used instead. */
   token_id: string;
+  /** The only part of the service that the token is for; absent for all of it. */
+  only?: "mcp";
   /** When the token or key expires, in milliseconds since the epoch; NO_END for a key without expiry. */
   expires_at: number;
 }
@@ -76,6 +78,8 @@ export interface Meta {
   idempotency_seed?: string;
   /** The caller's address, for limits and the audit log. */
   ip?: string;
+  /** The service's origin as the caller uses it, if the operation needs it (`origin` of the contract). */
+  origin?: string;
   /** The value of the cookie that the operation reads (`cookie` of the contract). */
   cookie?: string;
   /** The browser of a sign-in, if an account has signed in from it before. */

@@ -75,6 +75,10 @@ interface AccessSpec {
   audit?: boolean;
   /** The action gets the value of this cookie of the request in `meta.cookie`. */
   cookie?: string;
+  /** The action gets the service's origin as the caller uses it in `meta.origin`. */
+  origin?: boolean;
+  /** An endpoint for clients of OAuth, which refuses in their form: a malformed request with this error. */
+  oauth?: "invalid_request" | "invalid_client_metadata";
 }
 
 /** How the gateway reads the body. */
@@ -82,8 +86,8 @@ interface BodySpec<Body extends TProperties> {
   body?: Body;
   /** The body is not an object with named fields: it is passed whole under the one name in `body`. */
   wholeBody?: boolean;
-  /** The format of the body; `json` when absent. */
-  consumes?: "json" | "cloudevents" | "raw";
+  /** The format of the body; `json` when absent. The fields of a `form` are texts; unknown ones are ignored. */
+  consumes?: "json" | "cloudevents" | "raw" | "form";
   /**
    * The fields of the request as an OAuth 2.0 form, which the gateway converts to the body and refuses with OAuth's
    * errors.

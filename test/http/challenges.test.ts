@@ -6,7 +6,9 @@ import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/t
 
 // Clients decide by WWW-Authenticate (RFC 6750) whether to renew a token, to request more scopes or to stop.
 
-const REALM = 'Bearer realm="sensorium"';
+const BARE = 'Bearer realm="sensorium"';
+/** With the address at which a client reads how to get a token (RFC 9728). */
+const REALM = () => `${BARE}, resource_metadata="${server.root}/.well-known/oauth-protected-resource"`;
 
 let server: TestServer;
 let world: World;
@@ -28,19 +30,21 @@ describe("the challenge of a refusal", () => {
     ["another scheme", { authorization: "Basic YTpi" }],
     ["a session that has ended", { cookie: "sensorium_session=a.b.c" }],
   ])("names no error with %s", async (_, headers) => {
-    expect(await challengeTo("/auth/me", headers)).toEqual([401, REALM]);
+    expect(await challengeTo("/auth/me", headers)).toEqual([401, REALM()]);
   });
 
   test.each(["Bearer a.b.c", "bearer a.b.c", "Bearer nonsense"])("of %s is invalid_token", async (header) => {
     const [status, challenge] = await challengeTo("/auth/me", { authorization: header });
     expect([status, challenge]).toEqual([
       401,
-      expect.stringMatching(/^Bearer realm="sensorium", error="invalid_token", error_description="[^"]+"$/),
+      expect.stringMatching(
+        /^Bearer realm="sensorium", resource_metadata="[^"]+", error="invalid_token", error_description="[^"]+"$/,
+      ),
     ]);
   });
 
   test("of the operator's routes is the same", async () => {
-    expect(await challengeTo("/tenants")).toEqual([401, REALM]);
+    expect(await challengeTo("/tenants")).toEqual([401, BARE]);
     const [, challenge] = await challengeTo("/tenants", { authorization: "Bearer wrong" });
     expect(challenge).toContain('error="invalid_token"');
   });
@@ -49,14 +53,14 @@ describe("the challenge of a refusal", () => {
     const { status, headers, body } = await api(server, await world.tokenWith(["send"])).get("/memories");
     expect([status, headers.get("www-authenticate")]).toEqual([
       403,
-      `${REALM}, error="insufficient_scope", error_description="${body.error.message}", scope="memory:read"`,
+      `${REALM()}, error="insufficient_scope", error_description="${body.error.message}", scope="memory:read"`,
     ]);
   });
 
   test("of a wrong password is about no token", async () => {
     const login = { email: "nobody@acme.example", password: "wrong" };
     const { status, headers } = await api(server, world.adminToken).post("/auth/login", login);
-    expect([status, headers.get("www-authenticate")]).toEqual([401, REALM]);
+    expect([status, headers.get("www-authenticate")]).toEqual([401, BARE]);
   });
 
   test("has no place where the caller may not for another reason", async () => {
@@ -73,7 +77,7 @@ describe("an agent's route with a person's valid token", () => {
     async (path) => {
       const { status, body, headers } = await world.admin.get(path);
       expect({ status, body }).toMatchObject(refusal(401, "authentication_failed", { reason }));
-      expect(headers.get("www-authenticate")).toBe(REALM);
+      expect(headers.get("www-authenticate")).toBe(REALM());
       expect(body.error.message).toContain("valid");
       expect(ok(await world.admin.get("/auth/me"))).toMatchObject({ kind: "user" });
     },

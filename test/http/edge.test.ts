@@ -81,7 +81,9 @@ describe("a refusal", () => {
 
   test("says how to authenticate", async () => {
     const { headers, body } = await send({ path: "/things", token: null });
-    expect(headers.get("www-authenticate")).toBe('Bearer realm="sensorium"');
+    expect(headers.get("www-authenticate")).toBe(
+      `Bearer realm="sensorium", resource_metadata="${gateway.root}/.well-known/oauth-protected-resource"`,
+    );
     expect(body.error.details).toEqual({});
   });
 

@@ -306,7 +306,11 @@ describe("resources", () => {
 describe("the endpoint", () => {
   test("asks for a token, one message and POST", async () => {
     const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
-    expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer realm="sensorium"']);
+    const metadata = `${server.root}/.well-known/oauth-protected-resource/mcp`;
+    expect([status, headers.get("www-authenticate")]).toEqual([
+      401,
+      `Bearer realm="sensorium", resource_metadata="${metadata}"`,
+    ]);
     expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
     expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
     expect(await raw("{", { "content-type": "application/json" })).toMatchObject(

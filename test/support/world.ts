@@ -41,6 +41,7 @@ export const CLUSTER = {
       "first-start",
       "loaded",
       "memories-crash",
+      "oauth-times",
       "search-another-model",
       "search-recovery",
       "start",
@@ -56,6 +57,7 @@ export const CLUSTER = {
       "mcp-bridge",
       "mcp-conformance",
       "mcp-guide",
+      "oauth-mcp",
       "unknown-keys",
     ],
     "a client: the same operations are tried by others": [

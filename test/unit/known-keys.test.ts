@@ -105,6 +105,7 @@ test("only metadata, payloads and events are free-form", () => {
     "memories.create.metadata",
     "memories.put_by_key.metadata",
     "memories.update.metadata",
+    "oauth.register.metadata",
     "outputs.save.metadata",
     "relationships.create.metadata",
   ]);

@@ -20,6 +20,7 @@ const READS = [
   "/v1/ingest/webhooks:test",
   "/v1/ingest/webhooks/{webhook_id}:test",
   "/v1/memories/search",
+  "/v1/oauth/request",
   "/v1/outputs/search",
 ];
 const METHODS = ["get", "post", "put", "patch", "delete", "options"];

@@ -9,8 +9,8 @@ const NOTE = "// Written by `npm run openapi` from the contracts: change those.\
 export function generated(contracts: readonly Contract[]): Record<string, string> {
   const services = new Map<string, Map<string, Contract>>();
   for (const op of contracts) {
-    // A separate protocol with its own clients.
-    if (op.action === "gateway.mcp") continue;
+    // Separate protocols with their own clients.
+    if (op.action === "gateway.mcp" || op.oauth) continue;
     const [service, name] = nameOf(op);
     if (!services.has(service)) services.set(service, new Map());
     const calls = services.get(service) as Map<string, Contract>;

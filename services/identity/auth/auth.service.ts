@@ -3,7 +3,7 @@ import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./auth.contract.ts";
-import { Auth, requireToken } from "./auth.ts";
+import { Auth, type ClientToken, requireToken } from "./auth.ts";
 import { BrowserSessions } from "./browser-sessions.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
@@ -58,6 +58,7 @@ export const authService: ServiceFactory = (runtime) => {
         return { keys: [auth.tokens.jwk] };
       }),
 
+      issue: internal<ClientToken>((ctx) => auth.issue(ctx)),
       verify: idempotent<{ token: string }>((ctx) => auth.verify(ctx)),
       verify_key: idempotent<{ hash: string }>((ctx) => auth.verifyKey(ctx)),
       states: idempotent<{ callers: Caller[] }>((ctx) => auth.current(ctx, ctx.params.callers)),

@@ -1,9 +1,10 @@
 import type { ServiceBroker } from "moleculer";
 import { hashApiKey } from "../../../lib/access/api-key.ts";
-import type { AgentCaller, Call, Caller } from "../../../lib/access/caller.ts";
+import type { AgentCaller, Call, Caller, Scope } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
+import type { AgentState } from "../agents/agents.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type * as contract from "./auth.contract.ts";
 import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
@@ -12,6 +13,15 @@ import { callerOfKey, currentCallers } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
 import { lastExpiry, openTokens, type Tokens } from "./tokens.ts";
+
+/** The content of a token for a client of OAuth. */
+export interface ClientToken {
+  tenant_id: string;
+  agent_id: string;
+  key_id: string;
+  scopes: readonly Scope[];
+  resource: string;
+}
 
 /** Exchanges credentials for tokens, verifies both, and ends tokens. */
 export class Auth {
@@ -31,7 +41,7 @@ export class Auth {
   /** Reads or creates the installation's keys. */
   async open(): Promise<void> {
     const { store, secrets, config } = this.#runtime;
-    this.#tokens = await openTokens(store, secrets, config.PUBLIC_URL ?? "sensorium");
+    this.#tokens = await openTokens(store, secrets, config.PUBLIC_URL);
   }
 
   get tokens(): Tokens {
@@ -56,10 +66,21 @@ export class Auth {
     const token = this.tokens.issue(subject, now);
     return {
       ...token,
-      expires_in: Math.max(0, Math.floor((Date.parse(token.expires_at) - now) / 1000)),
+      expires_in: secondsUntil(token.expires_at, now),
       scope: scopes.join(" "),
       agent: { id: agent_id, name: agent.name, team, tenant_id },
     };
+  }
+
+  /** Issues a token for a client that a person has connected to an agent. @throws Fault authentication_failed */
+  async issue(ctx: Call<ClientToken>) {
+    const { agent_id } = ctx.params;
+    const [agent] = await ctx.call<AgentState[], object>("agents.of_tokens", { agent_ids: [agent_id] });
+    if (agent?.status !== "active") throw new Fault("authentication_failed", "The agent is not active.");
+    const { token_version } = agent;
+    const now = this.now();
+    const token = this.tokens.issue({ ...ctx.params, token_version, key_expires_at: null }, now);
+    return { ...token, expires_in: secondsUntil(token.expires_at, now) };
   }
 
   async login(ctx: CallOf<typeof contract.login>) {
@@ -132,6 +153,10 @@ export class Auth {
     const token = this.tokens.issue({ tenant_id, user_id: id, role, token_version }, this.now());
     return { ...token, user: { id, display_name, role, tenant_id } };
   }
+}
+
+function secondsUntil(time: string, now: number): number {
+  return Math.max(0, Math.floor((Date.parse(time) - now) / 1000));
 }
 
 /** @throws Fault forbidden with an API key in place of a token: it is ended by revoking it, not by signing out */

@@ -8,6 +8,7 @@ import {
 import jwt from "jsonwebtoken";
 import { type Caller, SCOPES, type Scope, type UserCaller } from "../../../lib/access/caller.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { plainOrigin } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { SigningKeyModel } from "./auth.model.ts";
@@ -29,6 +30,8 @@ export type Subject =
       token_version: number;
       scopes: readonly Scope[];
       key_expires_at: number | null;
+      /** The resource that the token is for (RFC 8707); absent for the whole service. */
+      resource?: string;
     }
   | {
       tenant_id: string;
@@ -48,18 +51,26 @@ export interface Token {
   expires_at: string;
 }
 
+/** Resources of a service without `PUBLIC_URL`, which clients reach by several names of this machine. */
+const LOCAL_RESOURCE = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/(v1\/)?mcp)?$/;
+const IS_MCP = /\/mcp$/;
+
 /** Issues and verifies the installation's access tokens. */
 export class Tokens {
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
   readonly #issuer: string;
+  readonly #audience: [string, ...(string | RegExp)[]];
   /** The public key in JWKS format (RFC 7517). */
   readonly jwk: Record<string, unknown> & { kid: string };
 
-  constructor(privateKey: KeyObject, issuer: string) {
+  constructor(privateKey: KeyObject, publicUrl: string | null) {
     this.#privateKey = privateKey;
     this.#publicKey = createPublicKey(privateKey);
-    this.#issuer = issuer;
+    this.#issuer = publicUrl ?? "sensorium";
+    const origin = publicUrl && plainOrigin(publicUrl);
+    const resources = origin ? [origin, `${origin}/mcp`, `${origin}/v1/mcp`] : [LOCAL_RESOURCE];
+    this.#audience = [AUDIENCE, ...resources];
     const { kty, crv, x, y } = this.#publicKey.export({ format: "jwk" });
     // RFC 7638: the members in this order.
     const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
@@ -71,7 +82,8 @@ export class Tokens {
     const keyEnd = "agent_id" in subject ? subject.key_expires_at : null;
     // Rounded up: a key in its last second still issues a valid token, which ends with the key.
     const exp = Math.min(iat + TOKEN_SECONDS, Math.ceil((keyEnd ?? Number.POSITIVE_INFINITY) / 1000));
-    const claims = { ...claimsOf(subject, iat), aud: AUDIENCE, iat, exp, jti: newId("jti") };
+    const aud = ("agent_id" in subject && subject.resource) || AUDIENCE;
+    const claims = { ...claimsOf(subject, iat), aud, iat, exp, jti: newId("jti") };
     const expires_at = new Date(exp * 1000).toISOString();
     return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
   }
@@ -82,7 +94,7 @@ export class Tokens {
       const claims = jwt.verify(token, this.#publicKey, {
         algorithms: [ALGORITHM],
         issuer: this.#issuer,
-        audience: AUDIENCE,
+        audience: this.#audience,
         clockTimestamp: Math.floor(now / 1000),
       });
       return callerOf(claims as jwt.JwtPayload);
@@ -104,7 +116,11 @@ export class Tokens {
 }
 
 /** Of two nodes that start at once on an empty store one creates the pair, and both use it. */
-export async function openTokens(store: Store, secrets: SecretBox, issuer: string): Promise<Tokens> {
+export async function openTokens(
+  store: Store,
+  secrets: SecretBox,
+  publicUrl: string | null,
+): Promise<Tokens> {
   const keys = store.collection(SigningKeyModel);
   const place = "signing_keys/es256";
   const { _id, tenant_id } = INSTALLATION;
@@ -115,7 +131,7 @@ export async function openTokens(store: Store, secrets: SecretBox, issuer: strin
     const sealed_private_key = secrets.seal(pem, place);
     row = await keys.insertOnce({ _id, tenant_id, sealed_private_key, created_at: new Date(store.now()) });
   }
-  return new Tokens(createPrivateKey(secrets.open(row.sealed_private_key, place)), issuer);
+  return new Tokens(createPrivateKey(secrets.open(row.sealed_private_key, place)), publicUrl);
 }
 
 /** Returns when the last token that can derive from a caller's sign-in expires, in milliseconds since the epoch. */
@@ -145,7 +161,8 @@ function callerOf(claims: jwt.JwtPayload): Caller {
   // Absent in tokens from older versions.
   const { token_version = 0 } = claims;
   const expires_at = (claims.exp as number) * 1000;
-  const identity = { tenant_id, scopes, token_id: jti as string, expires_at };
+  const only = IS_MCP.test(String(claims.aud)) && { only: "mcp" as const };
+  const identity = { tenant_id, scopes, token_id: jti as string, expires_at, ...only };
   if (agent_id) return { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version };
   const session = { session_id: sid ?? jti, auth_time: auth_time ?? iat };
   return { kind: "user", ...identity, user_id, role, token_version, ...session };

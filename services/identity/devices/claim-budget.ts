@@ -25,7 +25,12 @@ export class ClaimBudget {
     const standing = (await this.#count(address, now)) ?? (await this.#begin(address, now));
     if (standing.attempts <= this.#most) return;
     const waitMs = standing.ends_at.getTime() - now;
-    throw rateLimited("Too many codes were tried. Retry", this.#most, WINDOW_SECONDS, waitMs);
+    throw rateLimited(
+      "Too many codes were tried, or clients registered, from this address. Retry",
+      this.#most,
+      WINDOW_SECONDS,
+      waitMs,
+    );
   }
 
   async removeOld(before: Date): Promise<void> {

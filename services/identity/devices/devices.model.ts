@@ -1,7 +1,16 @@
 import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
 import type { Scope } from "../../../lib/access/caller.ts";
-import { date, type Model, mixed, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  date,
+  type Model,
+  mixed,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
 /** `completed`: its key was fetched. Expiry follows from `expires_at`. */
@@ -43,6 +52,8 @@ const sessions = tenantSchema({
   key_id: nullable(string()),
   client_name: string(),
   client_version: string(),
+  /** The client of OAuth that a person has approved; absent for a device with a key. */
+  oauth_client_id: optional(string()),
   connected_at: date(),
   last_seen_at: date(),
   /** Null before the first heartbeat. */

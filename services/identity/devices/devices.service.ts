@@ -1,5 +1,5 @@
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import { action, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./devices.contract.ts";
 import { Devices } from "./devices.ts";
 
@@ -25,6 +25,9 @@ export const devicesService: ServiceFactory = (runtime) => {
       confirm: action(contract.confirmClaim, (ctx) => devices.confirm(ctx)),
       complete: action(contract.completeClaim, (ctx) => devices.complete(ctx)),
       look_up: action(contract.lookUpCode, (ctx) => devices.lookUp(ctx)),
+
+      /** Counts a try of the caller's address. @throws Fault rate_limited when none is left */
+      take_try: internal<{ purpose: "code" | "client" }>((ctx) => devices.takeTry(ctx, ctx.params.purpose)),
     },
   };
 };

@@ -57,7 +57,7 @@ export class Devices {
 
   async claim(ctx: CallOf<typeof contract.claimCode>) {
     const { user_code, client_info } = ctx.params;
-    await this.#takeTry(ctx);
+    await this.takeTry(ctx);
     const claim_id = newId("clm");
     const claimed = await this.#codes.claim(user_code, claim_id, client_info, this.#now());
     tellLive(ctx.broker, requireFound(claimed, "device_code", user_code).tenant_id, "device");
@@ -115,7 +115,7 @@ export class Devices {
   }
 
   async lookUp(ctx: CallOf<typeof contract.lookUpCode>) {
-    await this.#takeTry(ctx);
+    await this.takeTry(ctx);
     const code = await this.#codes.byCode(ctx.params.code, this.#now());
     if (!code || !(await mayLookUp(ctx, code))) throw notFound("device_code", ctx.params.code);
     const { agent_id, scopes } = code;
@@ -129,12 +129,15 @@ export class Devices {
     return false;
   }
 
-  #now(): number {
-    return this.#runtime.store.now();
+  /** Counts a try of a code, or of a client to register, per address. @throws Fault rate_limited when none is left */
+  takeTry({ meta }: Call, purpose: "code" | "client" = "code"): Promise<void> {
+    const network = networkOf(meta.ip ?? "");
+    const address = purpose === "code" ? network : `${purpose} ${network}`;
+    return this.#budget.take(this.#codes.digest("address", address), this.#now());
   }
 
-  #takeTry({ meta }: Call): Promise<void> {
-    return this.#budget.take(this.#codes.digest("address", networkOf(meta.ip ?? "")), this.#now());
+  #now(): number {
+    return this.#runtime.store.now();
   }
 
   /**

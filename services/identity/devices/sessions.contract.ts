@@ -10,6 +10,9 @@ const Session = Type.Object(
     state: oneOf(["active", "idle"], { description: "`active`: seen within 24 hours." }),
     client_name: Type.String(),
     client_version: Type.String(),
+    oauth_client_id: Type.Optional(
+      Type.String({ description: "The client of OAuth that a person has approved; absent for a device." }),
+    ),
     connected_at: Timestamp,
     last_activity_at: Timestamp,
   },
@@ -19,7 +22,7 @@ const Session = Type.Object(
 export const listSessions = operation({
   action: "sessions.list",
   route: "GET /agents/{agent_id}/sessions",
-  summary: "List an agent's connected devices, most recent first",
+  summary: "List an agent's connected devices and clients, most recent first",
   description:
     "For the agent itself, its owner, or callers with the scope `admin`. Devices with a revoked key are listed " +
     "until `SESSION_RETENTION_DAYS` after they were last seen.",
@@ -37,8 +40,8 @@ export const listSessions = operation({
 export const deleteSession = operation({
   action: "sessions.delete",
   route: "DELETE /agents/{agent_id}/sessions/{session_id}",
-  summary: "Disconnect a device",
-  description: "Revokes the device's key. Its tokens are refused within 5 seconds.",
+  summary: "Disconnect a device or client",
+  description: "Revokes its key. Its tokens are refused within 5 seconds.",
   access: { by: "any", scope: "admin" },
   path: { ...path, session_id: Id("ses") },
   results: { 204: null },

@@ -3,7 +3,7 @@ import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
 import { forgetGone, removeUnfetched } from "./gone-sessions.ts";
@@ -13,6 +13,9 @@ const IDLE_AFTER_MS = 24 * 60 * 60_000;
 const HEARTBEAT_MS = 60_000;
 const SWEEP_MS = 5 * 60_000;
 const FORGET_MS = 60 * 60_000;
+
+type Place = { tenant_id: string; session_id: string };
+type Connected = Place & { agent_id: string; key_id: string; client_name: string; client_id: string };
 
 /** Manages devices that are connected to agents (spec: Session). */
 export const sessionsService: ServiceFactory = ({ store, config }) => {
@@ -50,6 +53,26 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
         if (session?.key_id)
           await ctx.call("keys.revoke", { agent_id, key_id: session.key_id }).catch(revokedBefore);
         await sessions.delete(tenant_id, { _id: session_id });
+      }),
+
+      /** Adds a client that a person has approved. */
+      open: idempotent<Connected>(async ({ params }) => {
+        const { session_id: _id, client_id: oauth_client_id, ...connected } = params;
+        const now = at(0);
+        const times = { connected_at: now, last_seen_at: now, last_heartbeat_at: null, fetch_by: null };
+        await sessions.insertOnce({ ...connected, _id, oauth_client_id, client_version: "", ...times });
+      }),
+
+      /** Records that a client got another token. */
+      seen: idempotent<Place>(async ({ params: { tenant_id, session_id } }) => {
+        await sessions.update(tenant_id, { _id: session_id }, { $set: { last_seen_at: at(0) } });
+      }),
+
+      /** Removes a client whose connection has ended; returns its key. */
+      close: idempotent<Place>(async ({ params: { tenant_id, session_id } }) => {
+        const session = await sessions.findOne(tenant_id, { _id: session_id });
+        await sessions.delete(tenant_id, { _id: session_id });
+        return session?.key_id ?? null;
       }),
 
       heartbeat: action(heartbeat, async ({ params: { session_id: _id }, meta: { caller } }) => {
@@ -94,12 +117,14 @@ function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
   return rateLimited("A device can send one heartbeat per minute. Retry", 1, HEARTBEAT_MS / 1000, waitMs);
 }
 
-function present({ _id, client_name, client_version, connected_at, last_seen_at }: SessionDoc, now: number) {
+function present({ _id, client_name, client_version, ...doc }: SessionDoc, now: number) {
+  const { oauth_client_id, connected_at, last_seen_at } = doc;
   return {
     session_id: _id,
     state: now - last_seen_at.getTime() < IDLE_AFTER_MS ? "active" : "idle",
     client_name,
     client_version,
+    ...(oauth_client_id !== undefined && { oauth_client_id }),
     connected_at: connected_at.toISOString(),
     last_activity_at: last_seen_at.toISOString(),
   };

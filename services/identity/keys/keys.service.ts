@@ -30,6 +30,9 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         },
       ),
 
+      /** Revokes the key of a connection that has ended. */
+      end: idempotent<{ tenant_id: string; key_id: string }>((ctx) => keys.end(ctx)),
+
       /** Whether any key of the tenant was used. */
       any_used: idempotent<{ tenant_id: string }>(({ params }) =>
         rows.exists(params.tenant_id, { last_used_at: { $ne: null } }),

@@ -1,4 +1,5 @@
 import { apiKeyPrefix, hashApiKey, newApiKey } from "../../../lib/access/api-key.ts";
+import type { Call } from "../../../lib/access/caller.ts";
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -51,6 +52,14 @@ export class Keys {
     // Also without a change: an earlier try may have been interrupted between the two writes.
     await announceAuthChange(ctx, this.#runtime.store, { tenant_id, key_id });
     requireFound(revoked, "key", key_id);
+  }
+
+  /** Revokes the key of a connection that has ended. May be repeated. */
+  async end(ctx: Call<Pick<KeyDoc, "tenant_id"> & { key_id: string }>) {
+    const { tenant_id, key_id } = ctx.params;
+    const $set = { revoked_at: new Date(this.#runtime.store.now()) };
+    await this.#rows.update(tenant_id, { _id: key_id, revoked_at: null }, { $set });
+    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, key_id });
   }
 
   async lastUsed(tenant_id: string, agent_ids: string[]): Promise<Record<string, number>> {

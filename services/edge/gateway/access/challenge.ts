@@ -8,12 +8,27 @@ const IS_BEARER = /^Bearer\s/i;
  */
 export const AGENT_IDENTITY_REQUIRED = "agent_identity_required";
 
+/** The credential that an operation reads. */
+export interface Asked {
+  /** The header of the request. */
+  authorization: string | undefined;
+  /** The address that says where to get a token (RFC 9728); undefined for tokens that no client gets by itself. */
+  metadata: string | undefined;
+}
+
 /**
  * Returns the WWW-Authenticate header of a refusal (RFC 6750, section 3), or undefined if none is needed.
  *
- * @param authorization the header of the request, if the operation reads it
+ * @param asked the credential of the request, if the operation reads it
  */
-export function challengeOf(fault: Fault, authorization: string | undefined): string | undefined {
+export function challengeOf(fault: Fault, asked: Asked | undefined): string | undefined {
+  const challenge = schemeOf(fault, asked?.authorization);
+  if (challenge === undefined || !asked?.metadata) return challenge;
+  const [, ...rest] = challenge.split(", ");
+  return [BEARER, `resource_metadata="${asked.metadata}"`, ...rest].join(", ");
+}
+
+function schemeOf(fault: Fault, authorization: string | undefined): string | undefined {
   const { reason, required_scope } = (fault.data ?? {}) as Record<string, unknown>;
   if (fault.type === "insufficient_scope") {
     const scope = typeof required_scope === "string" ? `, scope="${required_scope}"` : "";

@@ -3,7 +3,7 @@ import { API_KEY_PATTERN } from "../../../../lib/access/api-key.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { FAULTS, Fault, type FaultCode, mismatch } from "../../../../lib/contract/faults.ts";
 import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
-import { maxBodyOf, mediaType, readRaw } from "../body/body.ts";
+import { maxBodyOf, mediaType, readRaw, unsupported } from "../body/body.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { descriptionOf } from "./challenge.ts";
 
@@ -19,7 +19,12 @@ const BY_STATUS: Record<number, string> = {
   503: "temporarily_unavailable",
 };
 
-/** Whether a request is a token request of OAuth 2.0, which gets an OAuth answer. */
+/** Whether a request is refused in OAuth's form. */
+export function isOAuthRequest(op: Operation | undefined, req: IncomingMessage): boolean {
+  return op?.oauth !== undefined || isTokenRequest(op, req);
+}
+
+/** Whether a request to an operation that also takes JSON is a token request of OAuth 2.0. */
 export function isTokenRequest(op: Operation | undefined, req: IncomingMessage): boolean {
   return op?.form !== undefined && mediaType(req) === FORM;
 }
@@ -31,9 +36,7 @@ export function isTokenRequest(op: Operation | undefined, req: IncomingMessage):
  * @throws Fault validation_failed, authentication_failed, payload_too_large
  */
 export async function readTokenRequest({ op, req }: Exchange): Promise<{ api_key: string }> {
-  const fields = new URLSearchParams((await readRaw(req, maxBodyOf(op))).toString());
-  const twice = [...fields.keys()].find((name) => fields.getAll(name).length > 1);
-  if (twice) throw misfit(twice, null, "one value, not several");
+  const fields = await fieldsOf(op, req);
   const grant = fields.get("grant_type");
   if (grant !== GRANT) throw misfit("grant_type", grant, GRANT);
   const { authorization } = req.headers;
@@ -50,27 +53,53 @@ export async function readTokenRequest({ op, req }: Exchange): Promise<{ api_key
   throw new Fault("authentication_failed", message);
 }
 
-/** Answers a refused token request (RFC 6749, section 5.2). */
-export function tokenRefusal(err: unknown, request_id: string): Answer {
+/**
+ * Reads a request of OAuth: the fields of its contract. A client's name and secret may also come by HTTP Basic.
+ *
+ * @throws Fault validation_failed, unsupported_media_type, payload_too_large
+ */
+export async function readForm({ op, req }: Exchange): Promise<Record<string, string>> {
+  if (mediaType(req) !== FORM) throw unsupported(mediaType(req), [FORM]);
+  const fields = await fieldsOf(op, req);
+  const { authorization } = req.headers;
+  const secret = authorization && passwordIn(authorization);
+  if (secret && !fields.has("client_secret")) fields.set("client_secret", secret);
+  const known = Object.keys(op.body ?? {});
+  return Object.fromEntries([...fields].filter(([name, value]) => known.includes(name) && value !== ""));
+}
+
+async function fieldsOf(op: Operation, req: IncomingMessage): Promise<URLSearchParams> {
+  const fields = new URLSearchParams((await readRaw(req, maxBodyOf(op))).toString());
+  const twice = [...fields.keys()].find((name) => fields.getAll(name).length > 1);
+  if (twice) throw misfit(twice, null, "one value, not several");
+  return fields;
+}
+
+/** Answers a refused request of OAuth (RFC 6749, section 5.2). */
+export function oauthRefusal(op: Operation, err: unknown, request_id: string): Answer {
   const fault = toFault(err);
-  const { status } = FAULTS[fault.type as FaultCode];
+  const named = (fault.data as { oauth?: string } | undefined)?.oauth;
+  // A device that polls too early has not failed, but OAuth has no other status for it.
+  const status = fault.type === "conflict" ? 400 : FAULTS[fault.type as FaultCode].status;
   const { headers = {} } = errorAnswer(fault, request_id);
   if (status === 401) headers["WWW-Authenticate"] = 'Basic realm="sensorium"';
-  const body = { error: BY_STATUS[status] ?? malformed(fault), error_description: descriptionOf(fault) };
+  const error = named ?? BY_STATUS[status] ?? malformed(op, fault);
+  const body = { error, error_description: descriptionOf(fault) };
   return { status, type: JSON_TYPE, body: JSON.stringify(body), headers };
 }
 
-function malformed({ data }: Fault): string {
+function malformed({ oauth = "invalid_request" }: Operation, { data }: Fault): string {
   const { field, value } = (data ?? {}) as Record<string, unknown>;
-  return field === "grant_type" && value !== null ? "unsupported_grant_type" : "invalid_request";
+  return field === "grant_type" && value !== null ? "unsupported_grant_type" : oauth;
 }
 
 function misfit(field: string, value: string | null, expected: string): Fault {
   return mismatch(field, value?.slice(0, 200) ?? null, expected, GRANT);
 }
 
-/** Returns the client's password; its parts are encoded like those of a form. */
+/** Returns the client's password, which is encoded like a form's field (RFC 6749, section 2.3.1). */
 function passwordIn(authorization: string): string | undefined {
   const encoded = BASIC.exec(authorization)?.[1];
-  return encoded && Buffer.from(encoded, "base64").toString().split(":").slice(1).join(":");
+  const password = encoded && Buffer.from(encoded, "base64").toString().split(":").slice(1).join(":");
+  return password && (new URLSearchParams(`password=${password}`).get("password") ?? undefined);
 }

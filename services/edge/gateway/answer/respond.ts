@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import { FAULTS, Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
 import { isStoreLost } from "../../../../storage/store-lost.ts";
-import { challengeOf } from "../access/challenge.ts";
+import { type Asked, challengeOf } from "../access/challenge.ts";
 import type { Allowance, Answer } from "../exchange.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -58,9 +58,9 @@ function sizeOf(body: string | Buffer | null): number {
 /**
  * Builds the error envelope (spec: Errors). Errors outside the catalogue become internal errors without details.
  *
- * @param authorization the header of the request, if the operation reads it
+ * @param asked the credential of the request, if the operation reads it
  */
-export function errorAnswer(err: unknown, request_id: string, authorization?: string): Answer {
+export function errorAnswer(err: unknown, request_id: string, asked?: Asked): Answer {
   const fault = toFault(err);
   const { status } = FAULTS[fault.type as keyof typeof FAULTS];
   const details = (fault.data ?? {}) as Record<string, unknown>;
@@ -69,7 +69,7 @@ export function errorAnswer(err: unknown, request_id: string, authorization?: st
     headers["Retry-After"] = String(details.retry_after_seconds);
   }
   if (Array.isArray(details.allow)) headers.Allow = details.allow.join(", ");
-  const challenge = challengeOf(fault, authorization);
+  const challenge = challengeOf(fault, asked);
   if (challenge) headers["WWW-Authenticate"] = challenge;
   const error = { code: fault.type, message: fault.message, request_id, details };
   return { status, type: JSON_TYPE, body: JSON.stringify({ error }, wholeCharacters), headers };

@@ -4,7 +4,7 @@ import { compileQueryCheck } from "../../../../lib/contract/validator.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";
 import { headerText } from "../access/client.ts";
-import { isTokenRequest, readTokenRequest } from "../access/oauth.ts";
+import { isTokenRequest, readForm, readTokenRequest } from "../access/oauth.ts";
 import type { BodyReader, Exchange, GatewayRequest } from "../exchange.ts";
 import { maxBodyOf, readRaw } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
@@ -50,6 +50,7 @@ function readBody(
   if (op.inPieces) return readChunkedField(exchange, op.inPieces);
   if (isTokenRequest(op, exchange.req)) return readTokenRequest(exchange);
   if (consumes === "json") return readJson(exchange);
+  if (consumes === "form") return readForm(exchange);
   if (consumes === "raw") return readDelivery(exchange);
   return (readers[consumes] as BodyReader)(exchange);
 }

@@ -25,7 +25,13 @@ export function authenticate(edge: Edge, exchange: Exchange): void | Promise<voi
 }
 
 function admit(exchange: Exchange, caller: Caller): void {
+  if (caller.only === "mcp" && exchange.op.action !== "gateway.mcp") throw onlyForMcp();
   exchange.caller = exchange.ctx.meta.caller = caller;
+}
+
+function onlyForMcp(): Fault {
+  const message = "This token is for MCP alone: ask for one whose resource is the whole service.";
+  return new Fault("authentication_failed", message);
 }
 
 /** Whether a request to a public operation with optional authentication has a token. */

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { Caller, Meta } from "../../../../lib/access/caller.ts";
 import { cookieName, cookieValue } from "../../../../lib/access/session-cookie.ts";
 import { isRefusedInBand, requireAccess } from "../access/access.ts";
+import { originFor } from "../access/origin.ts";
 import { idempotencyKey, once } from "../answer/idempotency.ts";
 import { errorAnswer, JSON_TYPE } from "../answer/respond.ts";
 import { discardBody, maxBodyOf } from "../body/body.ts";
@@ -59,6 +60,7 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
   const space = requireQuota(exchange, runtime.usage);
   if (space) await space;
   passCookie(edge, exchange);
+  if (op.origin) ctx.meta.origin = originFor(exchange.req, runtime.config.PUBLIC_URL);
   const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
   if (exchange.chunks) return afterCall(exchange, await callInChunks(exchange, exchange.chunks));
   const call = () => ctx.call(op.action, params);

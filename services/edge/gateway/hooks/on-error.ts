@@ -1,4 +1,6 @@
-import { isTokenRequest, tokenRefusal } from "../access/oauth.ts";
+import type { Asked } from "../access/challenge.ts";
+import { isOAuthRequest, oauthRefusal } from "../access/oauth.ts";
+import { resourceMetadataOf } from "../access/origin.ts";
 import { BlobBroken } from "../answer/from-blob.ts";
 import { errorAnswer } from "../answer/respond.ts";
 import { discardBody, maxBodyOf } from "../body/body.ts";
@@ -15,7 +17,13 @@ export function onError(edge: Edge, exchange: EarlyExchange, err: unknown): void
   // A started stream can only be cut off.
   if (res.headersSent) res.destroy();
   discardBody(req, res, op && maxBodyOf(op));
-  if (isTokenRequest(op, req)) return void edge.send(exchange, tokenRefusal(fault, request_id));
-  const authorization = op?.access.by === "public" ? undefined : req.headers.authorization;
-  edge.send(exchange, errorAnswer(fault, request_id, authorization));
+  if (op && isOAuthRequest(op, req)) return void edge.send(exchange, oauthRefusal(op, fault, request_id));
+  edge.send(exchange, errorAnswer(fault, request_id, askedOf(edge, exchange)));
+}
+
+/** Returns the credential that the operation reads; undefined if it reads none. */
+function askedOf({ runtime }: Edge, { op, req }: EarlyExchange): Asked | undefined {
+  if (!op || op.access.by === "public") return undefined;
+  const { authorization } = req.headers;
+  return { authorization, metadata: resourceMetadataOf(op, req, runtime.config.PUBLIC_URL) };
 }

@@ -48,7 +48,9 @@ export const OAUTH_ERROR_SCHEMA = {
     error: {
       type: "string",
       enum: [
-        ...["invalid_request", "invalid_client", "unsupported_grant_type"],
+        ...["invalid_request", "invalid_client", "invalid_grant", "unsupported_grant_type"],
+        ...["invalid_scope", "invalid_target", "invalid_redirect_uri", "invalid_client_metadata"],
+        ...["authorization_pending", "slow_down", "access_denied", "expired_token"],
         ...["temporarily_unavailable", "server_error"],
       ],
     },
@@ -109,7 +111,7 @@ export class ErrorResponses {
   of(op: Operation): Json {
     const codes = codesOf(op);
     const statuses = [...new Set(codes.map((code) => FAULTS[code].status))];
-    const kind: Kind = op.form ? "oauth" : isOpen(op) ? "open" : "known";
+    const kind: Kind = op.form || op.oauth ? "oauth" : isOpen(op) ? "open" : "known";
     return Object.fromEntries(
       statuses.map((status) => {
         const these = codes.filter((code) => FAULTS[code].status === status);

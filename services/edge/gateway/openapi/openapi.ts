@@ -126,6 +126,7 @@ function requestBody(op: Operation, components: Components): Json {
   if (op.consumes === "cloudevents") return { required: true, content: cloudEvents(first, components) };
   const required = ((op.params.required ?? []) as string[]).filter((name) => name in fields);
   const schema: JsonSchema = closed(op.wholeBody ? first : { type: "object", required, properties: fields });
+  if (op.consumes === "form") return { required: true, content: { [FORM]: media(schema, components) } };
   const text = op.textBody && { "text/markdown": { schema: { type: "string" } } };
   return {
     required: required.length > 0,

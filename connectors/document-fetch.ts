@@ -1,0 +1,63 @@
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import type { Share } from "../lib/queue/fair-queue.ts";
+import { hostOf, refusePrivate } from "./address-guard.ts";
+import { type HostResolver, lookupOf } from "./host-resolver.ts";
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 16_384;
+
+interface FetchOptions {
+  resolver: HostResolver;
+  /** Whose share of host look-ups it counts against. */
+  share: Share;
+  allowPrivate: boolean;
+}
+
+/**
+ * Reads a small JSON document by https. Follows no redirect, and connects only to public addresses, checked for the very
+ * connection.
+ *
+ * @returns the value, and the seconds for which it may be kept; null if the server does not say
+ * @throws Error that says why the document was not read
+ */
+export async function fetchDocument(
+  url: string,
+  { resolver, share, allowPrivate }: FetchOptions,
+): Promise<{ value: unknown; max_age_seconds: number | null }> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const addresses = await resolver.resolve(hostOf(url), share);
+  if (!allowPrivate) refusePrivate(hostOf(url), addresses);
+  const headers = { Accept: "application/json", "User-Agent": "Sensorium" };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { agent: false, headers, signal, lookup: lookupOf(addresses) }, resolve)
+      .once("error", reject)
+      .end();
+  });
+  try {
+    if (answer.statusCode !== 200) throw new Error(`it was answered with status ${answer.statusCode}`);
+    if (!/^application\/([\w.-]+\+)?json\b/i.test(answer.headers["content-type"] ?? ""))
+      throw new Error("it is not JSON");
+    return { value: JSON.parse(await textOf(answer)), max_age_seconds: maxAge(answer) };
+  } finally {
+    answer.destroy();
+  }
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function maxAge({ headers }: IncomingMessage): number | null {
+  const control = headers["cache-control"] ?? "";
+  if (/\bno-(store|cache)\b/i.test(control)) return 0;
+  const [, seconds] = /\bmax-age=(\d+)/i.exec(control) ?? [];
+  return seconds === undefined ? null : Number(seconds);
+}

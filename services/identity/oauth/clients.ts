@@ -1,0 +1,156 @@
+import type { Static } from "typebox";
+import { AddressRefused } from "../../../connectors/address-guard.ts";
+import { fetchDocument } from "../../../connectors/document-fetch.ts";
+import { isFault } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
+import type { Share } from "../../../lib/queue/fair-queue.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { registerClient } from "./oauth.contract.ts";
+import { type ClientDoc, ClientModel, NOBODY } from "./oauth.model.ts";
+import { oauthFault } from "./oauth-fault.ts";
+import { isRedirectUri } from "./redirects.ts";
+
+/** A client that nobody has approved is forgotten. */
+const UNUSED_MS = DAY_MS;
+const USED_MS = 90 * DAY_MS;
+const MOST_DOCUMENTS = 500;
+const KEPT_SECONDS = 300;
+const LONGEST_KEPT_SECONDS = 86_400;
+
+export type ClientMetadata = Static<NonNullable<typeof registerClient.body>["metadata"]>;
+
+/** A program that asks to act as an agent. */
+export interface Client {
+  id: string;
+  name: string;
+  uri: string | null;
+  redirect_uris: readonly string[];
+  /** The host of its metadata document, which vouches for it; null for one that has registered itself. */
+  host: string | null;
+}
+
+/** Clients that have registered themselves, and those whose id is the URL of their metadata document. */
+export class Clients {
+  readonly #runtime: Pick<Runtime, "store" | "resolver" | "config">;
+  readonly #rows: TenantCollection<ClientDoc>;
+  readonly #documents = new LruMap<string, { client: Client; until: number }>(MOST_DOCUMENTS);
+
+  constructor(runtime: Pick<Runtime, "store" | "resolver" | "config">) {
+    this.#runtime = runtime;
+    this.#rows = runtime.store.collection(ClientModel);
+  }
+
+  /** @throws Fault in OAuth's form */
+  async register(metadata: ClientMetadata): Promise<ClientDoc> {
+    const { client_name, client_uri, redirect_uris = [], grant_types = ["authorization_code"] } = metadata;
+    if (redirect_uris.length === 0 && grant_types.includes("authorization_code"))
+      throw oauthFault("invalid_redirect_uri", "redirect_uris: expected at least one URI.");
+    requireRedirectUris(redirect_uris);
+    const now = this.#runtime.store.now();
+    return this.#rows.insert({
+      _id: newUuid(),
+      tenant_id: NOBODY,
+      name: client_name?.trim() || "Unnamed client",
+      uri: webPage(client_uri),
+      redirect_uris: [...redirect_uris],
+      created_at: new Date(now),
+      expires_at: new Date(now + UNUSED_MS),
+    });
+  }
+
+  /**
+   * Returns a client.
+   *
+   * @param share of the person who asks: only people have documents read
+   * @throws Fault invalid_client in OAuth's form
+   */
+  async find(client_id: string, share: Share): Promise<Client> {
+    if (isDocumentUrl(client_id)) return this.#readDocument(client_id, share);
+    const doc = await this.#rows.findOne(NOBODY, { _id: client_id });
+    if (!doc || doc.expires_at.getTime() <= this.#runtime.store.now()) throw unknownClient(client_id);
+    const { _id: id, name, uri, redirect_uris } = doc;
+    return { id, name, uri, redirect_uris, host: null };
+  }
+
+  /** Whether a device may begin with this client: the document of a URL is read once a person asks. */
+  async isPossible(client_id: string): Promise<boolean> {
+    return isDocumentUrl(client_id) || this.#rows.exists(NOBODY, { _id: client_id });
+  }
+
+  /** Keeps a registered client that is used. */
+  async used(client_id: string): Promise<void> {
+    const $set = { expires_at: new Date(this.#runtime.store.now() + USED_MS) };
+    await this.#rows.update(NOBODY, { _id: client_id }, { $set });
+  }
+
+  async removeOld(now: Date): Promise<void> {
+    await this.#rows.deleteMany(NOBODY, { expires_at: { $lt: now } });
+  }
+
+  async #readDocument(url: string, share: Share): Promise<Client> {
+    const known = this.#documents.get(url);
+    if (known && known.until > performance.now()) return known.client;
+    const { resolver, config } = this.#runtime;
+    const allowPrivate = config.OAUTH_ALLOW_PRIVATE;
+    const { value, max_age_seconds } = await fetchDocument(url, { resolver, share, allowPrivate }).catch(
+      (err: Error) => {
+        if (isFault(err)) throw err;
+        throw oauthFault("invalid_client", `The client's document ${url} cannot be read: ${reasonOf(err)}.`);
+      },
+    );
+    const client = clientOf(url, value);
+    const seconds = Math.min(max_age_seconds ?? KEPT_SECONDS, LONGEST_KEPT_SECONDS);
+    this.#documents.set(url, { client, until: performance.now() + seconds * 1000 });
+    return client;
+  }
+}
+
+function reasonOf(err: Error & { code?: string }): string {
+  return err instanceof AddressRefused ? err.message : (err.code ?? err.message);
+}
+
+/** Whether an id is the address of a metadata document: https, with a path, in the form that a URL parser writes. */
+function isDocumentUrl(client_id: string): boolean {
+  if (!client_id.startsWith("https://") || !URL.canParse(client_id)) return false;
+  const { href, pathname, hash, username, password } = new URL(client_id);
+  return href === client_id && pathname !== "/" && !hash && !username && !password;
+}
+
+/** @throws Fault invalid_client, invalid_redirect_uri for a document that does not describe this public client */
+function clientOf(url: string, value: unknown): Client {
+  const document = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const { client_id, client_name, client_uri, redirect_uris, token_endpoint_auth_method = "none" } = document;
+  const refuse = (why: string) => oauthFault("invalid_client", `The client's document ${url}: ${why}.`);
+  if (client_id !== url) throw refuse("its client_id is not its own address");
+  if (token_endpoint_auth_method !== "none")
+    throw refuse("token_endpoint_auth_method: only none is supported");
+  if (!Array.isArray(redirect_uris) || redirect_uris.some((uri) => typeof uri !== "string"))
+    throw refuse("redirect_uris: expected a list of URIs");
+  requireRedirectUris(redirect_uris);
+  const { host } = new URL(url);
+  const name = typeof client_name === "string" && client_name.trim() ? client_name.slice(0, 200) : host;
+  return { id: url, name, uri: webPage(client_uri), redirect_uris, host };
+}
+
+function requireRedirectUris(uris: readonly string[]): void {
+  const wrong = uris.find((uri) => !isRedirectUri(uri));
+  if (wrong === undefined) return;
+  const expected = "https, http on this machine, or a scheme of the client's own, without a fragment";
+  throw oauthFault(
+    "invalid_redirect_uri",
+    `redirect_uris: expected ${expected}, got ${wrong.slice(0, 200)}.`,
+  );
+}
+
+/** Returns the address of a page that may be linked to. */
+function webPage(uri: unknown): string | null {
+  return typeof uri === "string" && URL.canParse(uri) && new URL(uri).protocol === "https:" ? uri : null;
+}
+
+export function unknownClient(client_id: string) {
+  const message = `There is no client ${client_id.slice(0, 200)}. Register it, or use the URL of its metadata document.`;
+  return oauthFault("invalid_client", message);
+}

@@ -1,0 +1,163 @@
+import { hasScope, type Scope, type UserCaller } from "../../../lib/access/caller.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { shareOf } from "../../../lib/queue/fair-queue.ts";
+import { account } from "../../../mixins/audited.ts";
+import type { CallOf } from "../../runtime.ts";
+import { ownAgent } from "../devices/agent-access.ts";
+import {
+  type AuthorizationRequest,
+  answerUri,
+  grantableScopes,
+  parametersOf,
+  type Refusal,
+  readParameters,
+  redirectUriOf,
+} from "./authorization-request.ts";
+import type { Client, Clients } from "./clients.ts";
+import type * as contract from "./consent.contract.ts";
+import type { DeviceRequests } from "./device-requests.ts";
+import type { Grants } from "./grants.ts";
+import type { DeviceDoc } from "./oauth.model.ts";
+import { isLocal, placeOf } from "./redirects.ts";
+
+type Asking = CallOf<typeof contract.readRequest> | CallOf<typeof contract.decide>;
+
+/** A request as a person sees it: of a client with a redirect URI, or of a device. */
+type Read = { client: Client; parameters: URLSearchParams } & (
+  | { device: DeviceDoc; request: Omit<AuthorizationRequest, "redirect_uri" | "code_challenge"> }
+  | { redirect_uri: string; request: Omit<AuthorizationRequest, "redirect_uri"> }
+  | { redirect_uri: string; refusal: Refusal }
+);
+
+/** The decision of a person about what a client asks for. */
+export class Consent {
+  readonly #clients: Clients;
+  readonly #grants: Grants;
+  readonly #devices: DeviceRequests;
+
+  constructor(clients: Clients, grants: Grants, devices: DeviceRequests) {
+    this.#clients = clients;
+    this.#grants = grants;
+    this.#devices = devices;
+  }
+
+  async show(ctx: CallOf<typeof contract.readRequest>) {
+    const read = await this.#read(ctx);
+    const { id, name, uri, host } = read.client;
+    const to = "redirect_uri" in read ? read.redirect_uri : null;
+    return {
+      client: { id, name, uri, host },
+      redirect_to: to && placeOf(to),
+      is_local: to === null || isLocal(to),
+      resource: "request" in read ? read.request.resource : `${ctx.meta.origin}/mcp`,
+      scopes: "request" in read ? read.request.scopes : [],
+      refusal:
+        "refusal" in read ? { ...read.refusal, redirect_uri: this.#answer(ctx, read, read.refusal) } : null,
+    };
+  }
+
+  async decide(ctx: CallOf<typeof contract.decide>): Promise<{ redirect_uri: string | null }> {
+    const read = await this.#read(ctx);
+    const { client } = read;
+    account(ctx, { client_id: client.id, client_name: client.name, decision: ctx.params.decision });
+    if ("refusal" in read) throw invalidValue("query", `query: ${read.refusal.error_description}.`);
+    if (ctx.params.decision === "deny") return this.#deny(ctx, read);
+    return this.#approve(ctx, read);
+  }
+
+  async #approve(ctx: CallOf<typeof contract.decide>, read: Exclude<Read, { refusal: Refusal }>) {
+    const { client, request } = read;
+    const agent = await this.#agentOf(ctx);
+    const scopes = chosenScopes(ctx, request.scopes);
+    account(ctx, {
+      ...{ client_id: client.id, client_name: client.name, decision: "approve" },
+      ...{ agent_id: agent.id, scopes },
+    });
+    const isDevice = "device" in read;
+    const grant = await this.#grants.open({
+      ...{ tenant_id: agent.tenant_id, agent_id: agent.id, client_id: client.id, client_name: client.name },
+      ...{ resource: request.resource, scopes },
+      redirect_uri: isDevice ? null : read.redirect_uri,
+      code_challenge: isDevice ? null : read.request.code_challenge,
+    });
+    await this.#clients.used(client.id);
+    if (!isDevice) return { redirect_uri: this.#answer(ctx, read, { code: this.#grants.codeOf(grant) }) };
+    if (!(await this.#devices.decide(read.device, grant))) {
+      await this.#grants.withdraw(grant);
+      throw decidedBefore();
+    }
+    return { redirect_uri: null };
+  }
+
+  async #deny(ctx: CallOf<typeof contract.decide>, read: Exclude<Read, { refusal: Refusal }>) {
+    if ("device" in read) {
+      if (!(await this.#devices.decide(read.device, null))) throw decidedBefore();
+      return { redirect_uri: null };
+    }
+    const denied = { error: "access_denied", error_description: "The person has denied the request" };
+    return { redirect_uri: this.#answer(ctx, read, denied) };
+  }
+
+  async #agentOf(ctx: CallOf<typeof contract.decide>) {
+    const { agent_id } = ctx.params;
+    if (agent_id === undefined) throw invalidValue("agent_id", "agent_id: required to approve.");
+    const agent = await ownAgent(ctx, agent_id);
+    if (agent.status === "active") return agent;
+    throw invalidValue("agent_id", `agent_id: ${agent_id} is inactive. Activate it, or choose another.`);
+  }
+
+  async #read(ctx: Asking): Promise<Read> {
+    const parameters = parametersOf(ctx.params.query);
+    const caller = ctx.meta.caller as UserCaller;
+    const user_code = parameters.get("user_code");
+    if (user_code !== null) {
+      const device = await this.#devices.find(ctx, user_code);
+      const client = await this.#client(device.client_id, caller);
+      const { resource, scope } = device;
+      return { client, parameters, device, request: { resource, scopes: grantableScopes(scope, caller) } };
+    }
+    const client = await this.#client(parameters.get("client_id") ?? "", caller);
+    const redirect_uri = redirectUriOf(parameters, client);
+    const request = readParameters(parameters, ctx.meta.origin as string, caller);
+    if ("error" in request) return { client, parameters, redirect_uri, refusal: request };
+    return { client, parameters, redirect_uri, request };
+  }
+
+  /** For a person an unknown client is a mistake in the address, not in who they are. */
+  async #client(client_id: string, caller: UserCaller): Promise<Client> {
+    return this.#clients.find(client_id, shareOf(caller)).catch((err: Fault) => {
+      if (err.type !== "authentication_failed") throw err;
+      throw invalidValue("client_id", err.message);
+    });
+  }
+
+  #answer(
+    { meta }: Asking,
+    { parameters, redirect_uri }: { parameters: URLSearchParams; redirect_uri: string },
+    answer: { code: string } | { error: string; error_description: string },
+  ): string {
+    return answerUri(redirect_uri, parameters, meta.origin as string, answer);
+  }
+}
+
+/** Returns the scopes to grant. @throws Fault insufficient_scope, validation_error */
+function chosenScopes(ctx: CallOf<typeof contract.decide>, requested: readonly Scope[]): Scope[] {
+  const { scopes = requested } = ctx.params;
+  const missing = scopes.find((scope) => !hasScope(ctx.meta.caller, scope));
+  if (missing !== undefined)
+    throw new Fault("insufficient_scope", `You can grant only scopes that you have: you lack ${missing}.`, {
+      required_scope: missing,
+    });
+  const more = scopes.find((scope) => !requested.includes(scope));
+  if (more !== undefined)
+    throw invalidValue("scopes", `scopes: the client has not asked for ${more}.`, { value: more });
+  if (scopes.length === 0) throw invalidValue("scopes", "scopes: expected at least one.");
+  return [...scopes];
+}
+
+function decidedBefore(): Fault {
+  return new Fault(
+    "conflict",
+    "The request was already approved or denied. Start again on the device to connect it.",
+  );
+}

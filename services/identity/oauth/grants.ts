@@ -1,0 +1,141 @@
+import { timingSafeEqual } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { newId, newUuid } from "../../../lib/ids.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { type GrantDoc, GrantModel } from "./oauth.model.ts";
+
+const CODE_MS = 60_000;
+/** How long a device may take to fetch its token once it is approved. */
+export const DEVICE_MS = 10 * 60_000;
+/** Lifetime of a refresh token. */
+const IDLE_MS = 30 * DAY_MS;
+const MAC_BYTES = 24;
+const BATCH = 500;
+
+type Approved = Pick<
+  GrantDoc,
+  | "tenant_id"
+  | "agent_id"
+  | "client_id"
+  | "client_name"
+  | "redirect_uri"
+  | "code_challenge"
+  | "resource"
+  | "scopes"
+>;
+
+type Place = Pick<GrantDoc, "tenant_id" | "_id">;
+
+/** What people have granted to clients. Every transition is one guarded write, so that a code or token counts once. */
+export class Grants {
+  readonly #store: Store;
+  readonly #secrets: SecretBox;
+
+  constructor(store: Store, secrets: SecretBox) {
+    this.#store = store;
+    this.#secrets = secrets;
+  }
+
+  get #rows() {
+    return this.#store.collection(GrantModel);
+  }
+
+  open(approved: Approved): Promise<GrantDoc> {
+    const now = this.#store.now();
+    return this.#rows.insert({
+      ...approved,
+      _id: newUuid(),
+      state: "approved",
+      session_id: newId("ses"),
+      key_id: null,
+      refreshes: 0,
+      created_at: new Date(now),
+      expires_at: new Date(now + (approved.redirect_uri === null ? DEVICE_MS : CODE_MS)),
+    });
+  }
+
+  find({ tenant_id, _id }: Place): Promise<GrantDoc | null> {
+    return this.#rows.findOne(tenant_id, { _id });
+  }
+
+  ofKey(tenant_id: string, key_id: string): Promise<GrantDoc | null> {
+    return this.#rows.findOne(tenant_id, { key_id });
+  }
+
+  /** Removes one that was not exchanged. */
+  async withdraw({ tenant_id, _id }: Place): Promise<void> {
+    await this.#rows.delete(tenant_id, { _id, state: "approved" });
+  }
+
+  codeOf({ tenant_id, _id }: Place): string {
+    return this.#signed("code", `${tenant_id}.${_id}`);
+  }
+
+  refreshTokenOf({ tenant_id, _id, refreshes }: GrantDoc): string {
+    return this.#signed("refresh token", `${tenant_id}.${_id}.${refreshes}`);
+  }
+
+  /** Returns the grant of a code; null for a code that was never issued. */
+  async byCode(code: string): Promise<GrantDoc | null> {
+    const [tenant_id, _id] = this.#opened("code", code);
+    return tenant_id && _id ? this.find({ tenant_id, _id }) : null;
+  }
+
+  /** Returns the grant of a refresh token, and whether it is the valid one; null if it was never issued. */
+  async byRefreshToken(token: string): Promise<{ grant: GrantDoc; isValid: boolean } | null> {
+    const [tenant_id, _id, number] = this.#opened("refresh token", token);
+    const grant = tenant_id && _id ? await this.find({ tenant_id, _id }) : null;
+    return grant && { grant, isValid: grant.refreshes === Number(number) };
+  }
+
+  /** approved → active, once; null if its code was used before. */
+  activate({ tenant_id, _id }: Place, key_id: string): Promise<GrantDoc | null> {
+    const $set = { state: "active" as const, key_id, expires_at: this.#inDays() };
+    return this.#rows.update(tenant_id, { _id, state: "approved" }, { $set });
+  }
+
+  /** Replaces the refresh token; null if another request has done so. */
+  rotate({ tenant_id, _id, refreshes }: GrantDoc): Promise<GrantDoc | null> {
+    const change = { $inc: { refreshes: 1 }, $set: { expires_at: this.#inDays() } };
+    return this.#rows.update(tenant_id, { _id, refreshes, state: "active" }, change);
+  }
+
+  /** Ends the connection: its tokens are refused within 5 seconds. May be repeated. */
+  async end(broker: Pick<ServiceBroker, "call">, { tenant_id, _id, session_id }: GrantDoc): Promise<void> {
+    const ended = await this.#rows.update(tenant_id, { _id }, { $set: { state: "ended" } });
+    if (ended?.key_id) await broker.call("keys.end", { tenant_id, key_id: ended.key_id });
+    const key_id = await broker.call<string | null, object>("sessions.close", { tenant_id, session_id });
+    // An exchange that was cut off has a session, but no key in the grant yet.
+    if (key_id && !ended?.key_id) await broker.call("keys.end", { tenant_id, key_id });
+  }
+
+  /** Removes grants whose code or refresh token has expired, and ends their connections. */
+  async removeOld(broker: Pick<ServiceBroker, "call">): Promise<boolean> {
+    const old = { expires_at: { $lt: new Date(this.#store.now()) } };
+    const rows = (await this.#rows.system.find(old, { limit: BATCH }).toArray()) as GrantDoc[];
+    for (const row of rows) {
+      await this.end(broker, row);
+      await this.#rows.delete(row.tenant_id, { _id: row._id, ...old });
+    }
+    return rows.length === BATCH;
+  }
+
+  #inDays(): Date {
+    return new Date(this.#store.now() + IDLE_MS);
+  }
+
+  /** Returns a credential: what it names, and a proof that this installation has issued it. */
+  #signed(purpose: string, named: string): string {
+    const mac = this.#secrets.random(MAC_BYTES, `oauth ${purpose}`, named);
+    return `${named}.${mac.toString("base64url")}`;
+  }
+
+  /** Returns what a credential names, by parts; nothing if it was never issued. */
+  #opened(purpose: string, credential: string): string[] {
+    const named = credential.slice(0, Math.max(0, credential.lastIndexOf(".")));
+    const [given, wanted] = [Buffer.from(credential), Buffer.from(this.#signed(purpose, named))];
+    return given.length === wanted.length && timingSafeEqual(given, wanted) ? named.split(".") : [];
+  }
+}

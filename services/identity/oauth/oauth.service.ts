@@ -1,0 +1,84 @@
+import type { ServiceBroker } from "moleculer";
+import { SharedLoop } from "../../../mixins/shared.ts";
+import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
+import { Clients, unknownClient } from "./clients.ts";
+import { decide, readRequest } from "./consent.contract.ts";
+import { Consent } from "./consent.ts";
+import { DeviceRequests } from "./device-requests.ts";
+import { Grants } from "./grants.ts";
+import { describeResource, describeServer } from "./metadata.ts";
+import * as contract from "./oauth.contract.ts";
+import { oauthFault } from "./oauth-fault.ts";
+import { resourceOf } from "./resources.ts";
+import { TokenEndpoint } from "./token-endpoint.ts";
+
+const SWEEP_MS = 5 * 60_000;
+
+/** The authorization server: programs get tokens of an agent when a person approves (docs/decisions/0048-oauth.md). */
+export const oauthService: ServiceFactory = (runtime) => {
+  const { store, secrets } = runtime;
+  const clients = new Clients(runtime);
+  const grants = new Grants(store, secrets);
+  const devices = new DeviceRequests(store, secrets);
+  const consent = new Consent(clients, grants, devices);
+  const tokens = new TokenEndpoint(clients, grants, devices, () => store.now());
+
+  async function removeOld(broker: ServiceBroker): Promise<boolean> {
+    const now = new Date(store.now());
+    await clients.removeOld(now);
+    await devices.removeOld(now);
+    return grants.removeOld(broker);
+  }
+
+  async function register(ctx: CallOf<typeof contract.registerClient>) {
+    await ctx.call("devices.take_try", { purpose: "client" });
+    const { grant_types = ["authorization_code", "refresh_token"] } = ctx.params.metadata;
+    const { _id, name, uri, redirect_uris, created_at } = await clients.register(ctx.params.metadata);
+    return {
+      client_id: _id,
+      client_id_issued_at: Math.floor(created_at.getTime() / 1000),
+      client_name: name,
+      ...(uri && { client_uri: uri }),
+      redirect_uris,
+      grant_types: contract.GRANTS.filter((grant) => grant_types.includes(grant)),
+      response_types: redirect_uris.length ? ["code"] : [],
+      token_endpoint_auth_method: "none",
+    };
+  }
+
+  async function authorizeDevice(ctx: CallOf<typeof contract.authorizeDevice>) {
+    await ctx.call("devices.take_try", { purpose: "client" });
+    const { client_id, scope = null, resource: given } = ctx.params;
+    const resource = resourceOf(given, ctx.meta.origin as string);
+    if (resource === null) throw oauthFault("invalid_target", "resource: it is none of this service.");
+    if (!(await clients.isPossible(client_id))) throw unknownClient(client_id);
+    const codes = await devices.open({ client_id, scope, resource });
+    const verification_uri = `${ctx.meta.origin}/connect`;
+    const verification_uri_complete = `${verification_uri}?code=${codes.user_code}`;
+    return { ...codes, verification_uri, verification_uri_complete };
+  }
+
+  return {
+    name: "oauth",
+    mixins: [
+      new SharedLoop("sweep", removeOld, SWEEP_MS, "oauth: the sweep failed and will be retried").mixin,
+    ],
+    actions: {
+      api_resource: action(contract.apiResource, (ctx) => describeResource(ctx, "")),
+      mcp_resource: action(contract.mcpResource, (ctx) => describeResource(ctx, "/mcp")),
+      versioned_mcp_resource: action(contract.versionedMcpResource, (ctx) =>
+        describeResource(ctx, "/v1/mcp"),
+      ),
+      server: action(contract.serverMetadata, describeServer),
+      register: action(contract.registerClient, register),
+      token: action(contract.exchange, (ctx) => tokens.exchange(ctx)),
+      revoke: action(contract.revokeToken, async (ctx) => {
+        await tokens.revoke(ctx);
+        return {};
+      }),
+      device: action(contract.authorizeDevice, authorizeDevice),
+      read_request: action(readRequest, (ctx) => consent.show(ctx)),
+      decide: action(decide, (ctx) => consent.decide(ctx)),
+    },
+  };
+};

@@ -1,0 +1,201 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
+import type { Call, Caller, Scope } from "../../../lib/access/caller.ts";
+import { isFault } from "../../../lib/contract/faults.ts";
+import type { CallOf } from "../../runtime.ts";
+import type { KeyState } from "../keys/keys.contract.ts";
+import type { Clients } from "./clients.ts";
+import type { DeviceRequests } from "./device-requests.ts";
+import type { Grants } from "./grants.ts";
+import { DEVICE_GRANT, type exchange, type revokeToken } from "./oauth.contract.ts";
+import type { GrantDoc } from "./oauth.model.ts";
+import { oauthFault } from "./oauth-fault.ts";
+
+type Exchange = CallOf<typeof exchange>;
+
+interface Issued {
+  access_token: string;
+  expires_in: number;
+}
+
+const IS_KEY = new RegExp(API_KEY_PATTERN);
+const SPENT = "The code or token was used before. The connection has ended; ask the person again.";
+
+/** Exchanges what a person has granted for tokens, and ends it. */
+export class TokenEndpoint {
+  readonly #clients: Clients;
+  readonly #grants: Grants;
+  readonly #devices: DeviceRequests;
+  readonly #now: () => number;
+
+  constructor(clients: Clients, grants: Grants, devices: DeviceRequests, now: () => number) {
+    this.#clients = clients;
+    this.#grants = grants;
+    this.#devices = devices;
+    this.#now = now;
+  }
+
+  exchange(ctx: Exchange) {
+    switch (ctx.params.grant_type) {
+      case "authorization_code":
+        return this.#byCode(ctx);
+      case "refresh_token":
+        return this.#byRefreshToken(ctx);
+      case DEVICE_GRANT:
+        return this.#byDeviceCode(ctx);
+      case "client_credentials":
+        return this.#byKey(ctx);
+    }
+  }
+
+  /** Ends the connection that a token belongs to. Unknown tokens are no error (RFC 7009). */
+  async revoke(ctx: CallOf<typeof revokeToken>): Promise<void> {
+    const { token, client_id } = ctx.params;
+    const refreshed = await this.#grants.byRefreshToken(token);
+    const grant = refreshed?.grant ?? (await this.#ofAccessToken(ctx, token));
+    if (grant?.state !== "active") return;
+    if (client_id !== undefined && client_id !== grant.client_id) return;
+    await this.#end(ctx, grant, "oauth.revoke");
+  }
+
+  async #byCode(ctx: Exchange) {
+    const { redirect_uri, code_verifier } = ctx.params;
+    const grant = await this.#grants.byCode(required(ctx, "code"));
+    if (grant?.redirect_uri == null) throw oauthFault("invalid_grant", "code: it was never issued.");
+    requireClient(ctx, grant);
+    if (grant.state !== "approved") return this.#spent(ctx, grant);
+    if (redirect_uri !== undefined && redirect_uri !== grant.redirect_uri)
+      throw oauthFault("invalid_grant", "redirect_uri: expected that of the authorization request.");
+    if (!fitsChallenge(code_verifier ?? "", grant.code_challenge ?? ""))
+      throw oauthFault("invalid_grant", "code_verifier: it does not fit the code_challenge.");
+    return this.#connect(ctx, grant);
+  }
+
+  async #byDeviceCode(ctx: Exchange) {
+    const device_code = required(ctx, "device_code");
+    const place = await this.#devices.poll(device_code, required(ctx, "client_id"));
+    const grant = await this.#grants.find(place);
+    if (!grant) throw oauthFault("expired_token", "The device code has expired. Get a new one.");
+    if (grant.state !== "approved") return this.#spent(ctx, grant);
+    return this.#connect(ctx, grant);
+  }
+
+  async #byRefreshToken(ctx: Exchange) {
+    const found = await this.#grants.byRefreshToken(required(ctx, "refresh_token"));
+    if (!found) throw oauthFault("invalid_grant", "refresh_token: it was never issued.");
+    const { grant, isValid } = found;
+    requireClient(ctx, grant);
+    if (!isValid) return this.#spent(ctx, grant);
+    requireResource(ctx, grant);
+    requireScopes(ctx, grant);
+    const key_ids = [grant.key_id];
+    const [key] = await ctx.call<KeyState[], object>("keys.of_tokens", { key_ids });
+    if (grant.state !== "active" || !key || this.#isOver(grant))
+      throw oauthFault("invalid_grant", "refresh_token: it has expired, or the connection was ended.");
+    const issued = await this.#issue(ctx, grant, key.id);
+    const rotated = await this.#grants.rotate(grant);
+    if (!rotated) return this.#spent(ctx, grant);
+    const { tenant_id, session_id } = grant;
+    await ctx.call("sessions.seen", { tenant_id, session_id });
+    await this.#clients.used(grant.client_id);
+    return this.#answer(rotated, issued);
+  }
+
+  /** An agent's key as the client's secret, as in `POST /auth/token`. */
+  async #byKey(ctx: Exchange) {
+    const { client_secret: api_key = "" } = ctx.params;
+    if (!IS_KEY.test(api_key))
+      throw oauthFault("invalid_client", "client_secret: expected an API key, in the form or by HTTP Basic.");
+    const issued = await ctx.call<Issued & { scope: string }, object>("auth.token", { api_key });
+    const { access_token, expires_in, scope } = issued;
+    return { access_token, token_type: "Bearer", expires_in, scope };
+  }
+
+  /**
+   * The first exchange of a grant. Key and session are the same for each try, so that a crash on the way leaves no
+   * others, and they exist before the grant is active, so that whoever ends it finds them.
+   */
+  async #connect(ctx: Exchange, grant: GrantDoc) {
+    requireResource(ctx, grant);
+    if (this.#isOver(grant)) throw oauthFault("invalid_grant", "The code has expired. Ask the person again.");
+    const { tenant_id, agent_id, client_id, client_name, session_id, scopes } = grant;
+    const key = { tenant_id, agent_id, name: client_name, scopes, seed: `oauth ${grant._id}` };
+    const { key_id } = await ctx.call<{ key_id: string }, object>("keys.issue", key);
+    const issued = await this.#issue(ctx, grant, key_id);
+    const session = { tenant_id, agent_id, session_id, key_id, client_name, client_id };
+    await ctx.call("sessions.open", session);
+    const active = await this.#grants.activate(grant, key_id);
+    if (!active) return this.#spent(ctx, grant);
+    return this.#answer(active, issued);
+  }
+
+  #issue(ctx: Call, { tenant_id, agent_id, scopes, resource }: GrantDoc, key_id: string): Promise<Issued> {
+    const subject = { tenant_id, agent_id, key_id, scopes, resource };
+    return ctx.call<Issued, object>("auth.issue", subject).catch((err: unknown) => {
+      if (!isFault(err) || err.type !== "authentication_failed") throw err;
+      throw oauthFault("invalid_grant", "The agent is not active. Ask its owner.");
+    });
+  }
+
+  /** A code or token that comes a second time may be in the wrong hands: nobody keeps the connection. */
+  async #spent(ctx: Call, grant: GrantDoc): Promise<never> {
+    const current = (await this.#grants.find(grant)) ?? grant;
+    if (current.state === "ended") await this.#grants.end(ctx, current);
+    else await this.#end(ctx, current, "oauth.reuse");
+    throw oauthFault("invalid_grant", SPENT);
+  }
+
+  async #end(ctx: Call, grant: GrantDoc, action: string): Promise<void> {
+    const { tenant_id, agent_id, client_id, client_name } = grant;
+    await this.#grants.end(ctx, grant);
+    const of = { resource_type: "agent", resource_id: agent_id, actor_kind: "agent", actor_id: agent_id };
+    await ctx.call("audit.record", { tenant_id, action, ...of, details: { client_id, client_name } });
+  }
+
+  async #ofAccessToken(ctx: Call, token: string): Promise<GrantDoc | null> {
+    const caller = await ctx.call<Caller, object>("auth.verify", { token }).catch((err: unknown) => {
+      if (isFault(err) && err.type === "authentication_failed") return null;
+      throw err;
+    });
+    return caller?.kind === "agent" ? this.#grants.ofKey(caller.tenant_id, caller.key_id) : null;
+  }
+
+  #isOver({ expires_at }: GrantDoc): boolean {
+    return expires_at.getTime() <= this.#now();
+  }
+
+  #answer(grant: GrantDoc, { access_token, expires_in }: Issued) {
+    const scope = grant.scopes.join(" ");
+    const refresh_token = this.#grants.refreshTokenOf(grant);
+    return { access_token, token_type: "Bearer", expires_in, scope, refresh_token };
+  }
+}
+
+function required(ctx: Exchange, field: "code" | "device_code" | "refresh_token" | "client_id"): string {
+  const value = ctx.params[field];
+  if (value) return value;
+  throw oauthFault("invalid_request", `${field}: required for ${ctx.params.grant_type}.`);
+}
+
+function requireClient(ctx: Exchange, { client_id }: GrantDoc): void {
+  if (required(ctx, "client_id") === client_id) return;
+  throw oauthFault("invalid_grant", "client_id: the code or token was issued to another client.");
+}
+
+function requireResource({ params }: Exchange, { resource }: GrantDoc): void {
+  const given = params.resource;
+  if (given === undefined || given.replace(/\/$/, "") === resource) return;
+  throw oauthFault("invalid_target", `resource: the person has granted ${resource}.`);
+}
+
+function requireScopes({ params }: Exchange, { scopes }: GrantDoc): void {
+  const more = params.scope?.split(" ").find((each) => each && !scopes.includes(each as Scope));
+  if (more === undefined) return;
+  throw oauthFault("invalid_scope", `scope: the person has granted ${scopes.join(" ")}.`);
+}
+
+function fitsChallenge(verifier: string, challenge: string): boolean {
+  const given = Buffer.from(createHash("sha256").update(verifier).digest("base64url"));
+  const wanted = Buffer.from(challenge);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
