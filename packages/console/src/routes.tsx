@@ -42,6 +42,7 @@ export const router = createBrowserRouter([
       page("/agents/:id/handoffs/:handoff", () => import("./pages/handoffs/handoff.tsx"), "HandoffPage"),
       page("/agents/:id/bundles/:bundle", () => import("./pages/handoffs/bundle.tsx"), "BundlePage"),
       page("/connect", () => import("./pages/agents/connect.tsx"), "Connect"),
+      page("/oauth/authorize", () => import("./pages/authorize/authorize.tsx"), "Authorize"),
       page("/channels", () => import("./pages/channels/channels.tsx"), "Channels"),
       page("/channels/:id", () => import("./pages/channels/channel.tsx"), "Channel"),
       page("/dead-letters", () => import("./pages/dead-letters/dead-letters.tsx"), "DeadLetters"),

@@ -1,11 +1,12 @@
 import { useEffect, useState } from "react";
 import { useSearchParams } from "react-router";
-import { isApiError } from "../../../../client/index.ts";
+import { type AuthorizationRequest, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { ConsentPage, Decision } from "../authorize/consent.tsx";
 import { Approval } from "./approval.tsx";
 
 const CODE = /^[A-Z0-9]{4}-[A-Z0-9]{4}$/;
@@ -19,15 +20,24 @@ function normalizeCode(text: string): string {
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters;
 }
 
+/** Returns what a device asks for whose code has no agent yet: the person chooses it. */
+const requestOf = (code: string) => api.oauth.readRequest({ query: `user_code=${code}` });
+
 /** The page for a person who connects a device: the code, the device, approve or deny. */
 export function Connect() {
   const [search] = useSearchParams();
   const given = normalizeCode(search.get("code") ?? "");
   const [code, setCode] = useState(given);
+  const [request, setRequest] = useState<AuthorizationRequest>();
   const [agent, setAgent] = useState<{ id: string; name: string }>();
   const look = useFormTask(async () => {
-    const { agent_id } = await api.devices.lookUp({ code });
-    setAgent({ id: agent_id, name: (await api.agents.get({ agent_id })).name });
+    try {
+      const { agent_id } = await api.devices.lookUp({ code });
+      setAgent({ id: agent_id, name: (await api.agents.get({ agent_id })).name });
+    } catch (error) {
+      if (!isApiError(error, "not_found")) throw error;
+      setRequest(await requestOf(code));
+    }
   });
   const { run } = look;
   const unknown = isApiError(look.error, "not_found");
@@ -37,6 +47,12 @@ export function Connect() {
   useEffect(() => {
     if (CODE.test(given)) run();
   }, [given]);
+  if (request)
+    return (
+      <ConsentPage>
+        <Decision query={`user_code=${code}`} request={request} />
+      </ConsentPage>
+    );
   return (
     <Page title="Connect a device" lead="Let a program on a device act as one of your agents.">
       <div className="connect">

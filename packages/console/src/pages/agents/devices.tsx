@@ -60,7 +60,8 @@ export function Devices({ agent }: { agent: Agent }) {
         ]}
         empty={
           <Empty icon={Smartphone} title="No devices yet" action={connect}>
-            Connect a device with a short code: it gets its own key, and no key has to be copied.
+            Connect a device with a short code: it gets its own key, and no key has to be copied. MCP clients
+            that you approve appear here too.
           </Empty>
         }
       />
@@ -81,11 +82,14 @@ export function Devices({ agent }: { agent: Agent }) {
 
 const COLUMNS: Column<Session>[] = [
   {
-    name: "Device",
-    cell: ({ client_name, client_version }) => (
-      <>
-        <strong>{client_name}</strong> <span className="faint">{client_version}</span>
-      </>
+    name: "Device or client",
+    cell: ({ client_name, client_version, oauth_client_id }) => (
+      <div className="health">
+        <span>
+          <strong>{client_name}</strong> <span className="faint">{client_version}</span>
+        </span>
+        {oauth_client_id && <span className="small muted">Approved client{hostOf(oauth_client_id)}</span>}
+      </div>
     ),
   },
   {
@@ -100,6 +104,11 @@ const COLUMNS: Column<Session>[] = [
   { name: "Connected", end: true, wideOnly: true, cell: ({ connected_at }) => <Time at={connected_at} /> },
 ];
 
+/** A client with a metadata document is known by its host. */
+function hostOf(client_id: string): string {
+  return URL.canParse(client_id) ? ` of ${new URL(client_id).host}` : "";
+}
+
 interface DisconnectProps {
   agent: Agent;
   session: Session;
@@ -111,7 +120,7 @@ function Disconnect({ agent, session, reload }: DisconnectProps) {
   const disconnect = useTask(async () => {
     const sure = await confirm({
       title: `Disconnect ${client_name}?`,
-      text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but the device can connect again.",
+      text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but it can connect again.",
       action: "Disconnect",
     });
     if (!sure) return;

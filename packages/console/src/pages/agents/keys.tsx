@@ -1,32 +1,22 @@
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
-import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
+import type { Agent, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
-import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
+import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { NewSecrets } from "./new-secrets.tsx";
+import { SCOPES, type Scope, ScopeChoice } from "./scopes.tsx";
 import "./agents.css";
 
-type Scope = KeysCreateResult["scopes"][number];
 type Key = KeysListResult["keys"][number];
-
-const SCOPES: { scope: Scope; means: string }[] = [
-  { scope: "send", means: "publish events" },
-  { scope: "receive", means: "receive deliveries" },
-  { scope: "memory:read", means: "search and read memories" },
-  { scope: "memory:write", means: "write memories, work on runs" },
-  { scope: "channel:read", means: "read channels" },
-  { scope: "channel:write", means: "change channels" },
-  { scope: "admin", means: "everything" },
-];
 
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
@@ -122,8 +112,6 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
       />
     );
   }
-  const toggle = (scope: Scope, on: boolean) =>
-    setScopes(on ? [...scopes, scope] : scopes.filter((each) => each !== scope));
   return (
     <FormDialog
       title={`New API key of ${agent.name}`}
@@ -142,18 +130,7 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
         placeholder="billing-bot in production"
         hint="What the key is for, so that you recognise it later."
       />
-      <fieldset className="checks">
-        <legend>Scopes</legend>
-        {SCOPES.map(({ scope, means }) => (
-          <CheckField
-            key={scope}
-            label={scope}
-            hint={means}
-            checked={scopes.includes(scope)}
-            onChange={(on) => toggle(scope, on)}
-          />
-        ))}
-      </fieldset>
+      <ScopeChoice of={SCOPES.map(({ scope }) => scope)} value={scopes} onChange={setScopes} />
       <SelectField label="Expires" options={LIVES} value={days} onChange={setDays} />
     </FormDialog>
   );
