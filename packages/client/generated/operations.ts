@@ -195,6 +195,10 @@ export const OPERATIONS = {
     resolve: {"method":"POST","path":"/memories/merge-proposals/{id}/resolve","by":"org_admin","scope":"memory:write","audited":true},
     reject: {"method":"POST","path":"/memories/merge-proposals/{id}/reject","by":"org_admin","scope":"memory:write","audited":true},
   },
+  oauth: {
+    readRequest: {"method":"POST","path":"/oauth/request","by":"user","repeatable":true},
+    decide: {"method":"POST","path":"/oauth/decision","by":"user","audited":true},
+  },
   onboarding: {
     get: {"method":"GET","path":"/onboarding"},
     dismiss: {"method":"POST","path":"/onboarding/dismiss"},

@@ -823,6 +823,16 @@ export interface Api {
      * Needs the scope `memory:write`. */
     reject: Call<MergesRejectParams, MergesRejectResult>;
   };
+  oauth: {
+    /** Read what a client asks a person to approve.
+     *
+     * For the console's page. An unknown client and a redirect URI that it has not registered are refused. Other mistakes are in `refusal`, with the address that reports them to the client. */
+    readRequest: Call<OauthReadRequestParams, OauthReadRequestResult>;
+    /** Approve or deny a client's request.
+     *
+     * Approved, the client acts as the agent, with the chosen scopes. For the agent's owner and org admins. The answer says where to send the browser; null for a device, which asks by itself. */
+    decide: Call<OauthDecideParams, OauthDecideResult>;
+  };
   onboarding: {
     /** Read the next steps to try.
      *
@@ -1066,13 +1076,13 @@ export interface Api {
     assignStep: Call<RunsAssignStepParams, RunsAssignStepResult>;
   };
   sessions: {
-    /** List an agent's connected devices, most recent first.
+    /** List an agent's connected devices and clients, most recent first.
      *
      * For the agent itself, its owner, or callers with the scope `admin`. Devices with a revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen. */
     list: Call<SessionsListParams, SessionsListResult>;
-    /** Disconnect a device.
+    /** Disconnect a device or client.
      *
-     * Revokes the device's key. Its tokens are refused within 5 seconds.
+     * Revokes its key. Its tokens are refused within 5 seconds.
      *
      * Needs the scope `admin`. */
     delete: Call<SessionsDeleteParams, SessionsDeleteResult>;
@@ -3404,6 +3414,28 @@ export interface MergesRejectParams {
 
 export type MergesRejectResult = MergeProposal;
 
+export interface OauthReadRequestParams {
+  /** The query of the authorization request as the client sent it, or `user_code=` and a device's code. */
+  query: string;
+}
+
+export type OauthReadRequestResult = AuthorizationRequest;
+
+export interface OauthDecideParams {
+  /** The query of the authorization request as the client sent it, or `user_code=` and a device's code. */
+  query: string;
+  /** The decision. */
+  decision: "approve" | "deny";
+  /** The agent that the client acts as. Required to approve. */
+  agent_id?: string;
+  /** Granted scopes. Default: all that were requested. */
+  scopes?: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
+}
+
+export interface OauthDecideResult {
+  redirect_uri: string | null;
+}
+
 export type OnboardingGetParams = Record<never, never>;
 
 export type OnboardingGetResult = OnboardingGuidance;
@@ -4360,6 +4392,30 @@ export interface AuditEntry {
   ip: string | null;
   /** Ids, counts, decisions and field names; never content. */
   details: Record<string, unknown>;
+}
+
+export interface AuthorizationRequest {
+  client: {
+    /** The client's id: registered, or the URL of its metadata document. */
+    id: string;
+    /** As the client calls itself. */
+    name: string;
+    uri: string | null;
+    host: string | null;
+  };
+  redirect_to: string | null;
+  /** The answer goes to a program on the person's computer. */
+  is_local: boolean;
+  /** What the client wants to use. */
+  resource: string;
+  /** Requested scopes that the person may grant. */
+  scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
+  refusal: {
+    error: string;
+    error_description: string;
+    /** Reports it to the client. */
+    redirect_uri: string;
+  } | null;
 }
 
 export interface BrowserSession {
@@ -5551,6 +5607,8 @@ export interface Session {
   state: "active" | "idle";
   client_name: string;
   client_version: string;
+  /** The client of OAuth that a person has approved; absent for a device. */
+  oauth_client_id?: string;
   connected_at: string;
   last_activity_at: string;
 }

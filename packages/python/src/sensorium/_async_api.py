@@ -32,25 +32,17 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.AGENTS_CREATE,
-            given(
-                {
-                    "name": name,
-                    "delivery_mode": delivery_mode,
-                    "description": description,
-                    "delivery_endpoint": delivery_endpoint,
-                    "push_format": push_format,
-                    "team_id": team_id,
-                    "owner_user_id": owner_user_id,
-                    "visibility_timeout_seconds": visibility_timeout_seconds,
-                    "retry_budget": retry_budget,
-                }
-            ),
-            models.AgentsCreateResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AGENTS_CREATE, given({
+            "name": name,
+            "delivery_mode": delivery_mode,
+            "description": description,
+            "delivery_endpoint": delivery_endpoint,
+            "push_format": push_format,
+            "team_id": team_id,
+            "owner_user_id": owner_user_id,
+            "visibility_timeout_seconds": visibility_timeout_seconds,
+            "retry_budget": retry_budget,
+        }), models.AgentsCreateResult, idempotency_key, timeout)
 
     async def list(
         self,
@@ -69,23 +61,15 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.AGENTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "include": include,
-                    "needs_attention": needs_attention,
-                    "sort": sort,
-                    "status": status,
-                    "search": search,
-                }
-            ),
-            models.AgentsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AGENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+            "needs_attention": needs_attention,
+            "sort": sort,
+            "status": status,
+            "search": search,
+        }), models.AgentsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -100,22 +84,15 @@ class AsyncAgents(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Agent]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.AGENTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "include": include,
-                    "needs_attention": needs_attention,
-                    "sort": sort,
-                    "status": status,
-                    "search": search,
-                }
-            ),
-            models.AgentsListResult,
-            timeout,
-        )
+        return self._all(op.AGENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+            "needs_attention": needs_attention,
+            "sort": sort,
+            "status": status,
+            "search": search,
+        }), models.AgentsListResult, timeout)
 
     async def list_own(
         self,
@@ -127,19 +104,11 @@ class AsyncAgents(AsyncGroup):
         timeout: float | None = None,
     ) -> models.AgentsListOwnResult:
         """List the agents that the signed-in person owns, oldest first."""
-        return await self._call(
-            op.AGENTS_LIST_OWN,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "include": include,
-                }
-            ),
-            models.AgentsListOwnResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AGENTS_LIST_OWN, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+        }), models.AgentsListOwnResult, idempotency_key, timeout)
 
     def list_own_all(
         self,
@@ -150,18 +119,11 @@ class AsyncAgents(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Agent]:
         """Like `list_own`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.AGENTS_LIST_OWN,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "include": include,
-                }
-            ),
-            models.AgentsListOwnResult,
-            timeout,
-        )
+        return self._all(op.AGENTS_LIST_OWN, given({
+            "offset": offset,
+            "limit": limit,
+            "include": include,
+        }), models.AgentsListOwnResult, timeout)
 
     async def get(
         self,
@@ -176,18 +138,10 @@ class AsyncAgents(AsyncGroup):
         Returns the settings and status of an agent. Agents can read themselves and people
         the agents they own; others need the scope `admin`.
         """
-        return await self._call(
-            op.AGENTS_GET,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "include": include,
-                }
-            ),
-            models.Agent,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AGENTS_GET, given({
+            "agent_id": agent_id,
+            "include": include,
+        }), models.Agent, idempotency_key, timeout)
 
     async def update(
         self,
@@ -212,26 +166,18 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.AGENTS_UPDATE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "name": name,
-                    "delivery_mode": delivery_mode,
-                    "description": description,
-                    "delivery_endpoint": delivery_endpoint,
-                    "push_format": push_format,
-                    "team_id": team_id,
-                    "owner_user_id": owner_user_id,
-                    "visibility_timeout_seconds": visibility_timeout_seconds,
-                    "retry_budget": retry_budget,
-                }
-            ),
-            models.Agent,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AGENTS_UPDATE, given({
+            "agent_id": agent_id,
+            "name": name,
+            "delivery_mode": delivery_mode,
+            "description": description,
+            "delivery_endpoint": delivery_endpoint,
+            "push_format": push_format,
+            "team_id": team_id,
+            "owner_user_id": owner_user_id,
+            "visibility_timeout_seconds": visibility_timeout_seconds,
+            "retry_budget": retry_budget,
+        }), models.Agent, idempotency_key, timeout)
 
     async def set_status(
         self,
@@ -249,18 +195,10 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.AGENTS_SET_STATUS,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "status": status,
-                }
-            ),
-            models.Agent,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AGENTS_SET_STATUS, given({
+            "agent_id": agent_id,
+            "status": status,
+        }), models.Agent, idempotency_key, timeout)
 
     async def rotate_signing_secret(
         self,
@@ -276,17 +214,9 @@ class AsyncAgents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.AGENTS_ROTATE_SIGNING_SECRET,
-            given(
-                {
-                    "agent_id": agent_id,
-                }
-            ),
-            models.AgentsRotateSigningSecretResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AGENTS_ROTATE_SIGNING_SECRET, given({
+            "agent_id": agent_id,
+        }), models.AgentsRotateSigningSecretResult, idempotency_key, timeout)
 
 
 class AsyncAudit(AsyncGroup):
@@ -315,25 +245,17 @@ class AsyncAudit(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.AUDIT_LIST,
-            given(
-                {
-                    "action": action,
-                    "actor_id": actor_id,
-                    "resource_type": resource_type,
-                    "resource_id": resource_id,
-                    "outcome": outcome,
-                    "since": since,
-                    "until": until,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.AuditListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUDIT_LIST, given({
+            "action": action,
+            "actor_id": actor_id,
+            "resource_type": resource_type,
+            "resource_id": resource_id,
+            "outcome": outcome,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.AuditListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -350,24 +272,17 @@ class AsyncAudit(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.AuditEntry]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.AUDIT_LIST,
-            given(
-                {
-                    "action": action,
-                    "actor_id": actor_id,
-                    "resource_type": resource_type,
-                    "resource_id": resource_id,
-                    "outcome": outcome,
-                    "since": since,
-                    "until": until,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.AuditListResult,
-            timeout,
-        )
+        return self._all(op.AUDIT_LIST, given({
+            "action": action,
+            "actor_id": actor_id,
+            "resource_type": resource_type,
+            "resource_id": resource_id,
+            "outcome": outcome,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.AuditListResult, timeout)
 
     async def export(
         self,
@@ -392,24 +307,16 @@ class AsyncAudit(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.AUDIT_EXPORT,
-            given(
-                {
-                    "format": format,
-                    "action": action,
-                    "actor_id": actor_id,
-                    "resource_type": resource_type,
-                    "resource_id": resource_id,
-                    "outcome": outcome,
-                    "since": since,
-                    "until": until,
-                }
-            ),
-            bytes,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUDIT_EXPORT, given({
+            "format": format,
+            "action": action,
+            "actor_id": actor_id,
+            "resource_type": resource_type,
+            "resource_id": resource_id,
+            "outcome": outcome,
+            "since": since,
+            "until": until,
+        }), bytes, idempotency_key, timeout)
 
 
 class AsyncAuth(AsyncGroup):
@@ -427,17 +334,9 @@ class AsyncAuth(AsyncGroup):
         OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic. Errors then
         have OAuth's form, with `error` and `error_description`.
         """
-        return await self._call(
-            op.AUTH_TOKEN,
-            given(
-                {
-                    "api_key": api_key,
-                }
-            ),
-            models.AuthTokenResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_TOKEN, given({
+            "api_key": api_key,
+        }), models.AuthTokenResult, idempotency_key, timeout)
 
     async def login(
         self,
@@ -455,20 +354,12 @@ class AsyncAuth(AsyncGroup):
         tenants, and `code` if the account has a second factor (`totp_required`). Failures
         are limited per address.
         """
-        return await self._call(
-            op.AUTH_LOGIN,
-            given(
-                {
-                    "email": email,
-                    "password": password,
-                    "tenant_slug": tenant_slug,
-                    "code": code,
-                }
-            ),
-            models.AuthLoginResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_LOGIN, given({
+            "email": email,
+            "password": password,
+            "tenant_slug": tenant_slug,
+            "code": code,
+        }), models.AuthLoginResult, idempotency_key, timeout)
 
     async def me(
         self,
@@ -507,18 +398,10 @@ class AsyncAuth(AsyncGroup):
 
         Revokes all tokens of the person and returns a new one.
         """
-        return await self._call(
-            op.AUTH_PASSWORD,
-            given(
-                {
-                    "current_password": current_password,
-                    "new_password": new_password,
-                }
-            ),
-            models.AuthPasswordResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_PASSWORD, given({
+            "current_password": current_password,
+            "new_password": new_password,
+        }), models.AuthPasswordResult, idempotency_key, timeout)
 
     async def start_session(
         self,
@@ -535,20 +418,12 @@ class AsyncAuth(AsyncGroup):
         Sets the token as an httpOnly cookie for this origin only. Requests with the cookie
         that change state need `X-CSRF-Token`. Rate limits are those of `POST /auth/login`.
         """
-        return await self._call(
-            op.AUTH_START_SESSION,
-            given(
-                {
-                    "email": email,
-                    "password": password,
-                    "tenant_slug": tenant_slug,
-                    "code": code,
-                }
-            ),
-            models.BrowserSession,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_START_SESSION, given({
+            "email": email,
+            "password": password,
+            "tenant_slug": tenant_slug,
+            "code": code,
+        }), models.BrowserSession, idempotency_key, timeout)
 
     async def session(
         self,
@@ -616,17 +491,9 @@ class AsyncAuth(AsyncGroup):
         says in `details.reason` who cannot sign in: `no_role`, `disabled`, `no_email`,
         `email_unverified` or `email_taken`.
         """
-        return await self._call(
-            op.AUTH_FINISH_OIDC,
-            given(
-                {
-                    "query": query,
-                }
-            ),
-            models.BrowserSession,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_FINISH_OIDC, given({
+            "query": query,
+        }), models.BrowserSession, idempotency_key, timeout)
 
     async def sign_in_ways(
         self,
@@ -648,17 +515,9 @@ class AsyncAuth(AsyncGroup):
         Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in
         force once `POST /auth/totp/confirm` has got a code.
         """
-        return await self._call(
-            op.AUTH_BEGIN_TOTP,
-            given(
-                {
-                    "password": password,
-                }
-            ),
-            models.AuthBeginTotpResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_BEGIN_TOTP, given({
+            "password": password,
+        }), models.AuthBeginTotpResult, idempotency_key, timeout)
 
     async def confirm_totp(
         self,
@@ -671,17 +530,9 @@ class AsyncAuth(AsyncGroup):
 
         Returns ten recovery codes, only here. Each replaces a code once.
         """
-        return await self._call(
-            op.AUTH_CONFIRM_TOTP,
-            given(
-                {
-                    "code": code,
-                }
-            ),
-            models.AuthConfirmTotpResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_CONFIRM_TOTP, given({
+            "code": code,
+        }), models.AuthConfirmTotpResult, idempotency_key, timeout)
 
     async def remove_totp(
         self,
@@ -695,18 +546,10 @@ class AsyncAuth(AsyncGroup):
 
         Needs the password or a recovery code.
         """
-        return await self._call(
-            op.AUTH_REMOVE_TOTP,
-            given(
-                {
-                    "password": password,
-                    "recovery_code": recovery_code,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.AUTH_REMOVE_TOTP, given({
+            "password": password,
+            "recovery_code": recovery_code,
+        }), None, idempotency_key, timeout)
 
     async def jwks(
         self,
@@ -740,22 +583,14 @@ class AsyncBundles(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.BUNDLES_ASSEMBLE,
-            given(
-                {
-                    "query": query,
-                    "since": since,
-                    "until": until,
-                    "project_id": project_id,
-                    "memory_scope": memory_scope,
-                    "caps": caps,
-                }
-            ),
-            models.Bundle,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.BUNDLES_ASSEMBLE, given({
+            "query": query,
+            "since": since,
+            "until": until,
+            "project_id": project_id,
+            "memory_scope": memory_scope,
+            "caps": caps,
+        }), models.Bundle, idempotency_key, timeout)
 
     async def get(
         self,
@@ -771,17 +606,9 @@ class AsyncBundles(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.BUNDLES_GET,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.Bundle,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.BUNDLES_GET, given({
+            "id": id,
+        }), models.Bundle, idempotency_key, timeout)
 
     async def brief(
         self,
@@ -797,17 +624,9 @@ class AsyncBundles(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.BUNDLES_BRIEF,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            str,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.BUNDLES_BRIEF, given({
+            "id": id,
+        }), str, idempotency_key, timeout)
 
     async def list_of_agent(
         self,
@@ -822,19 +641,11 @@ class AsyncBundles(AsyncGroup):
 
         For admins and the agent's owner; recorded in the audit log.
         """
-        return await self._call(
-            op.BUNDLES_LIST_OF_AGENT,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.BundlesListOfAgentResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.BUNDLES_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.BundlesListOfAgentResult, idempotency_key, timeout)
 
     def list_of_agent_all(
         self,
@@ -845,18 +656,11 @@ class AsyncBundles(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.ListedBundle]:
         """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.BUNDLES_LIST_OF_AGENT,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.BundlesListOfAgentResult,
-            timeout,
-        )
+        return self._all(op.BUNDLES_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.BundlesListOfAgentResult, timeout)
 
     async def get_of_agent(
         self,
@@ -871,18 +675,10 @@ class AsyncBundles(AsyncGroup):
         For admins and the agent's owner; recorded in the audit log. Items that the caller
         cannot read have an empty title, and the brief, which quotes them, is then null.
         """
-        return await self._call(
-            op.BUNDLES_GET_OF_AGENT,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "id": id,
-                }
-            ),
-            models.BundleForPeople,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.BUNDLES_GET_OF_AGENT, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), models.BundleForPeople, idempotency_key, timeout)
 
 
 class AsyncChannels(AsyncGroup):
@@ -901,18 +697,10 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(
-            op.CHANNELS_CREATE,
-            given(
-                {
-                    "name": name,
-                    "description": description,
-                }
-            ),
-            models.Channel,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_CREATE, given({
+            "name": name,
+            "description": description,
+        }), models.Channel, idempotency_key, timeout)
 
     async def list(
         self,
@@ -930,20 +718,12 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(
-            op.CHANNELS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "search": search,
-                    "feed_id": feed_id,
-                }
-            ),
-            models.ChannelsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+            "feed_id": feed_id,
+        }), models.ChannelsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -955,19 +735,12 @@ class AsyncChannels(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Channel]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.CHANNELS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "search": search,
-                    "feed_id": feed_id,
-                }
-            ),
-            models.ChannelsListResult,
-            timeout,
-        )
+        return self._all(op.CHANNELS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+            "feed_id": feed_id,
+        }), models.ChannelsListResult, timeout)
 
     async def get(
         self,
@@ -980,17 +753,9 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(
-            op.CHANNELS_GET,
-            given(
-                {
-                    "channel_id": channel_id,
-                }
-            ),
-            models.Channel,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_GET, given({
+            "channel_id": channel_id,
+        }), models.Channel, idempotency_key, timeout)
 
     async def update(
         self,
@@ -1005,19 +770,11 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(
-            op.CHANNELS_UPDATE,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "name": name,
-                    "description": description,
-                }
-            ),
-            models.Channel,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_UPDATE, given({
+            "channel_id": channel_id,
+            "name": name,
+            "description": description,
+        }), models.Channel, idempotency_key, timeout)
 
     async def delete(
         self,
@@ -1032,17 +789,9 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(
-            op.CHANNELS_DELETE,
-            given(
-                {
-                    "channel_id": channel_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_DELETE, given({
+            "channel_id": channel_id,
+        }), None, idempotency_key, timeout)
 
     async def add_member(
         self,
@@ -1059,18 +808,10 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(
-            op.CHANNELS_ADD_MEMBER,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "agent_id": agent_id,
-                }
-            ),
-            models.Member,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_ADD_MEMBER, given({
+            "channel_id": channel_id,
+            "agent_id": agent_id,
+        }), models.Member, idempotency_key, timeout)
 
     async def list_members(
         self,
@@ -1088,19 +829,11 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(
-            op.CHANNELS_LIST_MEMBERS,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ChannelsListMembersResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_LIST_MEMBERS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListMembersResult, idempotency_key, timeout)
 
     def list_members_all(
         self,
@@ -1111,18 +844,11 @@ class AsyncChannels(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Member]:
         """Like `list_members`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.CHANNELS_LIST_MEMBERS,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ChannelsListMembersResult,
-            timeout,
-        )
+        return self._all(op.CHANNELS_LIST_MEMBERS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListMembersResult, timeout)
 
     async def remove_member(
         self,
@@ -1136,18 +862,10 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(
-            op.CHANNELS_REMOVE_MEMBER,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "agent_id": agent_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_REMOVE_MEMBER, given({
+            "channel_id": channel_id,
+            "agent_id": agent_id,
+        }), None, idempotency_key, timeout)
 
     async def create_feed(
         self,
@@ -1165,19 +883,11 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(
-            op.CHANNELS_CREATE_FEED,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "event_type_glob": event_type_glob,
-                    "filter_expression": filter_expression,
-                }
-            ),
-            models.Feed,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_CREATE_FEED, given({
+            "channel_id": channel_id,
+            "event_type_glob": event_type_glob,
+            "filter_expression": filter_expression,
+        }), models.Feed, idempotency_key, timeout)
 
     async def list_feeds(
         self,
@@ -1192,19 +902,11 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:read`.
         """
-        return await self._call(
-            op.CHANNELS_LIST_FEEDS,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ChannelsListFeedsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_LIST_FEEDS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListFeedsResult, idempotency_key, timeout)
 
     def list_feeds_all(
         self,
@@ -1215,18 +917,11 @@ class AsyncChannels(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Feed]:
         """Like `list_feeds`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.CHANNELS_LIST_FEEDS,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ChannelsListFeedsResult,
-            timeout,
-        )
+        return self._all(op.CHANNELS_LIST_FEEDS, given({
+            "channel_id": channel_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.ChannelsListFeedsResult, timeout)
 
     async def delete_feed(
         self,
@@ -1240,18 +935,10 @@ class AsyncChannels(AsyncGroup):
 
         Needs the scope `channel:write`.
         """
-        return await self._call(
-            op.CHANNELS_DELETE_FEED,
-            given(
-                {
-                    "channel_id": channel_id,
-                    "feed_id": feed_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CHANNELS_DELETE_FEED, given({
+            "channel_id": channel_id,
+            "feed_id": feed_id,
+        }), None, idempotency_key, timeout)
 
 
 class AsyncConnectors(AsyncGroup):
@@ -1279,25 +966,17 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.CONNECTORS_CREATE,
-            given(
-                {
-                    "name": name,
-                    "kind": kind,
-                    "url": url,
-                    "source": source,
-                    "mapping": mapping,
-                    "queue": queue,
-                    "address": address,
-                    "prefetch": prefetch,
-                    "paused": paused,
-                }
-            ),
-            models.Connector,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CONNECTORS_CREATE, given({
+            "name": name,
+            "kind": kind,
+            "url": url,
+            "source": source,
+            "mapping": mapping,
+            "queue": queue,
+            "address": address,
+            "prefetch": prefetch,
+            "paused": paused,
+        }), models.Connector, idempotency_key, timeout)
 
     async def list(
         self,
@@ -1311,18 +990,10 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.CONNECTORS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ConnectorsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CONNECTORS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.ConnectorsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -1332,17 +1003,10 @@ class AsyncConnectors(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Connector]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.CONNECTORS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ConnectorsListResult,
-            timeout,
-        )
+        return self._all(op.CONNECTORS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.ConnectorsListResult, timeout)
 
     async def get(
         self,
@@ -1355,17 +1019,9 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.CONNECTORS_GET,
-            given(
-                {
-                    "connector_id": connector_id,
-                }
-            ),
-            models.Connector,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CONNECTORS_GET, given({
+            "connector_id": connector_id,
+        }), models.Connector, idempotency_key, timeout)
 
     async def update(
         self,
@@ -1386,21 +1042,13 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.CONNECTORS_UPDATE,
-            given(
-                {
-                    "connector_id": connector_id,
-                    "name": name,
-                    "mapping": mapping,
-                    "prefetch": prefetch,
-                    "paused": paused,
-                }
-            ),
-            models.Connector,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CONNECTORS_UPDATE, given({
+            "connector_id": connector_id,
+            "name": name,
+            "mapping": mapping,
+            "prefetch": prefetch,
+            "paused": paused,
+        }), models.Connector, idempotency_key, timeout)
 
     async def delete(
         self,
@@ -1415,17 +1063,9 @@ class AsyncConnectors(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.CONNECTORS_DELETE,
-            given(
-                {
-                    "connector_id": connector_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.CONNECTORS_DELETE, given({
+            "connector_id": connector_id,
+        }), None, idempotency_key, timeout)
 
 
 class AsyncDeliveries(AsyncGroup):
@@ -1445,18 +1085,10 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_POLL,
-            given(
-                {
-                    "limit": limit,
-                    "wait": wait,
-                }
-            ),
-            models.DeliveriesPollResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_POLL, given({
+            "limit": limit,
+            "wait": wait,
+        }), models.DeliveriesPollResult, idempotency_key, timeout)
 
     async def ack(
         self,
@@ -1473,17 +1105,9 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_ACK,
-            given(
-                {
-                    "delivery_ids": delivery_ids,
-                }
-            ),
-            models.DeliveriesAckResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_ACK, given({
+            "delivery_ids": delivery_ids,
+        }), models.DeliveriesAckResult, idempotency_key, timeout)
 
     async def nack(
         self,
@@ -1501,19 +1125,11 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_NACK,
-            given(
-                {
-                    "delivery_ids": delivery_ids,
-                    "delay_seconds": delay_seconds,
-                    "reason": reason,
-                }
-            ),
-            models.DeliveriesNackResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_NACK, given({
+            "delivery_ids": delivery_ids,
+            "delay_seconds": delay_seconds,
+            "reason": reason,
+        }), models.DeliveriesNackResult, idempotency_key, timeout)
 
     async def extend(
         self,
@@ -1530,18 +1146,10 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_EXTEND,
-            given(
-                {
-                    "delivery_ids": delivery_ids,
-                    "seconds": seconds,
-                }
-            ),
-            models.DeliveriesExtendResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_EXTEND, given({
+            "delivery_ids": delivery_ids,
+            "seconds": seconds,
+        }), models.DeliveriesExtendResult, idempotency_key, timeout)
 
     async def stats(
         self,
@@ -1558,25 +1166,16 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_STATS,
-            given(
-                {
-                    "limit": limit,
-                    "offset": offset,
-                }
-            ),
-            models.DeliveriesStatsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_STATS, given({
+            "limit": limit,
+            "offset": offset,
+        }), models.DeliveriesStatsResult, idempotency_key, timeout)
 
     async def list(
         self,
         *,
         agent_id: str,
-        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"]
-        | Unset = UNSET,
+        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -1586,45 +1185,29 @@ class AsyncDeliveries(AsyncGroup):
 
         For the agent itself, the person who owns it, and admins. Leases nothing.
         """
-        return await self._call(
-            op.DELIVERIES_LIST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "status": status,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.DeliveriesListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_LIST, given({
+            "agent_id": agent_id,
+            "status": status,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesListResult, idempotency_key, timeout)
 
     def list_all(
         self,
         *,
         agent_id: str,
-        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"]
-        | Unset = UNSET,
+        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
     ) -> AsyncIterator[models.AgentDelivery]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.DELIVERIES_LIST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "status": status,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.DeliveriesListResult,
-            timeout,
-        )
+        return self._all(op.DELIVERIES_LIST, given({
+            "agent_id": agent_id,
+            "status": status,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesListResult, timeout)
 
     async def drain(
         self,
@@ -1640,18 +1223,10 @@ class AsyncDeliveries(AsyncGroup):
         replay. Deliveries in flight and dead letters are kept. At most 10,000 per request;
         `more` is true if others are left. For the person who owns the agent, and admins.
         """
-        return await self._call(
-            op.DELIVERIES_DRAIN,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "before": before,
-                }
-            ),
-            models.DeliveriesDrainResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_DRAIN, given({
+            "agent_id": agent_id,
+            "before": before,
+        }), models.DeliveriesDrainResult, idempotency_key, timeout)
 
     async def dead_letters(
         self,
@@ -1673,22 +1248,14 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_DEAD_LETTERS,
-            given(
-                {
-                    "reason": reason,
-                    "agent_id": agent_id,
-                    "type": type,
-                    "text": text,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.DeliveriesDeadLettersResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_DEAD_LETTERS, given({
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesDeadLettersResult, idempotency_key, timeout)
 
     def dead_letters_all(
         self,
@@ -1702,21 +1269,14 @@ class AsyncDeliveries(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.DeadLetter]:
         """Like `dead_letters`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.DELIVERIES_DEAD_LETTERS,
-            given(
-                {
-                    "reason": reason,
-                    "agent_id": agent_id,
-                    "type": type,
-                    "text": text,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.DeliveriesDeadLettersResult,
-            timeout,
-        )
+        return self._all(op.DELIVERIES_DEAD_LETTERS, given({
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.DeliveriesDeadLettersResult, timeout)
 
     async def dead_letter_groups(
         self,
@@ -1735,19 +1295,11 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_DEAD_LETTER_GROUPS,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "type": type,
-                    "text": text,
-                }
-            ),
-            models.DeliveriesDeadLetterGroupsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_DEAD_LETTER_GROUPS, given({
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+        }), models.DeliveriesDeadLetterGroupsResult, idempotency_key, timeout)
 
     async def replay(
         self,
@@ -1765,18 +1317,10 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_REPLAY,
-            given(
-                {
-                    "id": id,
-                    "dry_run": dry_run,
-                }
-            ),
-            models.DeliveriesReplayResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_REPLAY, given({
+            "id": id,
+            "dry_run": dry_run,
+        }), models.DeliveriesReplayResult, idempotency_key, timeout)
 
     async def replay_many(
         self,
@@ -1798,23 +1342,15 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_REPLAY_MANY,
-            given(
-                {
-                    "ids": ids,
-                    "reason": reason,
-                    "agent_id": agent_id,
-                    "type": type,
-                    "text": text,
-                    "until": until,
-                    "dry_run": dry_run,
-                }
-            ),
-            models.DeliveriesReplayManyResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_REPLAY_MANY, given({
+            "ids": ids,
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "until": until,
+            "dry_run": dry_run,
+        }), models.DeliveriesReplayManyResult, idempotency_key, timeout)
 
     async def discard_many(
         self,
@@ -1837,23 +1373,15 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_DISCARD_MANY,
-            given(
-                {
-                    "ids": ids,
-                    "reason": reason,
-                    "agent_id": agent_id,
-                    "type": type,
-                    "text": text,
-                    "until": until,
-                    "dry_run": dry_run,
-                }
-            ),
-            models.DeliveriesDiscardManyResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_DISCARD_MANY, given({
+            "ids": ids,
+            "reason": reason,
+            "agent_id": agent_id,
+            "type": type,
+            "text": text,
+            "until": until,
+            "dry_run": dry_run,
+        }), models.DeliveriesDiscardManyResult, idempotency_key, timeout)
 
     async def discard(
         self,
@@ -1866,17 +1394,9 @@ class AsyncDeliveries(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.DELIVERIES_DISCARD,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DELIVERIES_DISCARD, given({
+            "id": id,
+        }), None, idempotency_key, timeout)
 
 
 class AsyncDevices(AsyncGroup):
@@ -1884,10 +1404,7 @@ class AsyncDevices(AsyncGroup):
         self,
         *,
         agent_id: str,
-        scopes: Sequence[
-            Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]
-        ]
-        | Unset = UNSET,
+        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]] | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DevicesIssueResult:
@@ -1896,18 +1413,10 @@ class AsyncDevices(AsyncGroup):
         For the agent itself, its owner, or callers with the scope `admin`. The code is
         valid for 10 minutes; a newer code for the same agent replaces a pending one.
         """
-        return await self._call(
-            op.DEVICES_ISSUE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "scopes": scopes,
-                }
-            ),
-            models.DevicesIssueResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DEVICES_ISSUE, given({
+            "agent_id": agent_id,
+            "scopes": scopes,
+        }), models.DevicesIssueResult, idempotency_key, timeout)
 
     async def status(
         self,
@@ -1921,17 +1430,9 @@ class AsyncDevices(AsyncGroup):
         For the agent itself, its owner, or callers with the scope `admin`. Never returns an
         API key.
         """
-        return await self._call(
-            op.DEVICES_STATUS,
-            given(
-                {
-                    "agent_id": agent_id,
-                }
-            ),
-            models.DevicesStatusResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DEVICES_STATUS, given({
+            "agent_id": agent_id,
+        }), models.DevicesStatusResult, idempotency_key, timeout)
 
     async def claim(
         self,
@@ -1946,18 +1447,10 @@ class AsyncDevices(AsyncGroup):
         The code is the credential. Unknown, used, denied and expired codes all return 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
         """
-        return await self._call(
-            op.DEVICES_CLAIM,
-            given(
-                {
-                    "user_code": user_code,
-                    "client_info": client_info,
-                }
-            ),
-            models.DevicesClaimResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DEVICES_CLAIM, given({
+            "user_code": user_code,
+            "client_info": client_info,
+        }), models.DevicesClaimResult, idempotency_key, timeout)
 
     async def confirm(
         self,
@@ -1973,19 +1466,11 @@ class AsyncDevices(AsyncGroup):
         For the agent's owner and org admins. Only org admins can approve a code with the
         scope `admin`.
         """
-        return await self._call(
-            op.DEVICES_CONFIRM,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "claim_id": claim_id,
-                    "action": action,
-                }
-            ),
-            models.DevicesConfirmResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DEVICES_CONFIRM, given({
+            "agent_id": agent_id,
+            "claim_id": claim_id,
+            "action": action,
+        }), models.DevicesConfirmResult, idempotency_key, timeout)
 
     async def complete(
         self,
@@ -1999,17 +1484,9 @@ class AsyncDevices(AsyncGroup):
         The claim id is the credential. Returns 409 `conflict` before approval, and 404
         after denial, expiry or the first fetch. The key is returned only here.
         """
-        return await self._call(
-            op.DEVICES_COMPLETE,
-            given(
-                {
-                    "claim_id": claim_id,
-                }
-            ),
-            models.DevicesCompleteResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DEVICES_COMPLETE, given({
+            "claim_id": claim_id,
+        }), models.DevicesCompleteResult, idempotency_key, timeout)
 
     async def look_up(
         self,
@@ -2024,17 +1501,9 @@ class AsyncDevices(AsyncGroup):
         scopes, and callers other than the agent itself, its owner and admins get 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
         """
-        return await self._call(
-            op.DEVICES_LOOK_UP,
-            given(
-                {
-                    "code": code,
-                }
-            ),
-            models.DevicesLookUpResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DEVICES_LOOK_UP, given({
+            "code": code,
+        }), models.DevicesLookUpResult, idempotency_key, timeout)
 
 
 class AsyncDocuments(AsyncGroup):
@@ -2043,15 +1512,7 @@ class AsyncDocuments(AsyncGroup):
         *,
         file_content: str,
         filename: str,
-        mime_type: Literal[
-            "application/pdf",
-            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            "text/html",
-            "text/markdown",
-            "text/plain",
-        ],
+        mime_type: Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"],
         sensitivity: Literal["public", "internal", "confidential", "restricted"] | Unset = UNSET,
         audience: Mapping[str, Any] | Unset = UNSET,
         source_id: str | Unset = UNSET,
@@ -2068,23 +1529,15 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.DOCUMENTS_UPLOAD,
-            given(
-                {
-                    "file_content": file_content,
-                    "filename": filename,
-                    "mime_type": mime_type,
-                    "sensitivity": sensitivity,
-                    "audience": audience,
-                    "source_id": source_id,
-                    "subject": subject,
-                }
-            ),
-            models.DocumentsUploadResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_UPLOAD, given({
+            "file_content": file_content,
+            "filename": filename,
+            "mime_type": mime_type,
+            "sensitivity": sensitivity,
+            "audience": audience,
+            "source_id": source_id,
+            "subject": subject,
+        }), models.DocumentsUploadResult, idempotency_key, timeout)
 
     async def list(
         self,
@@ -2104,21 +1557,13 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.DOCUMENTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "cursor": cursor,
-                    "source_id": source_id,
-                    "status": status,
-                }
-            ),
-            models.DocumentsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "source_id": source_id,
+            "status": status,
+        }), models.DocumentsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -2131,20 +1576,13 @@ class AsyncDocuments(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Document]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.DOCUMENTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "cursor": cursor,
-                    "source_id": source_id,
-                    "status": status,
-                }
-            ),
-            models.DocumentsListResult,
-            timeout,
-        )
+        return self._all(op.DOCUMENTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "source_id": source_id,
+            "status": status,
+        }), models.DocumentsListResult, timeout)
 
     async def get(
         self,
@@ -2160,17 +1598,9 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.DOCUMENTS_GET,
-            given(
-                {
-                    "document_id": document_id,
-                }
-            ),
-            models.Document,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_GET, given({
+            "document_id": document_id,
+        }), models.Document, idempotency_key, timeout)
 
     async def list_chunks(
         self,
@@ -2188,20 +1618,12 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.DOCUMENTS_LIST_CHUNKS,
-            given(
-                {
-                    "document_id": document_id,
-                    "source_id": source_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.DocumentsListChunksResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_LIST_CHUNKS, given({
+            "document_id": document_id,
+            "source_id": source_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.DocumentsListChunksResult, idempotency_key, timeout)
 
     def list_chunks_all(
         self,
@@ -2213,19 +1635,12 @@ class AsyncDocuments(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Chunk]:
         """Like `list_chunks`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.DOCUMENTS_LIST_CHUNKS,
-            given(
-                {
-                    "document_id": document_id,
-                    "source_id": source_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.DocumentsListChunksResult,
-            timeout,
-        )
+        return self._all(op.DOCUMENTS_LIST_CHUNKS, given({
+            "document_id": document_id,
+            "source_id": source_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.DocumentsListChunksResult, timeout)
 
     async def delete(
         self,
@@ -2242,18 +1657,10 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.DOCUMENTS_DELETE,
-            given(
-                {
-                    "document_id": document_id,
-                    "source_id": source_id,
-                }
-            ),
-            models.DocumentsDeleteResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_DELETE, given({
+            "document_id": document_id,
+            "source_id": source_id,
+        }), models.DocumentsDeleteResult, idempotency_key, timeout)
 
     async def content(
         self,
@@ -2269,17 +1676,9 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.DOCUMENTS_CONTENT,
-            given(
-                {
-                    "document_id": document_id,
-                }
-            ),
-            bytes,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_CONTENT, given({
+            "document_id": document_id,
+        }), bytes, idempotency_key, timeout)
 
     async def retry(
         self,
@@ -2296,17 +1695,9 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.DOCUMENTS_RETRY,
-            given(
-                {
-                    "document_id": document_id,
-                }
-            ),
-            models.Document,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_RETRY, given({
+            "document_id": document_id,
+        }), models.Document, idempotency_key, timeout)
 
     async def search(
         self,
@@ -2327,22 +1718,14 @@ class AsyncDocuments(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.DOCUMENTS_SEARCH,
-            given(
-                {
-                    "query": query,
-                    "audience": audience,
-                    "source_id": source_id,
-                    "limit": limit,
-                    "min_score": min_score,
-                    "explain": explain,
-                }
-            ),
-            models.DocumentsSearchResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.DOCUMENTS_SEARCH, given({
+            "query": query,
+            "audience": audience,
+            "source_id": source_id,
+            "limit": limit,
+            "min_score": min_score,
+            "explain": explain,
+        }), models.DocumentsSearchResult, idempotency_key, timeout)
 
 
 class AsyncEvents(AsyncGroup):
@@ -2363,17 +1746,9 @@ class AsyncEvents(AsyncGroup):
 
         Needs the scope `send`.
         """
-        return await self._call(
-            op.EVENTS_PUBLISH,
-            given(
-                {
-                    "event": event,
-                }
-            ),
-            Any,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EVENTS_PUBLISH, given({
+            "event": event,
+        }), Any, idempotency_key, timeout)
 
     async def list(
         self,
@@ -2397,25 +1772,17 @@ class AsyncEvents(AsyncGroup):
         `next_cursor`: a request returns at most 4 MB and scans about 200,000 events, or two
         seconds without a match.
         """
-        return await self._call(
-            op.EVENTS_LIST,
-            given(
-                {
-                    "type": type,
-                    "source": source,
-                    "subject": subject,
-                    "id": id,
-                    "since": since,
-                    "unmatched": unmatched,
-                    "include_service": include_service,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.EventsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EVENTS_LIST, given({
+            "type": type,
+            "source": source,
+            "subject": subject,
+            "id": id,
+            "since": since,
+            "unmatched": unmatched,
+            "include_service": include_service,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.EventsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -2432,24 +1799,17 @@ class AsyncEvents(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.EventSummary]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.EVENTS_LIST,
-            given(
-                {
-                    "type": type,
-                    "source": source,
-                    "subject": subject,
-                    "id": id,
-                    "since": since,
-                    "unmatched": unmatched,
-                    "include_service": include_service,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.EventsListResult,
-            timeout,
-        )
+        return self._all(op.EVENTS_LIST, given({
+            "type": type,
+            "source": source,
+            "subject": subject,
+            "id": id,
+            "since": since,
+            "unmatched": unmatched,
+            "include_service": include_service,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.EventsListResult, timeout)
 
     async def get(
         self,
@@ -2463,17 +1823,9 @@ class AsyncEvents(AsyncGroup):
         Use this to see whether an event was delivered. Returns it with its timeline and
         delivery counts; for admins, also each receiver.
         """
-        return await self._call(
-            op.EVENTS_GET,
-            given(
-                {
-                    "event_id": event_id,
-                }
-            ),
-            models.EventsGetResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EVENTS_GET, given({
+            "event_id": event_id,
+        }), models.EventsGetResult, idempotency_key, timeout)
 
     async def retry(
         self,
@@ -2489,17 +1841,9 @@ class AsyncEvents(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.EVENTS_RETRY,
-            given(
-                {
-                    "event_id": event_id,
-                }
-            ),
-            models.PublishResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EVENTS_RETRY, given({
+            "event_id": event_id,
+        }), models.PublishResult, idempotency_key, timeout)
 
 
 class AsyncExemplars(AsyncGroup):
@@ -2519,19 +1863,11 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.EXEMPLARS_CREATE,
-            given(
-                {
-                    "display_name": display_name,
-                    "filename": filename,
-                    "content": content,
-                }
-            ),
-            models.Exemplar,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EXEMPLARS_CREATE, given({
+            "display_name": display_name,
+            "filename": filename,
+            "content": content,
+        }), models.Exemplar, idempotency_key, timeout)
 
     async def list(
         self,
@@ -2561,17 +1897,9 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.EXEMPLARS_GET,
-            given(
-                {
-                    "exemplar_id": exemplar_id,
-                }
-            ),
-            models.Exemplar,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EXEMPLARS_GET, given({
+            "exemplar_id": exemplar_id,
+        }), models.Exemplar, idempotency_key, timeout)
 
     async def rename(
         self,
@@ -2587,18 +1915,10 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.EXEMPLARS_RENAME,
-            given(
-                {
-                    "exemplar_id": exemplar_id,
-                    "display_name": display_name,
-                }
-            ),
-            models.Exemplar,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EXEMPLARS_RENAME, given({
+            "exemplar_id": exemplar_id,
+            "display_name": display_name,
+        }), models.Exemplar, idempotency_key, timeout)
 
     async def delete(
         self,
@@ -2614,17 +1934,9 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.EXEMPLARS_DELETE,
-            given(
-                {
-                    "exemplar_id": exemplar_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EXEMPLARS_DELETE, given({
+            "exemplar_id": exemplar_id,
+        }), None, idempotency_key, timeout)
 
     async def download(
         self,
@@ -2637,17 +1949,9 @@ class AsyncExemplars(AsyncGroup):
 
         Returns the stored text as a file.
         """
-        return await self._call(
-            op.EXEMPLARS_DOWNLOAD,
-            given(
-                {
-                    "exemplar_id": exemplar_id,
-                }
-            ),
-            str,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EXEMPLARS_DOWNLOAD, given({
+            "exemplar_id": exemplar_id,
+        }), str, idempotency_key, timeout)
 
     async def referrers(
         self,
@@ -2662,17 +1966,9 @@ class AsyncExemplars(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.EXEMPLARS_REFERRERS,
-            given(
-                {
-                    "exemplar_id": exemplar_id,
-                }
-            ),
-            models.ExemplarsReferrersResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.EXEMPLARS_REFERRERS, given({
+            "exemplar_id": exemplar_id,
+        }), models.ExemplarsReferrersResult, idempotency_key, timeout)
 
 
 class AsyncFindings(AsyncGroup):
@@ -2694,20 +1990,12 @@ class AsyncFindings(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.FINDINGS_LIST,
-            given(
-                {
-                    "limit": limit,
-                    "mark_read": mark_read,
-                    "since_seq": since_seq,
-                    "min_importance": min_importance,
-                }
-            ),
-            models.FindingsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.FINDINGS_LIST, given({
+            "limit": limit,
+            "mark_read": mark_read,
+            "since_seq": since_seq,
+            "min_importance": min_importance,
+        }), models.FindingsListResult, idempotency_key, timeout)
 
     async def browse(
         self,
@@ -2725,20 +2013,12 @@ class AsyncFindings(AsyncGroup):
         agent's cursor. Findings of forgotten, superseded or expired memories are omitted,
         so that a page may have fewer than `limit`.
         """
-        return await self._call(
-            op.FINDINGS_BROWSE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "memory_id": memory_id,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.FindingsBrowseResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.FINDINGS_BROWSE, given({
+            "agent_id": agent_id,
+            "memory_id": memory_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.FindingsBrowseResult, idempotency_key, timeout)
 
     def browse_all(
         self,
@@ -2750,19 +2030,12 @@ class AsyncFindings(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Finding]:
         """Like `browse`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.FINDINGS_BROWSE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "memory_id": memory_id,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.FindingsBrowseResult,
-            timeout,
-        )
+        return self._all(op.FINDINGS_BROWSE, given({
+            "agent_id": agent_id,
+            "memory_id": memory_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.FindingsBrowseResult, timeout)
 
 
 class AsyncGateway(AsyncGroup):
@@ -2831,25 +2104,17 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.HANDOFFS_SAVE,
-            given(
-                {
-                    "name": name,
-                    "summary": summary,
-                    "payload": payload,
-                    "citations": citations,
-                    "artifacts": artifacts,
-                    "origin_client": origin_client,
-                    "scope": scope,
-                    "bundle_id": bundle_id,
-                    "if_version": if_version,
-                }
-            ),
-            models.Handoff,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_SAVE, given({
+            "name": name,
+            "summary": summary,
+            "payload": payload,
+            "citations": citations,
+            "artifacts": artifacts,
+            "origin_client": origin_client,
+            "scope": scope,
+            "bundle_id": bundle_id,
+            "if_version": if_version,
+        }), models.Handoff, idempotency_key, timeout)
 
     async def list(
         self,
@@ -2869,19 +2134,11 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.HANDOFFS_LIST,
-            given(
-                {
-                    "q": q,
-                    "limit": limit,
-                    "offset": offset,
-                }
-            ),
-            List[models.Handoff],
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_LIST, given({
+            "q": q,
+            "limit": limit,
+            "offset": offset,
+        }), List[models.Handoff], idempotency_key, timeout)
 
     def list_all(
         self,
@@ -2892,18 +2149,11 @@ class AsyncHandoffs(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Handoff]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.HANDOFFS_LIST,
-            given(
-                {
-                    "q": q,
-                    "limit": limit,
-                    "offset": offset,
-                }
-            ),
-            List[models.Handoff],
-            timeout,
-        )
+        return self._all(op.HANDOFFS_LIST, given({
+            "q": q,
+            "limit": limit,
+            "offset": offset,
+        }), List[models.Handoff], timeout)
 
     async def resume(
         self,
@@ -2920,17 +2170,9 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.HANDOFFS_RESUME,
-            given(
-                {
-                    "query": query,
-                }
-            ),
-            Any,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_RESUME, given({
+            "query": query,
+        }), Any, idempotency_key, timeout)
 
     async def get(
         self,
@@ -2945,17 +2187,9 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.HANDOFFS_GET,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.Handoff,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_GET, given({
+            "id": id,
+        }), models.Handoff, idempotency_key, timeout)
 
     async def delete(
         self,
@@ -2970,17 +2204,9 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.HANDOFFS_DELETE,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_DELETE, given({
+            "id": id,
+        }), None, idempotency_key, timeout)
 
     async def export(
         self,
@@ -2995,17 +2221,9 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.HANDOFFS_EXPORT,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            str,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_EXPORT, given({
+            "id": id,
+        }), str, idempotency_key, timeout)
 
     async def pin(
         self,
@@ -3020,17 +2238,9 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.HANDOFFS_PIN,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.Handoff,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_PIN, given({
+            "id": id,
+        }), models.Handoff, idempotency_key, timeout)
 
     async def unpin(
         self,
@@ -3045,17 +2255,9 @@ class AsyncHandoffs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.HANDOFFS_UNPIN,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.Handoff,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_UNPIN, given({
+            "id": id,
+        }), models.Handoff, idempotency_key, timeout)
 
     async def list_of_agent(
         self,
@@ -3071,19 +2273,11 @@ class AsyncHandoffs(AsyncGroup):
         For admins and the agent's owner; recorded in the audit log. Agents list their own
         with `GET /handoffs`.
         """
-        return await self._call(
-            op.HANDOFFS_LIST_OF_AGENT,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.HandoffsListOfAgentResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.HandoffsListOfAgentResult, idempotency_key, timeout)
 
     def list_of_agent_all(
         self,
@@ -3094,18 +2288,11 @@ class AsyncHandoffs(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.ListedHandoff]:
         """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.HANDOFFS_LIST_OF_AGENT,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "limit": limit,
-                    "cursor": cursor,
-                }
-            ),
-            models.HandoffsListOfAgentResult,
-            timeout,
-        )
+        return self._all(op.HANDOFFS_LIST_OF_AGENT, given({
+            "agent_id": agent_id,
+            "limit": limit,
+            "cursor": cursor,
+        }), models.HandoffsListOfAgentResult, timeout)
 
     async def get_of_agent(
         self,
@@ -3120,18 +2307,10 @@ class AsyncHandoffs(AsyncGroup):
         For admins and the agent's owner; recorded in the audit log. Does not resume it.
         Titles of cited memories that the caller cannot read are empty.
         """
-        return await self._call(
-            op.HANDOFFS_GET_OF_AGENT,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "id": id,
-                }
-            ),
-            models.HandoffForPeople,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.HANDOFFS_GET_OF_AGENT, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), models.HandoffForPeople, idempotency_key, timeout)
 
 
 class AsyncIngest(AsyncGroup):
@@ -3140,19 +2319,7 @@ class AsyncIngest(AsyncGroup):
         *,
         name: str,
         source: str,
-        mapping: Mapping[str, Any]
-        | Literal[
-            "cloudevents",
-            "github",
-            "gitlab",
-            "slack",
-            "stripe",
-            "shopify",
-            "twilio",
-            "linear",
-            "sentry",
-            "standard_webhooks",
-        ],
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
         signing_secret: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -3164,20 +2331,12 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_CREATE_WEBHOOK,
-            given(
-                {
-                    "name": name,
-                    "source": source,
-                    "mapping": mapping,
-                    "signing_secret": signing_secret,
-                }
-            ),
-            models.IngestCreateWebhookResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_CREATE_WEBHOOK, given({
+            "name": name,
+            "source": source,
+            "mapping": mapping,
+            "signing_secret": signing_secret,
+        }), models.IngestCreateWebhookResult, idempotency_key, timeout)
 
     async def list_webhooks(
         self,
@@ -3191,18 +2350,10 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_LIST_WEBHOOKS,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.IngestListWebhooksResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_LIST_WEBHOOKS, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.IngestListWebhooksResult, idempotency_key, timeout)
 
     def list_webhooks_all(
         self,
@@ -3212,37 +2363,17 @@ class AsyncIngest(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Webhook]:
         """Like `list_webhooks`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.INGEST_LIST_WEBHOOKS,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.IngestListWebhooksResult,
-            timeout,
-        )
+        return self._all(op.INGEST_LIST_WEBHOOKS, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.IngestListWebhooksResult, timeout)
 
     async def update_webhook(
         self,
         *,
         webhook_id: str,
         name: str | Unset = UNSET,
-        mapping: Mapping[str, Any]
-        | Literal[
-            "cloudevents",
-            "github",
-            "gitlab",
-            "slack",
-            "stripe",
-            "shopify",
-            "twilio",
-            "linear",
-            "sentry",
-            "standard_webhooks",
-        ]
-        | Unset = UNSET,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Webhook:
@@ -3253,19 +2384,11 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_UPDATE_WEBHOOK,
-            given(
-                {
-                    "webhook_id": webhook_id,
-                    "name": name,
-                    "mapping": mapping,
-                }
-            ),
-            models.Webhook,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_UPDATE_WEBHOOK, given({
+            "webhook_id": webhook_id,
+            "name": name,
+            "mapping": mapping,
+        }), models.Webhook, idempotency_key, timeout)
 
     async def delete_webhook(
         self,
@@ -3280,17 +2403,9 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_DELETE_WEBHOOK,
-            given(
-                {
-                    "webhook_id": webhook_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_DELETE_WEBHOOK, given({
+            "webhook_id": webhook_id,
+        }), None, idempotency_key, timeout)
 
     async def rotate_webhook(
         self,
@@ -3307,36 +2422,16 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_ROTATE_WEBHOOK,
-            given(
-                {
-                    "webhook_id": webhook_id,
-                    "signing_secret": signing_secret,
-                }
-            ),
-            models.IngestRotateWebhookResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_ROTATE_WEBHOOK, given({
+            "webhook_id": webhook_id,
+            "signing_secret": signing_secret,
+        }), models.IngestRotateWebhookResult, idempotency_key, timeout)
 
     async def test_mapping(
         self,
         *,
         source: str,
-        mapping: Mapping[str, Any]
-        | Literal[
-            "cloudevents",
-            "github",
-            "gitlab",
-            "slack",
-            "stripe",
-            "shopify",
-            "twilio",
-            "linear",
-            "sentry",
-            "standard_webhooks",
-        ],
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
         payload: Any | Unset = UNSET,
         headers: Mapping[str, Any] | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3350,20 +2445,12 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_TEST_MAPPING,
-            given(
-                {
-                    "source": source,
-                    "mapping": mapping,
-                    "payload": payload,
-                    "headers": headers,
-                }
-            ),
-            models.IngestTestMappingResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_TEST_MAPPING, given({
+            "source": source,
+            "mapping": mapping,
+            "payload": payload,
+            "headers": headers,
+        }), models.IngestTestMappingResult, idempotency_key, timeout)
 
     async def test_webhook(
         self,
@@ -3371,20 +2458,7 @@ class AsyncIngest(AsyncGroup):
         webhook_id: str,
         payload: Any | Unset = UNSET,
         headers: Mapping[str, Any] | Unset = UNSET,
-        mapping: Mapping[str, Any]
-        | Literal[
-            "cloudevents",
-            "github",
-            "gitlab",
-            "slack",
-            "stripe",
-            "shopify",
-            "twilio",
-            "linear",
-            "sentry",
-            "standard_webhooks",
-        ]
-        | Unset = UNSET,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
         request_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -3397,21 +2471,13 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_TEST_WEBHOOK,
-            given(
-                {
-                    "webhook_id": webhook_id,
-                    "payload": payload,
-                    "headers": headers,
-                    "mapping": mapping,
-                    "request_id": request_id,
-                }
-            ),
-            models.IngestTestWebhookResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_TEST_WEBHOOK, given({
+            "webhook_id": webhook_id,
+            "payload": payload,
+            "headers": headers,
+            "mapping": mapping,
+            "request_id": request_id,
+        }), models.IngestTestWebhookResult, idempotency_key, timeout)
 
     async def list_requests(
         self,
@@ -3428,17 +2494,9 @@ class AsyncIngest(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.INGEST_LIST_REQUESTS,
-            given(
-                {
-                    "webhook_id": webhook_id,
-                }
-            ),
-            models.IngestListRequestsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_LIST_REQUESTS, given({
+            "webhook_id": webhook_id,
+        }), models.IngestListRequestsResult, idempotency_key, timeout)
 
     async def receive(
         self,
@@ -3462,20 +2520,12 @@ class AsyncIngest(AsyncGroup):
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
         """
-        return await self._call(
-            op.INGEST_RECEIVE,
-            given(
-                {
-                    "tenant_slug": tenant_slug,
-                    "raw": raw,
-                    "headers": headers,
-                    "target": target,
-                }
-            ),
-            Any,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_RECEIVE, given({
+            "tenant_slug": tenant_slug,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), Any, idempotency_key, timeout)
 
     async def receive_from(
         self,
@@ -3500,21 +2550,13 @@ class AsyncIngest(AsyncGroup):
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
         """
-        return await self._call(
-            op.INGEST_RECEIVE_FROM,
-            given(
-                {
-                    "tenant_slug": tenant_slug,
-                    "source": source,
-                    "raw": raw,
-                    "headers": headers,
-                    "target": target,
-                }
-            ),
-            Any,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_RECEIVE_FROM, given({
+            "tenant_slug": tenant_slug,
+            "source": source,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), Any, idempotency_key, timeout)
 
     async def validate_(
         self,
@@ -3535,20 +2577,12 @@ class AsyncIngest(AsyncGroup):
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
         """
-        return await self._call(
-            op.INGEST_VALIDATE,
-            given(
-                {
-                    "tenant_slug": tenant_slug,
-                    "raw": raw,
-                    "headers": headers,
-                    "target": target,
-                }
-            ),
-            models.IngestValidateResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_VALIDATE, given({
+            "tenant_slug": tenant_slug,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), models.IngestValidateResult, idempotency_key, timeout)
 
     async def validate_for(
         self,
@@ -3570,21 +2604,13 @@ class AsyncIngest(AsyncGroup):
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
         """
-        return await self._call(
-            op.INGEST_VALIDATE_FOR,
-            given(
-                {
-                    "tenant_slug": tenant_slug,
-                    "source": source,
-                    "raw": raw,
-                    "headers": headers,
-                    "target": target,
-                }
-            ),
-            models.IngestValidateForResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INGEST_VALIDATE_FOR, given({
+            "tenant_slug": tenant_slug,
+            "source": source,
+            "raw": raw,
+            "headers": headers,
+            "target": target,
+        }), models.IngestValidateForResult, idempotency_key, timeout)
 
 
 class AsyncInterests(AsyncGroup):
@@ -3608,21 +2634,13 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.INTERESTS_CREATE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "event_type": event_type,
-                    "filter_expression": filter_expression,
-                    "priority": priority,
-                    "enrichment_depth": enrichment_depth,
-                }
-            ),
-            models.Interest,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INTERESTS_CREATE, given({
+            "agent_id": agent_id,
+            "event_type": event_type,
+            "filter_expression": filter_expression,
+            "priority": priority,
+            "enrichment_depth": enrichment_depth,
+        }), models.Interest, idempotency_key, timeout)
 
     async def list(
         self,
@@ -3639,19 +2657,11 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.INTERESTS_LIST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.InterestsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INTERESTS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.InterestsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -3662,18 +2672,11 @@ class AsyncInterests(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Interest]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.INTERESTS_LIST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.InterestsListResult,
-            timeout,
-        )
+        return self._all(op.INTERESTS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.InterestsListResult, timeout)
 
     async def get(
         self,
@@ -3687,18 +2690,10 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.INTERESTS_GET,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "id": id,
-                }
-            ),
-            models.Interest,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INTERESTS_GET, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), models.Interest, idempotency_key, timeout)
 
     async def update(
         self,
@@ -3720,22 +2715,14 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.INTERESTS_UPDATE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "id": id,
-                    "event_type": event_type,
-                    "filter_expression": filter_expression,
-                    "priority": priority,
-                    "enrichment_depth": enrichment_depth,
-                }
-            ),
-            models.Interest,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INTERESTS_UPDATE, given({
+            "agent_id": agent_id,
+            "id": id,
+            "event_type": event_type,
+            "filter_expression": filter_expression,
+            "priority": priority,
+            "enrichment_depth": enrichment_depth,
+        }), models.Interest, idempotency_key, timeout)
 
     async def delete(
         self,
@@ -3751,18 +2738,10 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.INTERESTS_DELETE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "id": id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INTERESTS_DELETE, given({
+            "agent_id": agent_id,
+            "id": id,
+        }), None, idempotency_key, timeout)
 
     async def test(
         self,
@@ -3783,22 +2762,14 @@ class AsyncInterests(AsyncGroup):
 
         Needs the scope `receive`.
         """
-        return await self._call(
-            op.INTERESTS_TEST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "event_type": event_type,
-                    "include_service": include_service,
-                    "filter_expression": filter_expression,
-                    "priority": priority,
-                    "enrichment_depth": enrichment_depth,
-                }
-            ),
-            models.InterestsTestResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.INTERESTS_TEST, given({
+            "agent_id": agent_id,
+            "event_type": event_type,
+            "include_service": include_service,
+            "filter_expression": filter_expression,
+            "priority": priority,
+            "enrichment_depth": enrichment_depth,
+        }), models.InterestsTestResult, idempotency_key, timeout)
 
 
 class AsyncKeys(AsyncGroup):
@@ -3806,9 +2777,7 @@ class AsyncKeys(AsyncGroup):
         self,
         *,
         agent_id: str,
-        scopes: Sequence[
-            Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]
-        ],
+        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
         name: str | None | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3820,20 +2789,12 @@ class AsyncKeys(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.KEYS_CREATE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "scopes": scopes,
-                    "name": name,
-                    "expires_at": expires_at,
-                }
-            ),
-            models.KeysCreateResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.KEYS_CREATE, given({
+            "agent_id": agent_id,
+            "scopes": scopes,
+            "name": name,
+            "expires_at": expires_at,
+        }), models.KeysCreateResult, idempotency_key, timeout)
 
     async def list(
         self,
@@ -3850,19 +2811,11 @@ class AsyncKeys(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.KEYS_LIST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.KeysListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.KEYS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.KeysListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -3873,18 +2826,11 @@ class AsyncKeys(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.KeysListResultKeysItem]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.KEYS_LIST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.KeysListResult,
-            timeout,
-        )
+        return self._all(op.KEYS_LIST, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.KeysListResult, timeout)
 
     async def revoke(
         self,
@@ -3900,18 +2846,10 @@ class AsyncKeys(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.KEYS_REVOKE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "key_id": key_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.KEYS_REVOKE, given({
+            "agent_id": agent_id,
+            "key_id": key_id,
+        }), None, idempotency_key, timeout)
 
 
 class AsyncLive(AsyncGroup):
@@ -3943,19 +2881,11 @@ class AsyncLive(AsyncGroup):
         seconds. Each hour the first 500 agents and 100 types are counted separately and all
         others together as `other`. Members read the sums, and their own agents by type.
         """
-        return await self._call(
-            op.LIVE_HISTORY,
-            given(
-                {
-                    "range": range,
-                    "agent_id": agent_id,
-                    "type": type,
-                }
-            ),
-            models.TrafficHistory,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.LIVE_HISTORY, given({
+            "range": range,
+            "agent_id": agent_id,
+            "type": type,
+        }), models.TrafficHistory, idempotency_key, timeout)
 
 
 class AsyncMemories(AsyncGroup):
@@ -3980,20 +2910,12 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_ERASE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "ids": ids,
-                    "subject": subject,
-                    "dry_run": dry_run,
-                }
-            ),
-            models.MemoriesEraseResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_ERASE, given({
+            "agent_id": agent_id,
+            "ids": ids,
+            "subject": subject,
+            "dry_run": dry_run,
+        }), models.MemoriesEraseResult, idempotency_key, timeout)
 
     async def list(
         self,
@@ -4023,30 +2945,22 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "cursor": cursor,
-                    "type": type,
-                    "scope": scope,
-                    "search": search,
-                    "project_id": project_id,
-                    "tags": tags,
-                    "namespace": namespace,
-                    "source_type": source_type,
-                    "never_cited": never_cited,
-                    "include_superseded": include_superseded,
-                    "sort": sort,
-                    "order": order,
-                }
-            ),
-            models.MemoriesListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "type": type,
+            "scope": scope,
+            "search": search,
+            "project_id": project_id,
+            "tags": tags,
+            "namespace": namespace,
+            "source_type": source_type,
+            "never_cited": never_cited,
+            "include_superseded": include_superseded,
+            "sort": sort,
+            "order": order,
+        }), models.MemoriesListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -4068,29 +2982,22 @@ class AsyncMemories(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Memory]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.MEMORIES_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "cursor": cursor,
-                    "type": type,
-                    "scope": scope,
-                    "search": search,
-                    "project_id": project_id,
-                    "tags": tags,
-                    "namespace": namespace,
-                    "source_type": source_type,
-                    "never_cited": never_cited,
-                    "include_superseded": include_superseded,
-                    "sort": sort,
-                    "order": order,
-                }
-            ),
-            models.MemoriesListResult,
-            timeout,
-        )
+        return self._all(op.MEMORIES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "type": type,
+            "scope": scope,
+            "search": search,
+            "project_id": project_id,
+            "tags": tags,
+            "namespace": namespace,
+            "source_type": source_type,
+            "never_cited": never_cited,
+            "include_superseded": include_superseded,
+            "sort": sort,
+            "order": order,
+        }), models.MemoriesListResult, timeout)
 
     async def create(
         self,
@@ -4122,33 +3029,25 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_CREATE,
-            given(
-                {
-                    "title": title,
-                    "content": content,
-                    "type": type,
-                    "scope": scope,
-                    "team_id": team_id,
-                    "project_id": project_id,
-                    "tags": tags,
-                    "confidence": confidence,
-                    "importance": importance,
-                    "metadata": metadata,
-                    "source_type": source_type,
-                    "source_id": source_id,
-                    "source_url": source_url,
-                    "source_event_id": source_event_id,
-                    "freshness_date": freshness_date,
-                    "expires_at": expires_at,
-                    "supersedes_id": supersedes_id,
-                }
-            ),
-            models.Memory,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_CREATE, given({
+            "title": title,
+            "content": content,
+            "type": type,
+            "scope": scope,
+            "team_id": team_id,
+            "project_id": project_id,
+            "tags": tags,
+            "confidence": confidence,
+            "importance": importance,
+            "metadata": metadata,
+            "source_type": source_type,
+            "source_id": source_id,
+            "source_url": source_url,
+            "source_event_id": source_event_id,
+            "freshness_date": freshness_date,
+            "expires_at": expires_at,
+            "supersedes_id": supersedes_id,
+        }), models.Memory, idempotency_key, timeout)
 
     async def create_batch(
         self,
@@ -4164,17 +3063,9 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_CREATE_BATCH,
-            given(
-                {
-                    "memories": memories,
-                }
-            ),
-            models.MemoriesCreateBatchResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_CREATE_BATCH, given({
+            "memories": memories,
+        }), models.MemoriesCreateBatchResult, idempotency_key, timeout)
 
     async def get(
         self,
@@ -4190,17 +3081,9 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_GET,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.MemoryWithUsage,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_GET, given({
+            "id": id,
+        }), models.MemoryWithUsage, idempotency_key, timeout)
 
     async def update(
         self,
@@ -4225,26 +3108,18 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_UPDATE,
-            given(
-                {
-                    "id": id,
-                    "title": title,
-                    "content": content,
-                    "confidence": confidence,
-                    "importance": importance,
-                    "metadata": metadata,
-                    "expires_at": expires_at,
-                    "freshness_date": freshness_date,
-                    "project_id": project_id,
-                    "tags": tags,
-                }
-            ),
-            models.Memory,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_UPDATE, given({
+            "id": id,
+            "title": title,
+            "content": content,
+            "confidence": confidence,
+            "importance": importance,
+            "metadata": metadata,
+            "expires_at": expires_at,
+            "freshness_date": freshness_date,
+            "project_id": project_id,
+            "tags": tags,
+        }), models.Memory, idempotency_key, timeout)
 
     async def put_by_key(
         self,
@@ -4278,34 +3153,26 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_PUT_BY_KEY,
-            given(
-                {
-                    "namespace": namespace,
-                    "key": key,
-                    "title": title,
-                    "content": content,
-                    "type": type,
-                    "scope": scope,
-                    "team_id": team_id,
-                    "project_id": project_id,
-                    "tags": tags,
-                    "confidence": confidence,
-                    "importance": importance,
-                    "metadata": metadata,
-                    "source_type": source_type,
-                    "source_id": source_id,
-                    "source_url": source_url,
-                    "source_event_id": source_event_id,
-                    "freshness_date": freshness_date,
-                    "expires_at": expires_at,
-                }
-            ),
-            models.Memory,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_PUT_BY_KEY, given({
+            "namespace": namespace,
+            "key": key,
+            "title": title,
+            "content": content,
+            "type": type,
+            "scope": scope,
+            "team_id": team_id,
+            "project_id": project_id,
+            "tags": tags,
+            "confidence": confidence,
+            "importance": importance,
+            "metadata": metadata,
+            "source_type": source_type,
+            "source_id": source_id,
+            "source_url": source_url,
+            "source_event_id": source_event_id,
+            "freshness_date": freshness_date,
+            "expires_at": expires_at,
+        }), models.Memory, idempotency_key, timeout)
 
     async def get_by_key(
         self,
@@ -4321,18 +3188,10 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_GET_BY_KEY,
-            given(
-                {
-                    "namespace": namespace,
-                    "key": key,
-                }
-            ),
-            models.Memory,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_GET_BY_KEY, given({
+            "namespace": namespace,
+            "key": key,
+        }), models.Memory, idempotency_key, timeout)
 
     async def delete_by_key(
         self,
@@ -4349,18 +3208,10 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_DELETE_BY_KEY,
-            given(
-                {
-                    "namespace": namespace,
-                    "key": key,
-                }
-            ),
-            models.MemoriesDeleteByKeyResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_DELETE_BY_KEY, given({
+            "namespace": namespace,
+            "key": key,
+        }), models.MemoriesDeleteByKeyResult, idempotency_key, timeout)
 
     async def namespaces(
         self,
@@ -4378,20 +3229,12 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_NAMESPACES,
-            given(
-                {
-                    "prefix": prefix,
-                    "max_depth": max_depth,
-                    "after": after,
-                    "limit": limit,
-                }
-            ),
-            models.MemoriesNamespacesResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_NAMESPACES, given({
+            "prefix": prefix,
+            "max_depth": max_depth,
+            "after": after,
+            "limit": limit,
+        }), models.MemoriesNamespacesResult, idempotency_key, timeout)
 
     async def promote(
         self,
@@ -4409,19 +3252,11 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_PROMOTE,
-            given(
-                {
-                    "id": id,
-                    "scope": scope,
-                    "team_id": team_id,
-                }
-            ),
-            models.Memory,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_PROMOTE, given({
+            "id": id,
+            "scope": scope,
+            "team_id": team_id,
+        }), models.Memory, idempotency_key, timeout)
 
     async def forget(
         self,
@@ -4438,17 +3273,9 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_FORGET,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.MemoriesForgetResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_FORGET, given({
+            "id": id,
+        }), models.MemoriesForgetResult, idempotency_key, timeout)
 
     async def restore(
         self,
@@ -4464,17 +3291,9 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_RESTORE,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.Memory,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_RESTORE, given({
+            "id": id,
+        }), models.Memory, idempotency_key, timeout)
 
     async def supersede(
         self,
@@ -4492,18 +3311,10 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MEMORIES_SUPERSEDE,
-            given(
-                {
-                    "id": id,
-                    "superseded_by_id": superseded_by_id,
-                }
-            ),
-            models.MemoriesSupersedeResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_SUPERSEDE, given({
+            "id": id,
+            "superseded_by_id": superseded_by_id,
+        }), models.MemoriesSupersedeResult, idempotency_key, timeout)
 
     async def lineage(
         self,
@@ -4519,17 +3330,9 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_LINEAGE,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.MemoriesLineageResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_LINEAGE, given({
+            "id": id,
+        }), models.MemoriesLineageResult, idempotency_key, timeout)
 
     async def search(
         self,
@@ -4537,8 +3340,7 @@ class AsyncMemories(AsyncGroup):
         query: str,
         expect: str | Unset = UNSET,
         scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        memory_types: Sequence[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"]]
-        | Unset = UNSET,
+        memory_types: Sequence[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"]] | Unset = UNSET,
         limit: int | Unset = UNSET,
         min_score: float | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
@@ -4557,27 +3359,19 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_SEARCH,
-            given(
-                {
-                    "query": query,
-                    "expect": expect,
-                    "scope": scope,
-                    "memory_types": memory_types,
-                    "limit": limit,
-                    "min_score": min_score,
-                    "project_id": project_id,
-                    "tags": tags,
-                    "namespace": namespace,
-                    "include_superseded": include_superseded,
-                    "explain": explain,
-                }
-            ),
-            models.MemoriesSearchResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_SEARCH, given({
+            "query": query,
+            "expect": expect,
+            "scope": scope,
+            "memory_types": memory_types,
+            "limit": limit,
+            "min_score": min_score,
+            "project_id": project_id,
+            "tags": tags,
+            "namespace": namespace,
+            "include_superseded": include_superseded,
+            "explain": explain,
+        }), models.MemoriesSearchResult, idempotency_key, timeout)
 
     async def cite(
         self,
@@ -4595,18 +3389,10 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_CITE,
-            given(
-                {
-                    "id": id,
-                    "originating_query_id": originating_query_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_CITE, given({
+            "id": id,
+            "originating_query_id": originating_query_id,
+        }), None, idempotency_key, timeout)
 
     async def citations(
         self,
@@ -4622,17 +3408,9 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_CITATIONS,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.MemoriesCitationsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_CITATIONS, given({
+            "id": id,
+        }), models.MemoriesCitationsResult, idempotency_key, timeout)
 
     async def activity(
         self,
@@ -4649,19 +3427,11 @@ class AsyncMemories(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MEMORIES_ACTIVITY,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.MemoriesActivityResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MEMORIES_ACTIVITY, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.MemoriesActivityResult, idempotency_key, timeout)
 
     def activity_all(
         self,
@@ -4672,18 +3442,11 @@ class AsyncMemories(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Activity]:
         """Like `activity`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.MEMORIES_ACTIVITY,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.MemoriesActivityResult,
-            timeout,
-        )
+        return self._all(op.MEMORIES_ACTIVITY, given({
+            "agent_id": agent_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.MemoriesActivityResult, timeout)
 
     async def health(
         self,
@@ -4718,19 +3481,11 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MERGES_PROPOSE,
-            given(
-                {
-                    "memory_a_id": memory_a_id,
-                    "memory_b_id": memory_b_id,
-                    "resolution_note": resolution_note,
-                }
-            ),
-            models.MergeProposal,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MERGES_PROPOSE, given({
+            "memory_a_id": memory_a_id,
+            "memory_b_id": memory_b_id,
+            "resolution_note": resolution_note,
+        }), models.MergeProposal, idempotency_key, timeout)
 
     async def list(
         self,
@@ -4748,19 +3503,11 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MERGES_LIST,
-            given(
-                {
-                    "status": status,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.MergesListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MERGES_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.MergesListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -4771,18 +3518,11 @@ class AsyncMerges(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.MergeProposal]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.MERGES_LIST,
-            given(
-                {
-                    "status": status,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.MergesListResult,
-            timeout,
-        )
+        return self._all(op.MERGES_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.MergesListResult, timeout)
 
     async def get(
         self,
@@ -4795,17 +3535,9 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.MERGES_GET,
-            given(
-                {
-                    "id": id,
-                }
-            ),
-            models.MergeProposal,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MERGES_GET, given({
+            "id": id,
+        }), models.MergeProposal, idempotency_key, timeout)
 
     async def resolve(
         self,
@@ -4824,20 +3556,12 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MERGES_RESOLVE,
-            given(
-                {
-                    "id": id,
-                    "surviving_memory_id": surviving_memory_id,
-                    "resolution_note": resolution_note,
-                    "merged_content": merged_content,
-                }
-            ),
-            models.MergeProposal,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MERGES_RESOLVE, given({
+            "id": id,
+            "surviving_memory_id": surviving_memory_id,
+            "resolution_note": resolution_note,
+            "merged_content": merged_content,
+        }), models.MergeProposal, idempotency_key, timeout)
 
     async def reject(
         self,
@@ -4853,18 +3577,174 @@ class AsyncMerges(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.MERGES_REJECT,
-            given(
-                {
-                    "id": id,
-                    "resolution_note": resolution_note,
-                }
-            ),
-            models.MergeProposal,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.MERGES_REJECT, given({
+            "id": id,
+            "resolution_note": resolution_note,
+        }), models.MergeProposal, idempotency_key, timeout)
+
+
+class AsyncOauth(AsyncGroup):
+    async def api_resource(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProtectedResource:
+        """Read where a client of the API gets its tokens (RFC 9728)."""
+        return await self._call(op.OAUTH_API_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
+
+    async def mcp_resource(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProtectedResource:
+        """Read where an MCP client gets its tokens (RFC 9728)."""
+        return await self._call(op.OAUTH_MCP_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
+
+    async def versioned_mcp_resource(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProtectedResource:
+        """Read where an MCP client of `/v1/mcp` gets its tokens (RFC 9728)."""
+        return await self._call(op.OAUTH_VERSIONED_MCP_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
+
+    async def server(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthorizationServer:
+        """Read the metadata of the authorization server (RFC 8414)."""
+        return await self._call(op.OAUTH_SERVER, {}, models.AuthorizationServer, idempotency_key, timeout)
+
+    async def register(
+        self,
+        *,
+        metadata: Mapping[str, Any],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthRegisterResult:
+        """Register a client (RFC 7591).
+
+        Clients are public: they have no secret, and PKCE is required. A client that nobody
+        approves is forgotten after a day, and one that is not used after 90 days.
+        Registrations are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+        """
+        return await self._call(op.OAUTH_REGISTER, given({
+            "metadata": metadata,
+        }), models.OauthRegisterResult, idempotency_key, timeout)
+
+    async def token(
+        self,
+        *,
+        grant_type: Literal["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code", "client_credentials"],
+        client_id: str | Unset = UNSET,
+        client_secret: str | Unset = UNSET,
+        code: str | Unset = UNSET,
+        code_verifier: str | Unset = UNSET,
+        redirect_uri: str | Unset = UNSET,
+        refresh_token: str | Unset = UNSET,
+        device_code: str | Unset = UNSET,
+        resource: str | Unset = UNSET,
+        scope: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthTokenResult:
+        """Get an access token of OAuth 2.1.
+
+        By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an
+        agent's API key as `client_secret`. A refresh token is valid once, for 30 days: used
+        again, it ends the connection.
+        """
+        return await self._call(op.OAUTH_TOKEN, given({
+            "grant_type": grant_type,
+            "client_id": client_id,
+            "client_secret": client_secret,
+            "code": code,
+            "code_verifier": code_verifier,
+            "redirect_uri": redirect_uri,
+            "refresh_token": refresh_token,
+            "device_code": device_code,
+            "resource": resource,
+            "scope": scope,
+        }), models.OauthTokenResult, idempotency_key, timeout)
+
+    async def revoke(
+        self,
+        *,
+        token: str,
+        client_id: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Disconnect a client by one of its tokens (RFC 7009).
+
+        All tokens of the connection are refused within 5 seconds. Unknown tokens are
+        answered in the same way.
+        """
+        return await self._call(op.OAUTH_REVOKE, given({
+            "token": token,
+            "client_id": client_id,
+        }), dict[str, Any], idempotency_key, timeout)
+
+    async def device(
+        self,
+        *,
+        client_id: str,
+        scope: str | Unset = UNSET,
+        resource: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthDeviceResult:
+        """Get a code by which a person connects a device (RFC 8628).
+
+        The person enters the code in the console under `/connect`. It is valid for 10
+        minutes.
+        """
+        return await self._call(op.OAUTH_DEVICE, given({
+            "client_id": client_id,
+            "scope": scope,
+            "resource": resource,
+        }), models.OauthDeviceResult, idempotency_key, timeout)
+
+    async def read_request(
+        self,
+        *,
+        query: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthorizationRequest:
+        """Read what a client asks a person to approve.
+
+        For the console's page. An unknown client and a redirect URI that it has not
+        registered are refused. Other mistakes are in `refusal`, with the address that
+        reports them to the client.
+        """
+        return await self._call(op.OAUTH_READ_REQUEST, given({
+            "query": query,
+        }), models.AuthorizationRequest, idempotency_key, timeout)
+
+    async def decide(
+        self,
+        *,
+        query: str,
+        decision: Literal["approve", "deny"],
+        agent_id: str | Unset = UNSET,
+        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthDecideResult:
+        """Approve or deny a client's request.
+
+        Approved, the client acts as the agent, with the chosen scopes. For the agent's
+        owner and org admins. The answer says where to send the browser; null for a device,
+        which asks by itself.
+        """
+        return await self._call(op.OAUTH_DECIDE, given({
+            "query": query,
+            "decision": decision,
+            "agent_id": agent_id,
+            "scopes": scopes,
+        }), models.OauthDecideResult, idempotency_key, timeout)
 
 
 class AsyncOnboarding(AsyncGroup):
@@ -4907,18 +3787,10 @@ class AsyncOutputs(AsyncGroup):
         For people. Returns the current version. `md`: as saved; `html`: without active
         content; `pdf` and `docx`: only if the operator enables them, otherwise 404.
         """
-        return await self._call(
-            op.OUTPUTS_EXPORT,
-            given(
-                {
-                    "output_id": output_id,
-                    "format": format,
-                }
-            ),
-            bytes,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_EXPORT, given({
+            "output_id": output_id,
+            "format": format,
+        }), bytes, idempotency_key, timeout)
 
     async def email(
         self,
@@ -4936,20 +3808,12 @@ class AsyncOutputs(AsyncGroup):
         file. Returns 404 if the operator has disabled e-mail, and 503 if no mail server is
         configured.
         """
-        return await self._call(
-            op.OUTPUTS_EMAIL,
-            given(
-                {
-                    "output_id": output_id,
-                    "to": to,
-                    "subject": subject,
-                    "attach_format": attach_format,
-                }
-            ),
-            models.OutputsEmailResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_EMAIL, given({
+            "output_id": output_id,
+            "to": to,
+            "subject": subject,
+            "attach_format": attach_format,
+        }), models.OutputsEmailResult, idempotency_key, timeout)
 
     async def save(
         self,
@@ -4979,29 +3843,21 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.OUTPUTS_SAVE,
-            given(
-                {
-                    "body": body,
-                    "title": title,
-                    "scope": scope,
-                    "team_id": team_id,
-                    "project_id": project_id,
-                    "source_type": source_type,
-                    "output_id": output_id,
-                    "change_note": change_note,
-                    "process_run_id": process_run_id,
-                    "derived_from_ids": derived_from_ids,
-                    "references_ids": references_ids,
-                    "supersedes_ids": supersedes_ids,
-                    "metadata": metadata,
-                }
-            ),
-            models.Output,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_SAVE, given({
+            "body": body,
+            "title": title,
+            "scope": scope,
+            "team_id": team_id,
+            "project_id": project_id,
+            "source_type": source_type,
+            "output_id": output_id,
+            "change_note": change_note,
+            "process_run_id": process_run_id,
+            "derived_from_ids": derived_from_ids,
+            "references_ids": references_ids,
+            "supersedes_ids": supersedes_ids,
+            "metadata": metadata,
+        }), models.Output, idempotency_key, timeout)
 
     async def list(
         self,
@@ -5025,25 +3881,17 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.OUTPUTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "cursor": cursor,
-                    "scope": scope,
-                    "project_id": project_id,
-                    "process_run_id": process_run_id,
-                    "tags": tags,
-                    "sort": sort,
-                    "order": order,
-                }
-            ),
-            models.OutputsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "scope": scope,
+            "project_id": project_id,
+            "process_run_id": process_run_id,
+            "tags": tags,
+            "sort": sort,
+            "order": order,
+        }), models.OutputsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -5060,24 +3908,17 @@ class AsyncOutputs(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Output]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.OUTPUTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "cursor": cursor,
-                    "scope": scope,
-                    "project_id": project_id,
-                    "process_run_id": process_run_id,
-                    "tags": tags,
-                    "sort": sort,
-                    "order": order,
-                }
-            ),
-            models.OutputsListResult,
-            timeout,
-        )
+        return self._all(op.OUTPUTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "cursor": cursor,
+            "scope": scope,
+            "project_id": project_id,
+            "process_run_id": process_run_id,
+            "tags": tags,
+            "sort": sort,
+            "order": order,
+        }), models.OutputsListResult, timeout)
 
     async def get(
         self,
@@ -5094,18 +3935,10 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.OUTPUTS_GET,
-            given(
-                {
-                    "output_id": output_id,
-                    "version": version,
-                }
-            ),
-            models.Output,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_GET, given({
+            "output_id": output_id,
+            "version": version,
+        }), models.Output, idempotency_key, timeout)
 
     async def update(
         self,
@@ -5123,19 +3956,11 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.OUTPUTS_UPDATE,
-            given(
-                {
-                    "output_id": output_id,
-                    "project_id": project_id,
-                    "tags": tags,
-                }
-            ),
-            models.OutputsUpdateResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_UPDATE, given({
+            "output_id": output_id,
+            "project_id": project_id,
+            "tags": tags,
+        }), models.OutputsUpdateResult, idempotency_key, timeout)
 
     async def delete(
         self,
@@ -5151,17 +3976,9 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.OUTPUTS_DELETE,
-            given(
-                {
-                    "output_id": output_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_DELETE, given({
+            "output_id": output_id,
+        }), None, idempotency_key, timeout)
 
     async def list_versions(
         self,
@@ -5177,17 +3994,9 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.OUTPUTS_LIST_VERSIONS,
-            given(
-                {
-                    "output_id": output_id,
-                }
-            ),
-            models.OutputsListVersionsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_LIST_VERSIONS, given({
+            "output_id": output_id,
+        }), models.OutputsListVersionsResult, idempotency_key, timeout)
 
     async def get_version(
         self,
@@ -5203,18 +4012,10 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.OUTPUTS_GET_VERSION,
-            given(
-                {
-                    "output_id": output_id,
-                    "version_num": version_num,
-                }
-            ),
-            models.OutputVersion,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_GET_VERSION, given({
+            "output_id": output_id,
+            "version_num": version_num,
+        }), models.OutputVersion, idempotency_key, timeout)
 
     async def search(
         self,
@@ -5237,23 +4038,15 @@ class AsyncOutputs(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.OUTPUTS_SEARCH,
-            given(
-                {
-                    "query": query,
-                    "scope": scope,
-                    "min_score": min_score,
-                    "limit": limit,
-                    "project_id": project_id,
-                    "include_superseded": include_superseded,
-                    "include_archived": include_archived,
-                }
-            ),
-            models.OutputsSearchResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.OUTPUTS_SEARCH, given({
+            "query": query,
+            "scope": scope,
+            "min_score": min_score,
+            "limit": limit,
+            "project_id": project_id,
+            "include_superseded": include_superseded,
+            "include_archived": include_archived,
+        }), models.OutputsSearchResult, idempotency_key, timeout)
 
 
 class AsyncProjects(AsyncGroup):
@@ -5273,19 +4066,11 @@ class AsyncProjects(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.PROJECTS_LIST,
-            given(
-                {
-                    "status": status,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ProjectsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.PROJECTS_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.ProjectsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -5296,18 +4081,11 @@ class AsyncProjects(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Project]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.PROJECTS_LIST,
-            given(
-                {
-                    "status": status,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.ProjectsListResult,
-            timeout,
-        )
+        return self._all(op.PROJECTS_LIST, given({
+            "status": status,
+            "offset": offset,
+            "limit": limit,
+        }), models.ProjectsListResult, timeout)
 
     async def create(
         self,
@@ -5325,20 +4103,12 @@ class AsyncProjects(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.PROJECTS_CREATE,
-            given(
-                {
-                    "key": key,
-                    "name": name,
-                    "status": status,
-                    "target_date": target_date,
-                }
-            ),
-            models.Project,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.PROJECTS_CREATE, given({
+            "key": key,
+            "name": name,
+            "status": status,
+            "target_date": target_date,
+        }), models.Project, idempotency_key, timeout)
 
     async def update(
         self,
@@ -5356,20 +4126,12 @@ class AsyncProjects(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.PROJECTS_UPDATE,
-            given(
-                {
-                    "key": key,
-                    "name": name,
-                    "status": status,
-                    "target_date": target_date,
-                }
-            ),
-            models.Project,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.PROJECTS_UPDATE, given({
+            "key": key,
+            "name": name,
+            "status": status,
+            "target_date": target_date,
+        }), models.Project, idempotency_key, timeout)
 
 
 class AsyncRelationships(AsyncGroup):
@@ -5391,21 +4153,13 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RELATIONSHIPS_CREATE,
-            given(
-                {
-                    "id": id,
-                    "target_memory_id": target_memory_id,
-                    "relationship_type": relationship_type,
-                    "strength": strength,
-                    "metadata": metadata,
-                }
-            ),
-            models.Relationship,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RELATIONSHIPS_CREATE, given({
+            "id": id,
+            "target_memory_id": target_memory_id,
+            "relationship_type": relationship_type,
+            "strength": strength,
+            "metadata": metadata,
+        }), models.Relationship, idempotency_key, timeout)
 
     async def list(
         self,
@@ -5424,19 +4178,11 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RELATIONSHIPS_LIST,
-            given(
-                {
-                    "id": id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.RelationshipsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RELATIONSHIPS_LIST, given({
+            "id": id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RelationshipsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -5447,18 +4193,11 @@ class AsyncRelationships(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Relationship]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.RELATIONSHIPS_LIST,
-            given(
-                {
-                    "id": id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.RelationshipsListResult,
-            timeout,
-        )
+        return self._all(op.RELATIONSHIPS_LIST, given({
+            "id": id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RelationshipsListResult, timeout)
 
     async def delete(
         self,
@@ -5475,18 +4214,10 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RELATIONSHIPS_DELETE,
-            given(
-                {
-                    "id": id,
-                    "rel_id": rel_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RELATIONSHIPS_DELETE, given({
+            "id": id,
+            "rel_id": rel_id,
+        }), None, idempotency_key, timeout)
 
     async def graph(
         self,
@@ -5504,19 +4235,11 @@ class AsyncRelationships(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RELATIONSHIPS_GRAPH,
-            given(
-                {
-                    "id": id,
-                    "depth": depth,
-                    "include_superseded": include_superseded,
-                }
-            ),
-            models.RelationshipsGraphResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RELATIONSHIPS_GRAPH, given({
+            "id": id,
+            "depth": depth,
+            "include_superseded": include_superseded,
+        }), models.RelationshipsGraphResult, idempotency_key, timeout)
 
     async def types(
         self,
@@ -5552,21 +4275,13 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_REGISTER_ARTIFACT,
-            given(
-                {
-                    "run_id": run_id,
-                    "kind": kind,
-                    "pointer": pointer,
-                    "step_record_id": step_record_id,
-                    "mime_type": mime_type,
-                }
-            ),
-            models.RunArtifact,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_REGISTER_ARTIFACT, given({
+            "run_id": run_id,
+            "kind": kind,
+            "pointer": pointer,
+            "step_record_id": step_record_id,
+            "mime_type": mime_type,
+        }), models.RunArtifact, idempotency_key, timeout)
 
     async def list_artifacts(
         self,
@@ -5584,19 +4299,11 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_LIST_ARTIFACTS,
-            given(
-                {
-                    "run_id": run_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.RunsListArtifactsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_LIST_ARTIFACTS, given({
+            "run_id": run_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RunsListArtifactsResult, idempotency_key, timeout)
 
     def list_artifacts_all(
         self,
@@ -5607,18 +4314,11 @@ class AsyncRuns(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.RunArtifact]:
         """Like `list_artifacts`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.RUNS_LIST_ARTIFACTS,
-            given(
-                {
-                    "run_id": run_id,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.RunsListArtifactsResult,
-            timeout,
-        )
+        return self._all(op.RUNS_LIST_ARTIFACTS, given({
+            "run_id": run_id,
+            "offset": offset,
+            "limit": limit,
+        }), models.RunsListArtifactsResult, timeout)
 
     async def attach_exemplar(
         self,
@@ -5635,18 +4335,10 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_ATTACH_EXEMPLAR,
-            given(
-                {
-                    "run_id": run_id,
-                    "exemplar_id": exemplar_id,
-                }
-            ),
-            models.RunsAttachExemplarResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_ATTACH_EXEMPLAR, given({
+            "run_id": run_id,
+            "exemplar_id": exemplar_id,
+        }), models.RunsAttachExemplarResult, idempotency_key, timeout)
 
     async def offer_handoff(
         self,
@@ -5665,20 +4357,12 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_OFFER_HANDOFF,
-            given(
-                {
-                    "run_id": run_id,
-                    "step_key": step_key,
-                    "handoff_id": handoff_id,
-                    "note": note,
-                }
-            ),
-            models.HandoffOffer,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_OFFER_HANDOFF, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "handoff_id": handoff_id,
+            "note": note,
+        }), models.HandoffOffer, idempotency_key, timeout)
 
     async def list_offers(
         self,
@@ -5693,17 +4377,9 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_LIST_OFFERS,
-            given(
-                {
-                    "run_id": run_id,
-                }
-            ),
-            models.RunsListOffersResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_LIST_OFFERS, given({
+            "run_id": run_id,
+        }), models.RunsListOffersResult, idempotency_key, timeout)
 
     async def accept_offer(
         self,
@@ -5723,18 +4399,10 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_ACCEPT_OFFER,
-            given(
-                {
-                    "run_id": run_id,
-                    "offer_id": offer_id,
-                }
-            ),
-            models.RunsAcceptOfferResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_ACCEPT_OFFER, given({
+            "run_id": run_id,
+            "offer_id": offer_id,
+        }), models.RunsAcceptOfferResult, idempotency_key, timeout)
 
     async def decline_offer(
         self,
@@ -5752,19 +4420,11 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_DECLINE_OFFER,
-            given(
-                {
-                    "run_id": run_id,
-                    "offer_id": offer_id,
-                    "note": note,
-                }
-            ),
-            models.HandoffOffer,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_DECLINE_OFFER, given({
+            "run_id": run_id,
+            "offer_id": offer_id,
+            "note": note,
+        }), models.HandoffOffer, idempotency_key, timeout)
 
     async def create(
         self,
@@ -5788,24 +4448,16 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_CREATE,
-            given(
-                {
-                    "goal": goal,
-                    "project_id": project_id,
-                    "success_criteria": success_criteria,
-                    "ambiguity_score": ambiguity_score,
-                    "ambiguity_notes": ambiguity_notes,
-                    "steps": steps,
-                    "template_id": template_id,
-                    "step_assignments": step_assignments,
-                }
-            ),
-            models.Run,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_CREATE, given({
+            "goal": goal,
+            "project_id": project_id,
+            "success_criteria": success_criteria,
+            "ambiguity_score": ambiguity_score,
+            "ambiguity_notes": ambiguity_notes,
+            "steps": steps,
+            "template_id": template_id,
+            "step_assignments": step_assignments,
+        }), models.Run, idempotency_key, timeout)
 
     async def list(
         self,
@@ -5827,22 +4479,14 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_LIST,
-            given(
-                {
-                    "status": status,
-                    "project_id": project_id,
-                    "template_slug": template_slug,
-                    "search": search,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            List[models.Run],
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_LIST, given({
+            "status": status,
+            "project_id": project_id,
+            "template_slug": template_slug,
+            "search": search,
+            "offset": offset,
+            "limit": limit,
+        }), List[models.Run], idempotency_key, timeout)
 
     def list_all(
         self,
@@ -5856,21 +4500,14 @@ class AsyncRuns(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Run]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.RUNS_LIST,
-            given(
-                {
-                    "status": status,
-                    "project_id": project_id,
-                    "template_slug": template_slug,
-                    "search": search,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            List[models.Run],
-            timeout,
-        )
+        return self._all(op.RUNS_LIST, given({
+            "status": status,
+            "project_id": project_id,
+            "template_slug": template_slug,
+            "search": search,
+            "offset": offset,
+            "limit": limit,
+        }), List[models.Run], timeout)
 
     async def get(
         self,
@@ -5885,17 +4522,9 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_GET,
-            given(
-                {
-                    "run_id": run_id,
-                }
-            ),
-            models.RunWithAttempts,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_GET, given({
+            "run_id": run_id,
+        }), models.RunWithAttempts, idempotency_key, timeout)
 
     async def position(
         self,
@@ -5911,17 +4540,9 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_POSITION,
-            given(
-                {
-                    "run_id": run_id,
-                }
-            ),
-            models.Position,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_POSITION, given({
+            "run_id": run_id,
+        }), models.Position, idempotency_key, timeout)
 
     async def close(
         self,
@@ -5939,19 +4560,11 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_CLOSE,
-            given(
-                {
-                    "run_id": run_id,
-                    "outcome": outcome,
-                    "note": note,
-                }
-            ),
-            models.Run,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_CLOSE, given({
+            "run_id": run_id,
+            "outcome": outcome,
+            "note": note,
+        }), models.Run, idempotency_key, timeout)
 
     async def retrospective(
         self,
@@ -5968,17 +4581,9 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_RETROSPECTIVE,
-            given(
-                {
-                    "run_id": run_id,
-                }
-            ),
-            models.RunsRetrospectiveResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_RETROSPECTIVE, given({
+            "run_id": run_id,
+        }), models.RunsRetrospectiveResult, idempotency_key, timeout)
 
     async def history(
         self,
@@ -5994,17 +4599,9 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_HISTORY,
-            given(
-                {
-                    "run_id": run_id,
-                }
-            ),
-            models.RunsHistoryResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_HISTORY, given({
+            "run_id": run_id,
+        }), models.RunsHistoryResult, idempotency_key, timeout)
 
     async def status_document(
         self,
@@ -6019,17 +4616,9 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.RUNS_STATUS_DOCUMENT,
-            given(
-                {
-                    "run_id": run_id,
-                }
-            ),
-            str,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_STATUS_DOCUMENT, given({
+            "run_id": run_id,
+        }), str, idempotency_key, timeout)
 
     async def start_step(
         self,
@@ -6050,21 +4639,13 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_START_STEP,
-            given(
-                {
-                    "run_id": run_id,
-                    "step_key": step_key,
-                    "handoff_id": handoff_id,
-                    "bundle_id": bundle_id,
-                    "notes": notes,
-                }
-            ),
-            models.StepAttempt,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_START_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "handoff_id": handoff_id,
+            "bundle_id": bundle_id,
+            "notes": notes,
+        }), models.StepAttempt, idempotency_key, timeout)
 
     async def complete_step(
         self,
@@ -6084,21 +4665,13 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_COMPLETE_STEP,
-            given(
-                {
-                    "run_id": run_id,
-                    "step_key": step_key,
-                    "criterion_key": criterion_key,
-                    "what_makes_this_done": what_makes_this_done,
-                    "artifact_contents": artifact_contents,
-                }
-            ),
-            models.RunsCompleteStepResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_COMPLETE_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "criterion_key": criterion_key,
+            "what_makes_this_done": what_makes_this_done,
+            "artifact_contents": artifact_contents,
+        }), models.RunsCompleteStepResult, idempotency_key, timeout)
 
     async def skip_step(
         self,
@@ -6115,19 +4688,11 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_SKIP_STEP,
-            given(
-                {
-                    "run_id": run_id,
-                    "step_key": step_key,
-                    "reason": reason,
-                }
-            ),
-            models.RunsSkipStepResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_SKIP_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "reason": reason,
+        }), models.RunsSkipStepResult, idempotency_key, timeout)
 
     async def reopen_step(
         self,
@@ -6145,19 +4710,11 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_REOPEN_STEP,
-            given(
-                {
-                    "run_id": run_id,
-                    "step_key": step_key,
-                    "reason": reason,
-                }
-            ),
-            models.RunsReopenStepResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_REOPEN_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "reason": reason,
+        }), models.RunsReopenStepResult, idempotency_key, timeout)
 
     async def assign_step(
         self,
@@ -6175,19 +4732,11 @@ class AsyncRuns(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.RUNS_ASSIGN_STEP,
-            given(
-                {
-                    "run_id": run_id,
-                    "step_key": step_key,
-                    "assigned_user_id": assigned_user_id,
-                }
-            ),
-            models.RunsAssignStepResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.RUNS_ASSIGN_STEP, given({
+            "run_id": run_id,
+            "step_key": step_key,
+            "assigned_user_id": assigned_user_id,
+        }), models.RunsAssignStepResult, idempotency_key, timeout)
 
 
 class AsyncSessions(AsyncGroup):
@@ -6199,23 +4748,15 @@ class AsyncSessions(AsyncGroup):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.SessionsListResult:
-        """List an agent's connected devices, most recent first.
+        """List an agent's connected devices and clients, most recent first.
 
         For the agent itself, its owner, or callers with the scope `admin`. Devices with a
         revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen.
         """
-        return await self._call(
-            op.SESSIONS_LIST,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "limit": limit,
-                }
-            ),
-            models.SessionsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.SESSIONS_LIST, given({
+            "agent_id": agent_id,
+            "limit": limit,
+        }), models.SessionsListResult, idempotency_key, timeout)
 
     async def delete(
         self,
@@ -6225,24 +4766,16 @@ class AsyncSessions(AsyncGroup):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Disconnect a device.
+        """Disconnect a device or client.
 
-        Revokes the device's key. Its tokens are refused within 5 seconds.
+        Revokes its key. Its tokens are refused within 5 seconds.
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.SESSIONS_DELETE,
-            given(
-                {
-                    "agent_id": agent_id,
-                    "session_id": session_id,
-                }
-            ),
-            None,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.SESSIONS_DELETE, given({
+            "agent_id": agent_id,
+            "session_id": session_id,
+        }), None, idempotency_key, timeout)
 
     async def heartbeat(
         self,
@@ -6255,17 +4788,9 @@ class AsyncSessions(AsyncGroup):
 
         Call this with a token of the session's key, at most once a minute.
         """
-        return await self._call(
-            op.SESSIONS_HEARTBEAT,
-            given(
-                {
-                    "session_id": session_id,
-                }
-            ),
-            models.SessionsHeartbeatResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.SESSIONS_HEARTBEAT, given({
+            "session_id": session_id,
+        }), models.SessionsHeartbeatResult, idempotency_key, timeout)
 
 
 class AsyncSpecialists(AsyncGroup):
@@ -6286,21 +4811,13 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.SPECIALISTS_WRITE,
-            given(
-                {
-                    "name": name,
-                    "system_prompt": system_prompt,
-                    "memory_search_directives": memory_search_directives,
-                    "output_format_rules": output_format_rules,
-                    "description": description,
-                }
-            ),
-            models.Specialist,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.SPECIALISTS_WRITE, given({
+            "name": name,
+            "system_prompt": system_prompt,
+            "memory_search_directives": memory_search_directives,
+            "output_format_rules": output_format_rules,
+            "description": description,
+        }), models.Specialist, idempotency_key, timeout)
 
     async def list(
         self,
@@ -6330,17 +4847,9 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.SPECIALISTS_LOAD,
-            given(
-                {
-                    "name": name,
-                }
-            ),
-            Union[models.Specialist, models.SpecialistNotLoaded],
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.SPECIALISTS_LOAD, given({
+            "name": name,
+        }), Union[models.Specialist, models.SpecialistNotLoaded], idempotency_key, timeout)
 
     async def unload(
         self,
@@ -6356,17 +4865,9 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.SPECIALISTS_UNLOAD,
-            given(
-                {
-                    "name": name,
-                }
-            ),
-            models.SpecialistsUnloadResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.SPECIALISTS_UNLOAD, given({
+            "name": name,
+        }), models.SpecialistsUnloadResult, idempotency_key, timeout)
 
     async def versions(
         self,
@@ -6384,19 +4885,11 @@ class AsyncSpecialists(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.SPECIALISTS_VERSIONS,
-            given(
-                {
-                    "name": name,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.SpecialistsVersionsResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.SPECIALISTS_VERSIONS, given({
+            "name": name,
+            "offset": offset,
+            "limit": limit,
+        }), models.SpecialistsVersionsResult, idempotency_key, timeout)
 
     def versions_all(
         self,
@@ -6407,18 +4900,11 @@ class AsyncSpecialists(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.SpecialistsVersionsResultVersionsItem]:
         """Like `versions`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.SPECIALISTS_VERSIONS,
-            given(
-                {
-                    "name": name,
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.SpecialistsVersionsResult,
-            timeout,
-        )
+        return self._all(op.SPECIALISTS_VERSIONS, given({
+            "name": name,
+            "offset": offset,
+            "limit": limit,
+        }), models.SpecialistsVersionsResult, timeout)
 
 
 class AsyncTeams(AsyncGroup):
@@ -6434,18 +4920,10 @@ class AsyncTeams(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.TEAMS_CREATE,
-            given(
-                {
-                    "name": name,
-                    "description": description,
-                }
-            ),
-            models.Team,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TEAMS_CREATE, given({
+            "name": name,
+            "description": description,
+        }), models.Team, idempotency_key, timeout)
 
     async def list(
         self,
@@ -6459,18 +4937,10 @@ class AsyncTeams(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.TEAMS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.TeamsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TEAMS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TeamsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -6480,17 +4950,10 @@ class AsyncTeams(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Team]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.TEAMS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.TeamsListResult,
-            timeout,
-        )
+        return self._all(op.TEAMS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TeamsListResult, timeout)
 
 
 class AsyncTemplates(AsyncGroup):
@@ -6512,21 +4975,13 @@ class AsyncTemplates(AsyncGroup):
 
         Needs the scope `memory:write`.
         """
-        return await self._call(
-            op.TEMPLATES_AUTHOR,
-            given(
-                {
-                    "name": name,
-                    "slug": slug,
-                    "steps": steps,
-                    "description": description,
-                    "goal_template": goal_template,
-                }
-            ),
-            models.ProcessTemplate,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TEMPLATES_AUTHOR, given({
+            "name": name,
+            "slug": slug,
+            "steps": steps,
+            "description": description,
+            "goal_template": goal_template,
+        }), models.ProcessTemplate, idempotency_key, timeout)
 
     async def list(
         self,
@@ -6556,18 +5011,10 @@ class AsyncTemplates(AsyncGroup):
 
         Needs the scope `memory:read`.
         """
-        return await self._call(
-            op.TEMPLATES_GET,
-            given(
-                {
-                    "slug": slug,
-                    "version_num": version_num,
-                }
-            ),
-            models.ProcessTemplate,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TEMPLATES_GET, given({
+            "slug": slug,
+            "version_num": version_num,
+        }), models.ProcessTemplate, idempotency_key, timeout)
 
 
 class AsyncTenants(AsyncGroup):
@@ -6584,19 +5031,11 @@ class AsyncTenants(AsyncGroup):
 
         The admin's password and the agent's API key are returned only here.
         """
-        return await self._call(
-            op.TENANTS_CREATE,
-            given(
-                {
-                    "slug": slug,
-                    "name": name,
-                    "admin_email": admin_email,
-                }
-            ),
-            models.TenantsCreateResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TENANTS_CREATE, given({
+            "slug": slug,
+            "name": name,
+            "admin_email": admin_email,
+        }), models.TenantsCreateResult, idempotency_key, timeout)
 
     async def list(
         self,
@@ -6607,18 +5046,10 @@ class AsyncTenants(AsyncGroup):
         timeout: float | None = None,
     ) -> models.TenantsListResult:
         """List tenants."""
-        return await self._call(
-            op.TENANTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.TenantsListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TENANTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TenantsListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -6628,17 +5059,10 @@ class AsyncTenants(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.Tenant]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.TENANTS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                }
-            ),
-            models.TenantsListResult,
-            timeout,
-        )
+        return self._all(op.TENANTS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), models.TenantsListResult, timeout)
 
     async def update(
         self,
@@ -6655,19 +5079,11 @@ class AsyncTenants(AsyncGroup):
         tenant over its quota can read, delete and acknowledge; requests that would store
         more get `422 business_rule_violation`, rule `storage_quota`.
         """
-        return await self._call(
-            op.TENANTS_UPDATE,
-            given(
-                {
-                    "tenant_id": tenant_id,
-                    "status": status,
-                    "storage_quota_mb": storage_quota_mb,
-                }
-            ),
-            models.Tenant,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TENANTS_UPDATE, given({
+            "tenant_id": tenant_id,
+            "status": status,
+            "storage_quota_mb": storage_quota_mb,
+        }), models.Tenant, idempotency_key, timeout)
 
     async def erase(
         self,
@@ -6682,17 +5098,9 @@ class AsyncTenants(AsyncGroup):
         JWT signed with the service's token key (see /.well-known/jwks.json). If an erasure
         is interrupted, repeat the request to finish it.
         """
-        return await self._call(
-            op.TENANTS_ERASE,
-            given(
-                {
-                    "tenant_id": tenant_id,
-                }
-            ),
-            models.TenantsEraseResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.TENANTS_ERASE, given({
+            "tenant_id": tenant_id,
+        }), models.TenantsEraseResult, idempotency_key, timeout)
 
     async def limits(
         self,
@@ -6724,20 +5132,12 @@ class AsyncUsers(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.USERS_CREATE,
-            given(
-                {
-                    "email": email,
-                    "display_name": display_name,
-                    "role": role,
-                    "password": password,
-                }
-            ),
-            models.UsersCreateResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.USERS_CREATE, given({
+            "email": email,
+            "display_name": display_name,
+            "role": role,
+            "password": password,
+        }), models.UsersCreateResult, idempotency_key, timeout)
 
     async def list(
         self,
@@ -6752,19 +5152,11 @@ class AsyncUsers(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.USERS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "search": search,
-                }
-            ),
-            models.UsersListResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.USERS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+        }), models.UsersListResult, idempotency_key, timeout)
 
     def list_all(
         self,
@@ -6775,18 +5167,11 @@ class AsyncUsers(AsyncGroup):
         timeout: float | None = None,
     ) -> AsyncIterator[models.User]:
         """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(
-            op.USERS_LIST,
-            given(
-                {
-                    "offset": offset,
-                    "limit": limit,
-                    "search": search,
-                }
-            ),
-            models.UsersListResult,
-            timeout,
-        )
+        return self._all(op.USERS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+        }), models.UsersListResult, timeout)
 
     async def update(
         self,
@@ -6809,23 +5194,15 @@ class AsyncUsers(AsyncGroup):
 
         Needs the scope `admin`.
         """
-        return await self._call(
-            op.USERS_UPDATE,
-            given(
-                {
-                    "user_id": user_id,
-                    "display_name": display_name,
-                    "role": role,
-                    "status": status,
-                    "reset_password": reset_password,
-                    "reset_totp": reset_totp,
-                    "unlink_identity": unlink_identity,
-                }
-            ),
-            models.UsersUpdateResult,
-            idempotency_key,
-            timeout,
-        )
+        return await self._call(op.USERS_UPDATE, given({
+            "user_id": user_id,
+            "display_name": display_name,
+            "role": role,
+            "status": status,
+            "reset_password": reset_password,
+            "reset_totp": reset_totp,
+            "unlink_identity": unlink_identity,
+        }), models.UsersUpdateResult, idempotency_key, timeout)
 
 
 class AsyncApi:
@@ -6852,6 +5229,7 @@ class AsyncApi:
         self.live = AsyncLive(caller)
         self.memories = AsyncMemories(caller)
         self.merges = AsyncMerges(caller)
+        self.oauth = AsyncOauth(caller)
         self.onboarding = AsyncOnboarding(caller)
         self.outputs = AsyncOutputs(caller)
         self.projects = AsyncProjects(caller)

@@ -679,6 +679,64 @@ MERGES_REJECT = Operation(
     method="POST",
     path="/memories/merge-proposals/{id}/reject",
 )
+OAUTH_API_RESOURCE = Operation(
+    method="GET",
+    path="/.well-known/oauth-protected-resource",
+    root=True,
+    open=True,
+)
+OAUTH_MCP_RESOURCE = Operation(
+    method="GET",
+    path="/.well-known/oauth-protected-resource/mcp",
+    root=True,
+    open=True,
+)
+OAUTH_VERSIONED_MCP_RESOURCE = Operation(
+    method="GET",
+    path="/.well-known/oauth-protected-resource/v1/mcp",
+    root=True,
+    open=True,
+)
+OAUTH_SERVER = Operation(
+    method="GET",
+    path="/.well-known/oauth-authorization-server",
+    root=True,
+    open=True,
+)
+OAUTH_REGISTER = Operation(
+    method="POST",
+    path="/oauth/register",
+    root=True,
+    whole="metadata",
+    open=True,
+)
+OAUTH_TOKEN = Operation(
+    method="POST",
+    path="/oauth/token",
+    root=True,
+    open=True,
+)
+OAUTH_REVOKE = Operation(
+    method="POST",
+    path="/oauth/revoke",
+    root=True,
+    open=True,
+)
+OAUTH_DEVICE = Operation(
+    method="POST",
+    path="/oauth/device",
+    root=True,
+    open=True,
+)
+OAUTH_READ_REQUEST = Operation(
+    method="POST",
+    path="/oauth/request",
+    repeatable=True,
+)
+OAUTH_DECIDE = Operation(
+    method="POST",
+    path="/oauth/decision",
+)
 ONBOARDING_GET = Operation(
     method="GET",
     path="/onboarding",

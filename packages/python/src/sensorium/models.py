@@ -219,9 +219,7 @@ class AuthMeResult(Model):
     agent: Union[Agent, None] = None
     user: Union[AuthMeResultUser, None] = None
     tenant: AuthMeResultTenant
-    scopes: list[
-        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
-    ]
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     expires_at: Union[str, None]
 
 
@@ -317,6 +315,69 @@ class AuthTokenResultAgent(Model):
     team: Union[str, None]
     tenant_id: str
     """Id of the tenant."""
+
+
+class AuthorizationRequest(Model):
+    client: AuthorizationRequestClient
+    redirect_to: Union[str, None]
+    is_local: bool
+    """The answer goes to a program on the person's computer."""
+    resource: str
+    """What the client wants to use."""
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    """Requested scopes that the person may grant."""
+    refusal: Union[AuthorizationRequestRefusal, None]
+
+
+class AuthorizationRequestClient(Model):
+    id: str
+    """The client's id: registered, or the URL of its metadata document."""
+    name: str
+    """As the client calls itself."""
+    uri: Union[str, None]
+    host: Union[str, None]
+
+
+class AuthorizationRequestRefusal(Model):
+    error: str
+    error_description: str
+    redirect_uri: str
+    """Reports it to the client."""
+
+
+class AuthorizationServer(Model):
+    issuer: str
+    """The issuer."""
+    authorization_endpoint: str
+    """The console's page where people approve."""
+    token_endpoint: str
+    """`POST /oauth/token`."""
+    registration_endpoint: str
+    """`POST /oauth/register`."""
+    revocation_endpoint: str
+    """`POST /oauth/revoke`."""
+    device_authorization_endpoint: str
+    """`POST /oauth/device`."""
+    jwks_uri: str
+    """Public keys of access tokens."""
+    scopes_supported: list[str]
+    """All scopes."""
+    response_types_supported: list[str]
+    """Only the code flow."""
+    response_modes_supported: list[str]
+    """Only in the query."""
+    grant_types_supported: list[str]
+    """Grants of the token endpoint."""
+    code_challenge_methods_supported: list[str]
+    """PKCE with SHA-256 is required."""
+    token_endpoint_auth_methods_supported: list[str]
+    """Clients are public, except for client credentials."""
+    revocation_endpoint_auth_methods_supported: list[str]
+    """Clients are public."""
+    client_id_metadata_document_supported: bool
+    authorization_response_iss_parameter_supported: bool
+    service_documentation: str
+    """The API's reference."""
 
 
 class BrowserSession(Model):
@@ -765,14 +826,7 @@ class DevicesIssueResult(Model):
 class DevicesLookUpResult(Model):
     agent_id: str
     """Id of the agent."""
-    scopes: Union[
-        list[
-            Union[
-                Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str
-            ]
-        ],
-        None,
-    ] = None
+    scopes: Union[list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]], None] = None
     """Scopes of the device's key, at most the caller's. Default: the caller's except
     `admin`."""
 
@@ -783,9 +837,7 @@ class DevicesStatusResult(Model):
     """Device code: four characters, a hyphen, four characters."""
     expires_at: str
     server_now: str
-    scopes: list[
-        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
-    ]
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the device's key, at most the caller's. Default: the caller's except
     `admin`."""
 
@@ -794,18 +846,7 @@ class Document(Model):
     document_id: str
     """Id of the document."""
     filename: str
-    mime_type: Union[
-        Literal[
-            "application/pdf",
-            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            "text/html",
-            "text/markdown",
-            "text/plain",
-        ],
-        str,
-    ]
+    mime_type: Union[Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"], str]
     """Media type of the file."""
     status: Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str]
     error: Union[str, None]
@@ -1185,24 +1226,7 @@ class IngestCreateWebhookResult(Model):
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's
     URL."""
-    mapping: Union[
-        Mapping,
-        Union[
-            Literal[
-                "cloudevents",
-                "github",
-                "gitlab",
-                "slack",
-                "stripe",
-                "shopify",
-                "twilio",
-                "linear",
-                "sentry",
-                "standard_webhooks",
-            ],
-            str,
-        ],
-    ]
+    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str
@@ -1301,9 +1325,7 @@ class KeysCreateResult(Model):
     name: Union[str, None]
     prefix: str
     """The first characters of the key."""
-    scopes: list[
-        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
-    ]
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the key. `admin` includes all others."""
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1323,9 +1345,7 @@ class KeysListResultKeysItem(Model):
     name: Union[str, None]
     prefix: str
     """The first characters of the key."""
-    scopes: list[
-        Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]
-    ]
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the key. `admin` includes all others."""
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1738,6 +1758,51 @@ class MergesListResult(Model):
     """Except for org admins: among the tenant's latest 10,000."""
 
 
+class OauthDecideResult(Model):
+    redirect_uri: Union[str, None]
+
+
+class OauthDeviceResult(Model):
+    device_code: str
+    """The device's credential for `POST /oauth/token`."""
+    user_code: str
+    verification_uri: str
+    """The console's page."""
+    verification_uri_complete: str
+    """The same with the code."""
+    expires_in: int
+    """Seconds."""
+    interval: int
+    """Seconds between polls."""
+
+
+class OauthRegisterResult(Model):
+    client_id: str
+    """The client's id: registered, or the URL of its metadata document."""
+    client_id_issued_at: int
+    """Seconds since the epoch."""
+    client_name: str
+    client_uri: Union[str, None] = None
+    redirect_uris: list[str]
+    grant_types: list[str]
+    """Allowed grants."""
+    response_types: list[str]
+    """Only the code flow."""
+    token_endpoint_auth_method: Literal["none"]
+
+
+class OauthTokenResult(Model):
+    access_token: str
+    """A JWT (ES256)."""
+    token_type: Literal["Bearer"]
+    expires_in: int
+    """Seconds until it expires."""
+    scope: str
+    """The granted scopes."""
+    refresh_token: Union[str, None] = None
+    """For the next token, once."""
+
+
 class OnboardingGuidance(Model):
     dismissed_at: Union[str, None]
     all_complete: bool
@@ -1750,19 +1815,7 @@ class OnboardingGuidance(Model):
 
 
 class OnboardingGuidanceNextAction(Model):
-    key: Union[
-        Literal[
-            "connect_agent",
-            "declare_interest",
-            "publish_event",
-            "acknowledge_delivery",
-            "create_memory",
-            "search_memory",
-            "save_handoff",
-            "complete_run",
-        ],
-        str,
-    ]
+    key: Union[Literal["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery", "create_memory", "search_memory", "save_handoff", "complete_run"], str]
     ccode: Union[Literal["Connect", "Capture", "Consult", "Continue", "Complete"], str]
     title: str
     suggested_prompt: str
@@ -1770,19 +1823,7 @@ class OnboardingGuidanceNextAction(Model):
 
 
 class OnboardingGuidanceStepsItem(Model):
-    key: Union[
-        Literal[
-            "connect_agent",
-            "declare_interest",
-            "publish_event",
-            "acknowledge_delivery",
-            "create_memory",
-            "search_memory",
-            "save_handoff",
-            "complete_run",
-        ],
-        str,
-    ]
+    key: Union[Literal["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery", "create_memory", "search_memory", "save_handoff", "complete_run"], str]
     status: Union[Literal["todo", "done"], str]
     source: Union[Literal["derived"], str]
     """Derived from the data of the organisation."""
@@ -1977,6 +2018,20 @@ class Project(Model):
 class ProjectsListResult(Model):
     projects: list[Project]
     total: int
+
+
+class ProtectedResource(Model):
+    resource: str
+    """The resource that tokens are for."""
+    authorization_servers: list[str]
+    """Issuers of tokens for the resource."""
+    scopes_supported: list[str]
+    """Scopes to ask for."""
+    bearer_methods_supported: list[str]
+    """How a token is sent."""
+    resource_name: str
+    resource_documentation: str
+    """The API's reference."""
 
 
 class PublishResult(Model):
@@ -2326,6 +2381,8 @@ class Session(Model):
     """`active`: seen within 24 hours."""
     client_name: str
     client_version: str
+    oauth_client_id: Union[str, None] = None
+    """The client of OAuth that a person has approved; absent for a device."""
     connected_at: str
     last_activity_at: str
 
@@ -2717,24 +2774,7 @@ class Webhook(Model):
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's
     URL."""
-    mapping: Union[
-        Mapping,
-        Union[
-            Literal[
-                "cloudevents",
-                "github",
-                "gitlab",
-                "slack",
-                "stripe",
-                "shopify",
-                "twilio",
-                "linear",
-                "sentry",
-                "standard_webhooks",
-            ],
-            str,
-        ],
-    ]
+    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str
