@@ -1,4 +1,5 @@
 import type { Operation } from "../lib/contract/contract.ts";
+import { a2aOperations } from "./edge/a2a/a2a.contract.ts";
 import { liveOperations } from "./edge/live/live.contract.ts";
 import { agentsOperations } from "./identity/agents/agents.contract.ts";
 import { auditOperations } from "./identity/audit/audit.contract.ts";
@@ -35,6 +36,7 @@ import { deliveriesOperations } from "./sense/deliveries/deliveries.contract.ts"
 import { eventsOperations } from "./sense/events/events.contract.ts";
 import { ingestOperations } from "./sense/ingest/receive.contract.ts";
 import { interestsOperations } from "./sense/interests/interests.contract.ts";
+import { a2aTasksOperations } from "./work/a2a/a2a-tasks.contract.ts";
 import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
 import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";
 import { handoffPeopleOperations } from "./work/handoffs/people.contract.ts";
@@ -49,6 +51,8 @@ import { templatesOperations } from "./work/templates/templates.contract.ts";
 
 /** Every operation of the service: the source of routes, OpenAPI, MCP tools and the client. */
 export const operations: readonly Operation[] = [
+  a2aOperations,
+  a2aTasksOperations,
   agentsOperations,
   auditOperations,
   authOperations,

@@ -1,3 +1,4 @@
+import { a2aService } from "./edge/a2a/a2a.service.ts";
 import { gatewayService } from "./edge/gateway/gateway.service.ts";
 import { idempotencyService } from "./edge/idempotency/idempotency.service.ts";
 import { liveService } from "./edge/live/live.service.ts";
@@ -31,6 +32,7 @@ import { eventsService } from "./sense/events/events.service.ts";
 import { ingestService } from "./sense/ingest/ingest.service.ts";
 import { interestsService } from "./sense/interests/interests.service.ts";
 import { pushService } from "./sense/push/push.service.ts";
+import { a2aTasksService } from "./work/a2a/a2a-tasks.service.ts";
 import { exemplarsService } from "./work/exemplars/exemplars.service.ts";
 import { handoffsService } from "./work/handoffs/handoffs.service.ts";
 import { outputsService } from "./work/outputs/outputs.service.ts";
@@ -39,6 +41,7 @@ import { templatesService } from "./work/templates/templates.service.ts";
 
 /** Every service by its name, as listed in `SERVICES`. */
 export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]> = {
+  a2a_tasks: a2aTasksService,
   agents: agentsService,
   audit: auditService,
   auth: authService,
@@ -52,8 +55,8 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   events: eventsService,
   exemplars: exemplarsService,
   findings: findingsService,
-  // MCP is a route of each gateway, in its process.
-  gateway: [gatewayService, mcpService],
+  // MCP and A2A are routes of each gateway, in its process.
+  gateway: [gatewayService, mcpService, a2aService],
   handoffs: handoffsService,
   idempotency: idempotencyService,
   ingest: ingestService,

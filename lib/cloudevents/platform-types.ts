@@ -1,6 +1,8 @@
 /** Events that the service itself publishes, with their meaning (api: Processes). They carry only ids and states. */
 export const PLATFORM_EVENTS = {
   "memory.cited": "An agent reported that it used a memory: once per agent, memory and day.",
+  "service.a2a.canceled": "The caller canceled an A2A task. Delivered to the task's agent alone.",
+  "service.a2a.message": "The caller of an A2A task sent a message. Delivered to the task's agent alone.",
   "service.delivery.dead_lettered":
     "A delivery's retry budget is spent. Not published for deliveries of the service's own events.",
   "service.document.failed": "A document could not be parsed; its `error` gives the reason.",

@@ -37,6 +37,7 @@ describe("an agent", () => {
       delivery_mode: "poll",
       delivery_endpoint: null,
       push_format: "structured",
+      a2a: false,
       push_stopped: false,
       team_id: null,
       owner_user_id: owner,

@@ -12,6 +12,8 @@ export const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
 export interface World {
   tenant_id: string;
   slug: string;
+  /** Address of the server, without the version segment. */
+  root: string;
   /** The organisation's admin. */
   admin: Api;
   adminToken: string;
@@ -41,6 +43,7 @@ export async function makeWorld(server: TestServer, slug: string): Promise<World
   const world: World = {
     tenant_id: made.tenant.id,
     slug,
+    root: server.root,
     admin,
     adminToken,
     member: api(server, await signIn(server, invited, slug)),
@@ -95,6 +98,7 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   key: async ({ admin, idOf }) =>
     ok(await admin.post(`/agents/${await idOf("ag")}/keys`, { scopes: ["send"] })).id,
   usr: async ({ admin, slug }) => ok(await admin.post("/users", { email: `u@${slug}.example` })).id,
+  a2a_task: newA2aTask,
   team: async ({ admin }) => ok(await admin.post("/teams", { name: "team" })).id,
   tn: async ({ tenant_id }) => tenant_id,
   int: async ({ admin, idOf }) =>
@@ -203,4 +207,15 @@ async function deadDelivery({ admin, agent, agentId }: World): Promise<string> {
   });
   ok(await agent.post("/delivery/nack", { delivery_ids: [delivery.id], reason: "a test" }));
   return delivery.id;
+}
+
+/** A task that the tenant's agent sent to itself. */
+async function newA2aTask({ admin, agent, agentId, root }: World): Promise<string> {
+  ok(await admin.patch(`/agents/${agentId}`, { a2a: true }));
+  const message = { messageId: "of-a-tenant", role: "ROLE_USER", parts: [{ text: "Hello" }] };
+  const request = {
+    ...{ jsonrpc: "2.0", id: 1, method: "SendMessage" },
+    params: { message, configuration: { returnImmediately: true } },
+  };
+  return ok(await agent.post(`${root}/a2a/${agentId}`, request, { "a2a-version": "1.0" })).result.task.id;
 }

@@ -33,7 +33,7 @@ function isDescribed({ description, anyOf = [] }: JsonSchema): boolean {
 
 describe("the tools", () => {
   test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("%s", (name, op, tool) => {
-    expect(name).toMatch(/^[a-z]+_[a-z_]+$/);
+    expect(name).toMatch(/^[a-z0-9]+_[a-z0-9_]+$/);
     expect(tool.description?.length).toBeGreaterThan(10);
     expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
     expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);

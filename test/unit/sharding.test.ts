@@ -8,7 +8,7 @@ const TEXT = readFileSync(join(ROOT, "docs/sharding.md"), "utf8");
 
 /** The table of docs/sharding.md: collection → fields of its shard key, null where it has none. */
 const table = new Map(
-  [...TEXT.matchAll(/^\| `([a-z_]+)` \| (—|`[^`]+`) \| .+ \|$/gm)].map(([, name = "", key = ""]) => [
+  [...TEXT.matchAll(/^\| `([a-z0-9_]+)` \| (—|`[^`]+`) \| .+ \|$/gm)].map(([, name = "", key = ""]) => [
     name,
     key === "—" ? null : key.replaceAll("`", "").split(", "),
   ]),

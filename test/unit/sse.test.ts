@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import { Fault, unavailable } from "../../lib/contract/faults.ts";
 import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
-import { streamDeliveries } from "../../services/edge/gateway/streams/sse.ts";
+import { endingOf, streamDeliveries } from "../../services/edge/gateway/streams/sse.ts";
 
 // Streams and promises go on as ever.
 const REAL = ["setImmediate", "nextTick", "queueMicrotask", "performance"] as const;
@@ -98,4 +98,16 @@ test("nothing is written behind the end of a stream whose reader has not come to
   await flushed();
   expect(failed).not.toHaveBeenCalled();
   stream.res.destroy();
+});
+
+test("a request that waits for another kind of answer gets no comments", async () => {
+  const res = new PassThrough();
+  const written = jest.spyOn(res, "write");
+  const exchange = { res, caller: { expires_at: Date.now() + 60_000 } } as unknown as Exchange;
+  const link: Link = { ending: new AbortController().signal, watch: () => () => {}, recheck: () => {} };
+  const ended = endingOf(exchange, link);
+  jest.advanceTimersByTime(59_999);
+  expect([written.mock.calls, ended.aborted]).toEqual([[], false]);
+  jest.advanceTimersByTime(1);
+  expect(ended.aborted).toBe(true);
 });

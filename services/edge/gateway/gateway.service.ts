@@ -58,7 +58,8 @@ export const gatewayService: ServiceFactory = (runtime) => {
     streams: {
       "deliveries.stream": streamDeliveries(edge.broker),
       "events.stream": streamEvents(edge),
-      "gateway.mcp": toMcp(edge),
+      "gateway.a2a": toProtocol(edge, "a2a"),
+      "gateway.mcp": toProtocol(edge, "mcp"),
       "live.watch": streamLive(edge.watchers),
     },
   }));
@@ -74,12 +75,12 @@ function withLimit(op: Operation, config: Config): Operation {
   return { ...op, maxBody: most ? ESCAPED * most + REST : Number.POSITIVE_INFINITY };
 }
 
-/** Passes requests to the service `mcp`, which runs on every node with a gateway (services/index.ts). */
-function toMcp(edge: Edge): StreamHandler {
+/** Passes requests to the service of a protocol, which runs on every node with a gateway (services/index.ts). */
+function toProtocol(edge: Edge, name: "a2a" | "mcp"): StreamHandler {
   const perform: Perform = (outer, request) => callNested(edge, outer, request);
   return (...request) => {
-    const mcp = edge.broker.getLocalService("mcp") as unknown as StreamService;
-    return mcp.serve(perform, ...request);
+    const service = edge.broker.getLocalService(name) as unknown as StreamService;
+    return service.serve(perform, ...request);
   };
 }
 

@@ -9,6 +9,7 @@ const SETTABLE = [
   "delivery_mode",
   "delivery_endpoint",
   "push_format",
+  "a2a",
   "team_id",
   "owner_user_id",
   "visibility_timeout_seconds",
@@ -39,6 +40,7 @@ export function newAgent(
     description: null,
     delivery_endpoint: null,
     push_format: "structured",
+    a2a: false,
     team_id: null,
     owner_user_id: null,
     visibility_timeout_seconds: null,
@@ -76,6 +78,7 @@ function shownOf(agent: AgentDoc): Omit<AgentState, "token_version"> {
     delivery_endpoint,
     push_format: agent.push_format ?? "structured",
     push_stopped,
+    a2a: agent.a2a ?? false,
     visibility_timeout_seconds,
     retry_budget,
   };

@@ -25,6 +25,7 @@ export interface AgentState {
   delivery_endpoint: string | null;
   push_format: PushFormat;
   push_stopped: boolean;
+  a2a: boolean;
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
   /** Raised by each deactivation: tokens of an earlier version are refused. */
@@ -57,6 +58,12 @@ const settings = {
       "and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB, or " +
       "enriched) is always pushed in structured mode.",
     examples: ["structured"],
+  }),
+  a2a: Type.Boolean({
+    description:
+      "Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there has its name and " +
+      "description, and is public. Default: false.",
+    examples: [true],
   }),
   team_id: nullable(Id("team", "The agent's team; null: none.")),
   owner_user_id: nullable(Id("usr", "The person who owns the agent; null: nobody.")),

@@ -24,6 +24,8 @@ const schema = tenantSchema({
   push_format: optional(string<PushFormat>()),
   /** The endpoint answered 410: pushes stop until it is changed. */
   push_stopped: boolean(),
+  /** Called over A2A; absent in rows from before the choice existed: not. */
+  a2a: optional(boolean()),
   team_id: nullable(string()),
   owner_user_id: nullable(string()),
   /** Null: the installation's default. */

@@ -51,6 +51,12 @@ export const agentsService: ServiceFactory = (runtime) => {
         return (docs as AgentDoc[]).map(toState);
       }),
 
+      /** Returns what the public card of an agent of any tenant shows; null unless it is active and has A2A enabled. */
+      card: idempotent<{ agent_id: string }>(async ({ params: { agent_id: _id } }) => {
+        const agent = (await rows.system.findOne({ _id, status: "active", a2a: true })) as AgentDoc | null;
+        return agent && { name: agent.name, description: agent.description };
+      }),
+
       /** Returns the current signing secrets in plain text, newest first; empty if there is no such agent. */
       signing_secrets: internal<AgentKey>(async ({ params: { tenant_id, agent_id } }) => {
         const agent = await rows.findOne(tenant_id, { _id: agent_id });

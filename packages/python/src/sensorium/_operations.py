@@ -1,6 +1,20 @@
 # Written by `npm run openapi` from the contracts: change those.
 from ._operation import Operation, Pages
 
+A2A_CARD = Operation(
+    method="GET",
+    path="/a2a/{agent_id}/.well-known/agent-card.json",
+    root=True,
+    open=True,
+)
+A2A_TASKS_GET = Operation(
+    method="GET",
+    path="/a2a-tasks/{task_id}",
+)
+A2A_TASKS_UPDATE = Operation(
+    method="POST",
+    path="/a2a-tasks/{task_id}/status",
+)
 AGENTS_CREATE = Operation(
     method="POST",
     path="/agents",

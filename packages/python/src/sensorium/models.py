@@ -8,6 +8,21 @@ from pydantic import Field
 from ._model import Model
 
 
+class A2aTask(Model):
+    id: str
+    """Id of the A2A task."""
+    agent_id: str
+    """Id of the agent."""
+    context_id: str
+    """Groups the tasks of a conversation."""
+    state: Union[Literal["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_COMPLETED", "TASK_STATE_FAILED", "TASK_STATE_REJECTED", "TASK_STATE_CANCELED"], str]
+    """State, as A2A names it."""
+    task: dict[str, Any]
+    """The task in the JSON of A2A 1.0: `status`, `history` and `artifacts`."""
+    created_at: str
+    updated_at: str
+
+
 class Activity(Model):
     kind: Literal["cite"]
     memory_id: str
@@ -34,6 +49,9 @@ class Agent(Model):
     `binary`: the body is its data, and `ce-…` headers contain its attributes. An event
     whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed
     in structured mode."""
+    a2a: bool
+    """Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its
+    card there has its name and description, and is public. Default: false."""
     team_id: Union[str, None]
     owner_user_id: Union[str, None]
     visibility_timeout_seconds: Union[int, None]
@@ -98,6 +116,9 @@ class AgentsCreateResult(Model):
     `binary`: the body is its data, and `ce-…` headers contain its attributes. An event
     whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed
     in structured mode."""
+    a2a: bool
+    """Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its
+    card there has its name and description, and is public. Default: false."""
     team_id: Union[str, None]
     owner_user_id: Union[str, None]
     visibility_timeout_seconds: Union[int, None]

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
-import type { AgentCaller } from "../../../../lib/access/caller.ts";
+import type { AgentCaller, Caller } from "../../../../lib/access/caller.ts";
 import { STREAM_WAIT_SECONDS } from "../../../sense/deliveries/deliveries.contract.ts";
 import { deliveryJson } from "../../../sense/deliveries/delivery-json.ts";
 import type { Received } from "../../../sense/deliveries/receive.ts";
@@ -89,24 +89,36 @@ export async function write(res: ServerResponse, text: string, ended: AbortSigna
   if (!res.write(text)) await once(res, "drain", { signal: ended }).catch(() => {});
 }
 
-/**
- * Returns a signal that aborts when the connection closes, the node stops, the token expires or its caller is refused.
- */
-export function endOf({ res, caller }: Exchange, { ending, watch }: Link): AbortSignal {
-  const end = new AbortController();
-  const stop = () => end.abort();
-  const { expires_at } = caller as AgentCaller;
-  const expiry = setTimeout(stop, Math.min(expires_at - Date.now(), LONGEST_TIMER_MS));
+/** As `endingOf`, for a stream of server-sent events that begins now: until then it gets comments. */
+export function endOf(exchange: Exchange, link: Link): AbortSignal {
+  const ended = endingOf(exchange, link);
+  sendComments(exchange.res, ended);
+  return ended;
+}
+
+/** Sends a comment every 15 s, so that nobody on the way takes the connection for dead. */
+export function sendComments(res: ServerResponse, ended: AbortSignal): void {
+  if (ended.aborted) return;
   const comment = setInterval(() => {
     // A slow reader needs no heartbeat, and unread data must not pile up. Nothing may follow the end of the response.
     if (!res.writableNeedDrain && !res.writableEnded) res.write(":\n\n");
   }, COMMENT_MS);
+  ended.addEventListener("abort", () => clearInterval(comment), { once: true });
+}
+
+/**
+ * Returns a signal that aborts when the connection closes, the node stops, the token expires or its caller is refused.
+ */
+export function endingOf({ res, caller }: Exchange, { ending, watch }: Link): AbortSignal {
+  const end = new AbortController();
+  const stop = () => end.abort();
+  const { expires_at } = caller as Caller;
+  const expiry = setTimeout(stop, Math.min(expires_at - Date.now(), LONGEST_TIMER_MS));
   const leave = watch(stop);
   res.once("close", stop);
   ending.addEventListener("abort", stop, { once: true });
   end.signal.addEventListener("abort", () => {
     clearTimeout(expiry);
-    clearInterval(comment);
     leave();
     ending.removeEventListener("abort", stop);
   });

@@ -1,0 +1,56 @@
+import type { ServiceBroker } from "moleculer";
+import { type Caller, callerId } from "../../../lib/access/caller.ts";
+import { notFound, requireFound } from "../../../lib/contract/faults.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { compileCheck } from "../../../lib/contract/validator.ts";
+import type { AgentState } from "../../identity/agents/agents.contract.ts";
+import { originOf } from "../../identity/tenants/origin.ts";
+import { action, type ServiceFactory } from "../../runtime.ts";
+import type { StreamService } from "../gateway/exchange.ts";
+import { endingOf } from "../gateway/streams/sse.ts";
+import * as contract from "./a2a.contract.ts";
+import { CallersTasks } from "./callers-tasks.ts";
+import { cardOf, type Shown } from "./card.ts";
+
+const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
+
+/**
+ * Agents that can be called over the Agent2Agent protocol: a card and a JSON-RPC address each. Stateless, and on every
+ * node with a gateway, like MCP; tasks are rows (services/work/a2a), so that any node can answer and follow them.
+ */
+export const a2aService: ServiceFactory = ({ config, log }) => {
+  let broker: ServiceBroker;
+
+  /** @throws Fault not_found, alike for all agents that cannot be called */
+  const cardFor = async (agent_id: string) => {
+    const agent = await broker.call<Shown | null, object>("agents.card", { agent_id });
+    const shown = requireFound(agent, "agent", agent_id);
+    return cardOf(shown, `${await originOf(broker, config)}/a2a/${agent_id}`);
+  };
+
+  const serve: StreamService["serve"] = async (_perform, exchange, { message }, link) => {
+    const { ctx, path, res, req } = exchange;
+    const caller = exchange.caller as Caller;
+    const { tenant_id } = caller;
+    const malformed = checkPath(path);
+    if (malformed) throw malformed;
+    const agent_id = path.agent_id as string;
+    const own = await ctx.call<AgentState[]>("agents.get_many", { tenant_id, agent_ids: [agent_id] });
+    if (own.length === 0) throw notFound("agent", agent_id);
+    const card = await cardFor(agent_id);
+    const { answer } = await import("./json-rpc.ts");
+    const tasks = new CallersTasks(ctx, { tenant_id, agent_id, caller_id: callerId(caller) }, log);
+    const ended = endingOf(exchange, link);
+    const version = req.headers["a2a-version"] as string | undefined;
+    await answer(res, { message, version }, { card, tasks, waiting: { ended, recheck: link.recheck } }, log);
+  };
+
+  return {
+    name: "a2a",
+    created() {
+      broker = this.broker;
+    },
+    actions: { card: action(contract.getA2aCard, ({ params }) => cardFor(params.agent_id)) },
+    methods: { serve },
+  };
+};

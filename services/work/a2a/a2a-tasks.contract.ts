@@ -1,0 +1,97 @@
+import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+/** States of a task, as A2A 1.0 names them. */
+const TASK_STATES = [
+  "TASK_STATE_SUBMITTED",
+  "TASK_STATE_WORKING",
+  "TASK_STATE_INPUT_REQUIRED",
+  "TASK_STATE_COMPLETED",
+  "TASK_STATE_FAILED",
+  "TASK_STATE_REJECTED",
+  "TASK_STATE_CANCELED",
+] as const;
+export type TaskState = (typeof TASK_STATES)[number];
+
+/** States that an agent may set, as operations name them. */
+const AGENT_STATES = ["working", "input_required", "completed", "failed", "rejected"] as const;
+export type AgentTaskState = (typeof AGENT_STATES)[number];
+
+const receiver = { by: "agent", scope: "receive" } as const;
+const path = { task_id: Uuid("a2a_task", "Id of the A2A task.") };
+
+const A2aTask = Type.Object(
+  {
+    id: Uuid("a2a_task", "Id of the A2A task."),
+    agent_id: Id("ag"),
+    context_id: Type.String({ description: "Groups the tasks of a conversation." }),
+    state: oneOf(TASK_STATES, { description: "State, as A2A names it." }),
+    task: Type.Record(Type.String(), Type.Unknown(), {
+      description: "The task in the JSON of A2A 1.0: `status`, `history` and `artifacts`.",
+      examples: [{ status: { state: "TASK_STATE_SUBMITTED" }, history: [], artifacts: [] }],
+    }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "A2aTask" },
+);
+
+const Artifact = Type.Object({
+  artifact_id: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "Id in the task; an artifact with the same id is replaced.",
+    examples: ["report"],
+  }),
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "Name of the artifact.", examples: ["Report"] }),
+  ),
+  text: Type.String({ description: "Content of the artifact.", examples: ["# Report\n"] }),
+  media_type: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: "Media type of the text. Default: `text/plain`.",
+      examples: ["text/markdown"],
+    }),
+  ),
+});
+
+export const getA2aTask = operation({
+  action: "a2a_tasks.get",
+  route: "GET /a2a-tasks/{task_id}",
+  summary: "Read an A2A task given to the agent",
+  description:
+    "Returns the messages of the caller. The event `service.a2a.message` announces each, with the `task_id`.",
+  access: receiver,
+  path,
+  results: { 200: A2aTask },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const updateA2aTask = operation({
+  action: "a2a_tasks.update",
+  route: "POST /a2a-tasks/{task_id}/status",
+  summary: "Report the state of an A2A task",
+  description:
+    "Tells the caller how the task goes, with an optional message and artifacts. `completed`, `failed` and `rejected` are " +
+    "final: later reports are refused with `conflict`, as are reports of a task that the caller canceled.",
+  access: receiver,
+  path,
+  body: {
+    state: oneOf(AGENT_STATES, {
+      description: "`input_required`: the message asks the caller for more.",
+      examples: ["completed"],
+    }),
+    message: Type.Optional(
+      Type.String({ minLength: 1, description: "Text for the caller.", examples: ["Done."] }),
+    ),
+    artifacts: Type.Optional(Type.Array(Artifact, { maxItems: 100, description: "Results of the task." })),
+  },
+  results: { 200: A2aTask },
+  errors: ["not_found", "conflict", "payload_too_large"],
+  mcp: true,
+});
+
+export const a2aTasksOperations = [getA2aTask, updateA2aTask] as const;

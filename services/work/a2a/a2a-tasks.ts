@@ -1,0 +1,175 @@
+import type { ServiceBroker } from "moleculer";
+import type { AgentCaller } from "../../../lib/access/caller.ts";
+import { Fault, requireFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { CallOf } from "../../runtime.ts";
+import type * as contract from "./a2a-tasks.contract.ts";
+import { type A2aTaskDoc, A2aTaskModel } from "./a2a-tasks.model.ts";
+import { announceTask } from "./announce.ts";
+import { listTasks, type TaskPage, type TaskQuery } from "./list.ts";
+import {
+  isFinal,
+  type MessageJson,
+  type Side,
+  type TaskJson,
+  type Versioned,
+  withMessage,
+  withProgress,
+} from "./task.ts";
+
+/** Bytes of a task as JSON: it travels between nodes in one message. */
+const MAX_TASK = 768 * 1024;
+/** Concurrent changes of one task are rare. */
+const ATTEMPTS = 5;
+const MAX_MESSAGES = 1000;
+
+/** The rows of A2A tasks, for both sides: the caller's over the protocol, the agent's by operations. */
+export class A2aTasks {
+  readonly #rows;
+  readonly #now;
+  readonly #broker: ServiceBroker;
+
+  constructor(store: Store, broker: ServiceBroker) {
+    this.#rows = store.collection(A2aTaskModel);
+    this.#now = store.now;
+    this.#broker = broker;
+  }
+
+  /**
+   * Adds a caller's message to a new task or the one that it names, and delivers it to the agent. A repeated message
+   * only repeats the delivery, which adds nothing.
+   *
+   * @throws Fault not_found, conflict if the task is final, payload_too_large
+   */
+  async send({ message, ...side }: Side & { message: MessageJson }): Promise<Versioned> {
+    const row = message.taskId
+      ? await this.#continue(side, message.taskId, message)
+      : await this.#begin(side, message);
+    await announceTask(this.#broker, row, "service.a2a.message", message.messageId);
+    return versioned(row);
+  }
+
+  /** @throws Fault not_found */
+  async read({ task_id, ...side }: Side & { task_id: string }): Promise<Versioned> {
+    return versioned(await this.#require({ ...side, _id: task_id }));
+  }
+
+  list(query: TaskQuery): Promise<TaskPage> {
+    return listTasks(this.#rows, query);
+  }
+
+  /** Cancels a task, and tells the agent. @throws Fault not_found, conflict if it is final */
+  async cancel({ task_id, ...side }: Side & { task_id: string }): Promise<Versioned> {
+    const row = await this.#change({ ...side, _id: task_id }, (task, at) => ({
+      task: { ...task, status: { state: "TASK_STATE_CANCELED", timestamp: at.toISOString() } },
+    }));
+    await announceTask(this.#broker, row, "service.a2a.canceled", "canceled");
+    return versioned(row);
+  }
+
+  async get({ params, meta }: CallOf<typeof contract.getA2aTask>) {
+    return present(await this.#require(ofAgent(meta.caller as AgentCaller, params.task_id)));
+  }
+
+  /** @throws Fault not_found, conflict, payload_too_large */
+  async update({ params, meta }: CallOf<typeof contract.updateA2aTask>) {
+    const { task_id, ...given } = params;
+    const messageId = newUuid(meta.idempotency_seed);
+    const key = ofAgent(meta.caller as AgentCaller, task_id);
+    return present(
+      await this.#change(key, (task, at) => ({ task: withProgress(task, given, messageId, at) })),
+    );
+  }
+
+  #begin(side: Side, message: MessageJson): Promise<A2aTaskDoc> {
+    const { tenant_id, agent_id, caller_id } = side;
+    const at = new Date(this.#now());
+    const _id = newUuid(JSON.stringify(["a2a", tenant_id, agent_id, caller_id, message.messageId]));
+    const context_id = message.contextId || newUuid();
+    const state = "TASK_STATE_SUBMITTED" as const;
+    const status = { state, timestamp: at.toISOString() };
+    const empty: TaskJson = { id: _id, contextId: context_id, status, artifacts: [], history: [] };
+    return this.#rows.insertOnce({
+      ...{ _id, tenant_id, agent_id, caller_id, context_id, state },
+      task_json: textOf(withMessage(empty, message, at)),
+      ...{ message_ids: [message.messageId], version: 1, created_at: at, updated_at: at },
+    });
+  }
+
+  async #continue(side: Side, _id: string, message: MessageJson): Promise<A2aTaskDoc> {
+    const row = await this.#require({ ...side, _id });
+    if (message.contextId && message.contextId !== row.context_id) {
+      const text = `message.contextId: the task belongs to ${row.context_id}. Omit it, or give that one.`;
+      throw new Fault("validation_error", text, { field: "message.contextId" });
+    }
+    return this.#change({ ...side, _id }, (task, at, { message_ids }) => {
+      if (message_ids.includes(message.messageId)) return null;
+      if (message_ids.length >= MAX_MESSAGES) throw tooLong(`${MAX_MESSAGES} messages`, MAX_MESSAGES);
+      return { task: withMessage(task, message, at), message_ids: [...message_ids, message.messageId] };
+    });
+  }
+
+  /** Writes a change if nobody else did since it was read, else tries again; null changes nothing. */
+  async #change(
+    key: Key,
+    change: (task: TaskJson, at: Date, row: A2aTaskDoc) => (Partial<A2aTaskDoc> & { task: TaskJson }) | null,
+  ): Promise<A2aTaskDoc> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const row = await this.#require(key);
+      const at = new Date(this.#now());
+      const changed = change(taskOf(row), at, row);
+      if (!changed) return row;
+      requireOpen(row);
+      const { task, ...fields } = changed;
+      const $set = { ...fields, state: task.status.state, task_json: textOf(task), updated_at: at };
+      const filter = { _id: row._id, version: row.version };
+      const written = await this.#rows.update(row.tenant_id, filter, {
+        $set: { ...$set, version: row.version + 1 },
+      });
+      if (written) return written;
+    }
+    throw new Fault("service_unavailable", "The task is changed by others all the time. Retry.");
+  }
+
+  async #require({ tenant_id, ...filter }: Key): Promise<A2aTaskDoc> {
+    return requireFound(await this.#rows.findOne(tenant_id, filter), "a2a_task", filter._id);
+  }
+}
+
+interface Key extends Partial<Side> {
+  _id: string;
+  tenant_id: string;
+}
+
+function ofAgent({ tenant_id, agent_id }: AgentCaller, _id: string): Key {
+  return { _id, tenant_id, agent_id };
+}
+
+const taskOf = ({ task_json }: A2aTaskDoc): TaskJson => JSON.parse(task_json);
+
+const versioned = (row: A2aTaskDoc): Versioned => ({ task: taskOf(row), version: row.version });
+
+function requireOpen({ _id, state }: A2aTaskDoc): void {
+  if (isFinal(state)) throw new Fault("conflict", `The task ${_id} is final: ${state}. Begin a new one.`);
+}
+
+function textOf(task: TaskJson): string {
+  const text = JSON.stringify(task);
+  const size = Buffer.byteLength(text);
+  if (size > MAX_TASK) throw tooLong(`${size} bytes`, MAX_TASK, size);
+  return text;
+}
+
+function tooLong(given: string, max_size: number, actual_size = max_size + 1): Fault {
+  const message = `The task would have ${given}: its messages and artifacts are too long. Begin a new task.`;
+  return new Fault("payload_too_large", message, { actual_size, max_size });
+}
+
+function present(row: A2aTaskDoc) {
+  const { _id: id, agent_id, context_id, state, created_at, updated_at } = row;
+  return {
+    ...{ id, agent_id, context_id, state, task: taskOf(row) },
+    ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
+  };
+}

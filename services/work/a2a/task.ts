@@ -1,0 +1,92 @@
+import type { AgentTaskState, TaskState } from "./a2a-tasks.contract.ts";
+
+/** A message in the JSON of A2A 1.0. */
+export interface MessageJson {
+  messageId: string;
+  role: "ROLE_USER" | "ROLE_AGENT";
+  parts: unknown[];
+  taskId?: string;
+  contextId?: string;
+}
+
+interface ArtifactJson {
+  artifactId: string;
+  name?: string;
+  parts: unknown[];
+}
+
+/** A task in the JSON of A2A 1.0. */
+export interface TaskJson {
+  id: string;
+  contextId: string;
+  status: { state: TaskState; timestamp: string; message?: MessageJson };
+  artifacts: ArtifactJson[];
+  history: MessageJson[];
+}
+
+const FINAL: TaskState[] = [
+  "TASK_STATE_COMPLETED",
+  "TASK_STATE_FAILED",
+  "TASK_STATE_REJECTED",
+  "TASK_STATE_CANCELED",
+];
+
+/** Whether a task in this state never changes again. */
+export const isFinal = (state: TaskState): boolean => FINAL.includes(state);
+
+/** Whether the caller has to act before anything more happens. */
+export const isPaused = (state: TaskState): boolean =>
+  isFinal(state) || state === "TASK_STATE_INPUT_REQUIRED";
+
+export function stateOf(state: AgentTaskState): TaskState {
+  return `TASK_STATE_${state.toUpperCase()}` as TaskState;
+}
+
+/** Adds a message of the caller. A task that waited for it is submitted to the agent again. */
+export function withMessage(task: TaskJson, message: MessageJson, at: Date): TaskJson {
+  const history = [...task.history, { ...message, taskId: task.id, contextId: task.contextId }];
+  if (task.status.state !== "TASK_STATE_INPUT_REQUIRED") return { ...task, history };
+  return { ...task, history, status: { state: "TASK_STATE_SUBMITTED", timestamp: at.toISOString() } };
+}
+
+/** What an agent reports of a task. */
+export interface Progress {
+  state: AgentTaskState;
+  message?: string;
+  artifacts?: { artifact_id: string; name?: string; text: string; media_type?: string }[];
+}
+
+/** Applies an agent's report: an artifact replaces the one with the same id. */
+export function withProgress(task: TaskJson, given: Progress, messageId: string, at: Date): TaskJson {
+  const message: MessageJson | undefined =
+    given.message === undefined
+      ? undefined
+      : {
+          ...{ messageId, role: "ROLE_AGENT", taskId: task.id, contextId: task.contextId },
+          parts: [{ text: given.message }],
+        };
+  const artifacts = new Map(task.artifacts.map((artifact) => [artifact.artifactId, artifact]));
+  for (const { artifact_id, name, text, media_type = "text/plain" } of given.artifacts ?? []) {
+    const parts = [{ text, mediaType: media_type }];
+    artifacts.set(artifact_id, { artifactId: artifact_id, ...(name && { name }), parts });
+  }
+  return {
+    ...task,
+    status: { state: stateOf(given.state), timestamp: at.toISOString(), ...(message && { message }) },
+    artifacts: [...artifacts.values()],
+    history: message ? [...task.history, message] : task.history,
+  };
+}
+
+/** Whose tasks: those that one caller gave to one agent. */
+export interface Side {
+  tenant_id: string;
+  agent_id: string;
+  caller_id: string;
+}
+
+/** A task and the number of its changes. */
+export interface Versioned {
+  task: TaskJson;
+  version: number;
+}

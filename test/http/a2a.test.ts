@@ -1,0 +1,196 @@
+import { Role, type SendMessageRequest, type Task, TaskState } from "@a2a-js/sdk";
+import { type Client, ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { newAgent, type TestAgent } from "../support/agents.ts";
+import { api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+let worker: TestAgent;
+let caller: TestAgent;
+let client: Client;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  world = await makeWorld(server, "a2a");
+  worker = await newAgent(server, world.admin, ["receive"]);
+  caller = await newAgent(server, world.admin, ["send"]);
+  ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true, description: "Counts things." }));
+  client = await clientOf(caller.token);
+});
+afterAll(() => server?.stop());
+
+const cardUrl = (id: string) => `${server.root}/a2a/${id}/.well-known/agent-card.json`;
+
+/** The official client, with a caller's token. */
+function clientOf(token: string): Promise<Client> {
+  const fetchImpl: typeof fetch = (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(url, { ...init, headers });
+  };
+  const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] });
+  return factory.createFromUrl(cardUrl(worker.id), "");
+}
+
+function request(messageId: string, more: object = {}, returnImmediately = true): SendMessageRequest {
+  const part = { content: { $case: "text" as const, value: `text of ${messageId}` } };
+  const message = { messageId, contextId: "", taskId: "", role: Role.ROLE_USER, parts: [part] };
+  const configuration = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately };
+  return {
+    ...{ tenant: "", metadata: undefined, configuration },
+    message: { ...message, metadata: undefined, extensions: [], referenceTaskIds: [], ...more },
+  } as unknown as SendMessageRequest;
+}
+
+/** Receives the next event, as the agent does. */
+async function receive() {
+  const { deliveries } = ok(await worker.get("/delivery/poll?wait=5&limit=1"));
+  const [{ id, payload }] = deliveries;
+  ok(await worker.post("/delivery/ack", { delivery_ids: [id] }));
+  return payload;
+}
+
+const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/status`, body);
+
+test("a card is shown only of an agent that wants one", async () => {
+  const card = ok(await api(server).get(cardUrl(worker.id)));
+  const url = `${server.root}/a2a/${worker.id}`;
+  expect(card).toMatchObject({
+    description: "Counts things.",
+    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+  });
+  expect(JSON.stringify(card)).not.toContain(world.tenant_id);
+  for (const id of [caller.id, "ag_nobody"]) {
+    const { status, body } = await api(server).get(cardUrl(id));
+    expect([status, body.error.message.replace(id, "ID")]).toEqual([
+      404,
+      "There is no agent ID that you may read. Check the id.",
+    ]);
+    expect(await caller.post(`${server.root}/a2a/${id}`, {})).toMatchObject(refusal(404, "not_found"));
+  }
+});
+
+test("a message is delivered, asked about, continued and answered with an artifact", async () => {
+  const task = (await client.sendMessage(request("m1"))) as Task;
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+  expect(await receive()).toMatchObject({
+    ...{ type: "service.a2a.message", subject: task.id },
+    data: { task_id: task.id, context_id: task.contextId },
+  });
+  const read = ok(await worker.get(`/a2a-tasks/${task.id}`));
+  expect(read.task.history).toMatchObject([{ messageId: "m1", parts: [{ text: "text of m1" }] }]);
+  ok(await report(task.id, { state: "input_required", message: "Which?" }));
+  const again = (await client.sendMessage(request("m2", { taskId: task.id }))) as Task;
+  expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
+  expect((await receive()).subject).toBe(task.id);
+  ok(
+    await report(task.id, {
+      state: "completed",
+      artifacts: [{ artifact_id: "r", name: "Result", text: "3" }],
+    }),
+  );
+  const done = await client.getTask({ tenant: "", id: task.id });
+  expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  expect(done.history.map(({ parts }) => parts[0]?.content?.value)).toEqual([
+    ...["text of m1", "Which?", "text of m2"],
+  ]);
+  expect(done.artifacts).toMatchObject([{ artifactId: "r", parts: [{ content: { value: "3" } }] }]);
+  expect(await report(task.id, { state: "working" })).toMatchObject(refusal(409, "conflict"));
+});
+
+test("a repeated message makes no second task and no second delivery", async () => {
+  const [one, two] = (await Promise.all([
+    client.sendMessage(request("same")),
+    client.sendMessage(request("same")),
+  ])) as [Task, Task];
+  expect(two.id).toBe(one.id);
+  expect((await receive()).subject).toBe(one.id);
+  expect(ok(await worker.get("/delivery/poll?wait=1")).deliveries).toEqual([]);
+});
+
+test("a stream shows the task until it is done", async () => {
+  const seen: unknown[] = [];
+  for await (const { payload } of client.sendMessageStream(request("streamed"))) {
+    seen.push(payload?.$case);
+    if (payload?.$case !== "task") continue;
+    expect((await receive()).subject).toBe(payload.value.id);
+    ok(
+      await report(payload.value.id, { state: "completed", artifacts: [{ artifact_id: "r", text: "done" }] }),
+    );
+  }
+  expect(seen).toEqual(["task", "artifactUpdate", "statusUpdate"]);
+});
+
+test("sending waits for the answer unless told not to", async () => {
+  const sent = client.sendMessage(request("waits", {}, false));
+  ok(await report((await receive()).subject, { state: "failed", message: "No." }));
+  expect(((await sent) as Task).status?.state).toBe(TaskState.TASK_STATE_FAILED);
+});
+
+test("a canceled task is final, and the agent is told", async () => {
+  const task = (await client.sendMessage(request("cancel"))) as Task;
+  await receive();
+  const canceled = await client.cancelTask({ tenant: "", id: task.id, metadata: undefined });
+  expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+  expect(await receive()).toMatchObject({ type: "service.a2a.canceled", subject: task.id });
+  await expect(client.cancelTask({ tenant: "", id: task.id, metadata: undefined })).rejects.toThrow("final");
+  expect(await report(task.id, { state: "completed" })).toMatchObject(refusal(409, "conflict"));
+});
+
+test("tasks are listed in pages, for their caller alone", async () => {
+  const asked = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
+  const ids: string[] = [];
+  let pageToken = "";
+  do {
+    const page = await client.listTasks({ ...asked, pageSize: 2, pageToken });
+    expect(page.totalSize).toBe(5);
+    ids.push(...page.tasks.map(({ id }) => id));
+    pageToken = page.nextPageToken;
+  } while (pageToken);
+  expect(new Set(ids).size).toBe(5);
+  expect(ids).toHaveLength(5);
+  const other = await clientOf((await newAgent(server, world.admin, ["send"])).token);
+  expect((await other.listTasks(asked)).tasks).toEqual([]);
+  await expect(other.getTask({ tenant: "", id: ids[0] as string })).rejects.toThrow("no task");
+});
+
+test("another tenant, another version and a push configuration are refused", async () => {
+  const theirs = await makeWorld(server, "others");
+  const url = `${server.root}/a2a/${worker.id}`;
+  expect(await theirs.agent.post(url, {})).toMatchObject(refusal(404, "not_found"));
+  const rpc = { jsonrpc: "2.0", id: 7, method: "GetTask", params: { id: "x" } };
+  expect(ok(await caller.post(url, rpc))).toMatchObject({ id: 7, error: { code: -32009 } });
+  const config = {
+    ...rpc,
+    method: "CreateTaskPushNotificationConfig",
+    params: { taskId: "x", url: "http://x" },
+  };
+  const answer = await caller.post(url, config, { "a2a-version": "1.0" });
+  expect(ok(answer)).toMatchObject({ id: 7, error: { code: -32003 } });
+});
+
+test("what was accepted survives a crash, and is answered after it", async () => {
+  const task = (await client.sendMessage(request("crash"))) as Task;
+  await server.kill();
+  await server.restart();
+  expect(await receive()).toMatchObject({ type: "service.a2a.message", subject: task.id });
+  const again = (await client.sendMessage(request("crash"))) as Task;
+  expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
+  ok(await report(task.id, { state: "completed" }));
+  const stream = client.resubscribeTask({ tenant: "", id: task.id });
+  await expect(stream.next()).rejects.toThrow("final");
+});
+
+test("a subscription shows what follows until the task waits for its caller", async () => {
+  const task = (await client.sendMessage(request("subscribed"))) as Task;
+  const seen: unknown[] = [];
+  for await (const { payload } of client.resubscribeTask({ tenant: "", id: task.id })) {
+    seen.push(payload?.$case);
+    if (seen.length === 1) ok(await report(task.id, { state: "working" }));
+    if (seen.length === 2) ok(await report(task.id, { state: "input_required", message: "Which?" }));
+  }
+  expect(seen).toEqual(["task", "statusUpdate", "statusUpdate"]);
+});
