@@ -2,6 +2,13 @@
 import type { Operation } from "../operation.ts";
 
 export const OPERATIONS = {
+  a2a: {
+    card: {"method":"GET","path":"/a2a/{agent_id}/.well-known/agent-card.json","root":true,"open":true},
+  },
+  a2aTasks: {
+    get: {"method":"GET","path":"/a2a-tasks/{task_id}","by":"agent","scope":"receive"},
+    update: {"method":"POST","path":"/a2a-tasks/{task_id}/status","by":"agent","scope":"receive"},
+  },
   agents: {
     create: {"method":"POST","path":"/agents","scope":"admin","audited":true},
     list: {"method":"GET","path":"/agents","scope":"admin","pages":{"items":"agents","by":"offset"}},
@@ -116,6 +123,7 @@ export const OPERATIONS = {
     browse: {"method":"GET","path":"/findings","by":"user","pages":{"items":"findings","by":"cursor"}},
   },
   gateway: {
+    a2a: {"method":"POST","path":"/a2a/{agent_id}","root":true,"whole":"message","scope":"send","stream":true},
     healthz: {"method":"GET","path":"/healthz","open":true},
     readyz: {"method":"GET","path":"/readyz","root":true,"open":true},
     metrics: {"method":"GET","path":"/metrics","root":true,"by":"monitor","document":true},

@@ -3,6 +3,26 @@ import type { Call, PagedCall, StreamCall } from "../operation.ts";
 
 /** Every operation of the service: `api.<domain>.<operation>(params)`. */
 export interface Api {
+  a2a: {
+    /** Read an agent's A2A card.
+     *
+     * The agent card of A2A 1.0, public: name, description, address and how to authenticate. Agents without `a2a`, inactive ones and those that do not exist answer alike, with `not_found`. */
+    card: Call<A2aCardParams, A2aCardResult>;
+  };
+  a2aTasks: {
+    /** Read an A2A task given to the agent.
+     *
+     * Returns the messages of the caller. The event `service.a2a.message` announces each, with the `task_id`.
+     *
+     * Needs the scope `receive`. */
+    get: Call<A2aTasksGetParams, A2aTasksGetResult>;
+    /** Report the state of an A2A task.
+     *
+     * Tells the caller how the task goes, with an optional message and artifacts. `completed`, `failed` and `rejected` are final: later reports are refused with `conflict`, as are reports of a task that the caller canceled.
+     *
+     * Needs the scope `receive`. */
+    update: Call<A2aTasksUpdateParams, A2aTasksUpdateResult>;
+  };
   agents: {
     /** Create an agent.
      *
@@ -468,6 +488,12 @@ export interface Api {
     browse: PagedCall<FindingsBrowseParams, FindingsBrowseResult, FindingsBrowseResult["findings"][number]>;
   };
   gateway: {
+    /** Send a request of the Agent2Agent protocol to an agent.
+     *
+     * A2A 1.0 over JSON-RPC, with the header `A2A-Version: 1.0`: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask and SubscribeToTask. Callers see only tasks that they sent.
+     *
+     * Needs the scope `send`. */
+    a2a: StreamCall<GatewayA2aParams>;
     /** Check that the process runs. */
     healthz: Call<GatewayHealthzParams, GatewayHealthzResult>;
     /** Check that this node can serve requests. */
@@ -1216,6 +1242,42 @@ export type FaultCode =
 | "internal_error"
 | "service_unavailable";
 
+export interface A2aCardParams {
+  /** Id of the agent. */
+  agent_id: string;
+}
+
+export type A2aCardResult = Record<string, unknown>;
+
+export interface A2aTasksGetParams {
+  /** Id of the A2A task. */
+  task_id: string;
+}
+
+export type A2aTasksGetResult = A2aTask;
+
+export interface A2aTasksUpdateParams {
+  /** Id of the A2A task. */
+  task_id: string;
+  /** `input_required`: the message asks the caller for more. */
+  state: "working" | "input_required" | "completed" | "failed" | "rejected";
+  /** Text for the caller. */
+  message?: string;
+  /** Results of the task. */
+  artifacts?: Array<{
+    /** Id in the task; an artifact with the same id is replaced. */
+    artifact_id: string;
+    /** Name of the artifact. */
+    name?: string;
+    /** Content of the artifact. */
+    text: string;
+    /** Media type of the text. Default: `text/plain`. */
+    media_type?: string;
+  }>;
+}
+
+export type A2aTasksUpdateResult = A2aTask;
+
 export interface AgentsCreateParams {
   /** Display name. */
   name: string;
@@ -1225,6 +1287,8 @@ export interface AgentsCreateParams {
   delivery_endpoint?: string | null;
   /** CloudEvents mode of pushes. `structured` (default): the body is the whole event. `binary`: the body is its data, and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed in structured mode. */
   push_format?: "structured" | "binary";
+  /** Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there has its name and description, and is public. Default: false. */
+  a2a?: boolean;
   team_id?: string | null;
   owner_user_id?: string | null;
   visibility_timeout_seconds?: number | null;
@@ -1244,6 +1308,8 @@ export interface AgentsCreateResult {
   delivery_endpoint: string | null;
   /** CloudEvents mode of pushes. `structured` (default): the body is the whole event. `binary`: the body is its data, and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed in structured mode. */
   push_format: "structured" | "binary";
+  /** Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there has its name and description, and is public. Default: false. */
+  a2a: boolean;
   team_id: string | null;
   owner_user_id: string | null;
   visibility_timeout_seconds: number | null;
@@ -1313,6 +1379,8 @@ export interface AgentsUpdateParams {
   delivery_endpoint?: string | null;
   /** CloudEvents mode of pushes. `structured` (default): the body is the whole event. `binary`: the body is its data, and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed in structured mode. */
   push_format?: "structured" | "binary";
+  /** Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there has its name and description, and is public. Default: false. */
+  a2a?: boolean;
   team_id?: string | null;
   owner_user_id?: string | null;
   visibility_timeout_seconds?: number | null;
@@ -2485,6 +2553,14 @@ export interface FindingsBrowseResult {
   findings: Array<Finding>;
   next_cursor: string | null;
 }
+
+export interface GatewayA2aParams {
+  /** Id of the agent. */
+  agent_id: string;
+  message: unknown;
+}
+
+export type GatewayA2aResult = unknown;
 
 export type GatewayHealthzParams = Record<never, never>;
 
@@ -4304,6 +4380,21 @@ export interface UsersUpdateResult {
   password?: string;
 }
 
+export interface A2aTask {
+  /** Id of the A2A task. */
+  id: string;
+  /** Id of the agent. */
+  agent_id: string;
+  /** Groups the tasks of a conversation. */
+  context_id: string;
+  /** State, as A2A names it. */
+  state: "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING" | "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_COMPLETED" | "TASK_STATE_FAILED" | "TASK_STATE_REJECTED" | "TASK_STATE_CANCELED";
+  /** The task in the JSON of A2A 1.0: `status`, `history` and `artifacts`. */
+  task: Record<string, unknown>;
+  created_at: string;
+  updated_at: string;
+}
+
 export interface Activity {
   kind: "cite";
   /** Id of the memory. */
@@ -4327,6 +4418,8 @@ export interface Agent {
   delivery_endpoint: string | null;
   /** CloudEvents mode of pushes. `structured` (default): the body is the whole event. `binary`: the body is its data, and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed in structured mode. */
   push_format: "structured" | "binary";
+  /** Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there has its name and description, and is public. Default: false. */
+  a2a: boolean;
   team_id: string | null;
   owner_user_id: string | null;
   visibility_timeout_seconds: number | null;

@@ -3651,6 +3651,170 @@ class Merges(Group):
         }), models.MergeProposal, idempotency_key, timeout)
 
 
+class Oauth(Group):
+    def api_resource(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProtectedResource:
+        """Read where a client of the API gets its tokens (RFC 9728)."""
+        return self._call(op.OAUTH_API_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
+
+    def mcp_resource(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProtectedResource:
+        """Read where an MCP client gets its tokens (RFC 9728)."""
+        return self._call(op.OAUTH_MCP_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
+
+    def versioned_mcp_resource(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ProtectedResource:
+        """Read where an MCP client of `/v1/mcp` gets its tokens (RFC 9728)."""
+        return self._call(op.OAUTH_VERSIONED_MCP_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
+
+    def server(
+        self,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthorizationServer:
+        """Read the metadata of the authorization server (RFC 8414)."""
+        return self._call(op.OAUTH_SERVER, {}, models.AuthorizationServer, idempotency_key, timeout)
+
+    def register(
+        self,
+        *,
+        metadata: Mapping[str, Any],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthRegisterResult:
+        """Register a client (RFC 7591).
+
+        Clients are public: they have no secret, and PKCE is required. A client that nobody
+        approves is forgotten after a day, and one that is not used after 90 days.
+        Registrations are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+        """
+        return self._call(op.OAUTH_REGISTER, given({
+            "metadata": metadata,
+        }), models.OauthRegisterResult, idempotency_key, timeout)
+
+    def token(
+        self,
+        *,
+        grant_type: Literal["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code", "client_credentials"],
+        client_id: str | Unset = UNSET,
+        client_secret: str | Unset = UNSET,
+        code: str | Unset = UNSET,
+        code_verifier: str | Unset = UNSET,
+        redirect_uri: str | Unset = UNSET,
+        refresh_token: str | Unset = UNSET,
+        device_code: str | Unset = UNSET,
+        resource: str | Unset = UNSET,
+        scope: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthTokenResult:
+        """Get an access token of OAuth 2.1.
+
+        By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an
+        agent's API key as `client_secret`. A refresh token is valid once, for 30 days: used
+        again, it ends the connection.
+        """
+        return self._call(op.OAUTH_TOKEN, given({
+            "grant_type": grant_type,
+            "client_id": client_id,
+            "client_secret": client_secret,
+            "code": code,
+            "code_verifier": code_verifier,
+            "redirect_uri": redirect_uri,
+            "refresh_token": refresh_token,
+            "device_code": device_code,
+            "resource": resource,
+            "scope": scope,
+        }), models.OauthTokenResult, idempotency_key, timeout)
+
+    def revoke(
+        self,
+        *,
+        token: str,
+        client_id: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Disconnect a client by one of its tokens (RFC 7009).
+
+        All tokens of the connection are refused within 5 seconds. Unknown tokens are
+        answered in the same way.
+        """
+        return self._call(op.OAUTH_REVOKE, given({
+            "token": token,
+            "client_id": client_id,
+        }), dict[str, Any], idempotency_key, timeout)
+
+    def device(
+        self,
+        *,
+        client_id: str,
+        scope: str | Unset = UNSET,
+        resource: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthDeviceResult:
+        """Get a code by which a person connects a device (RFC 8628).
+
+        The person enters the code in the console under `/connect`. It is valid for 10
+        minutes.
+        """
+        return self._call(op.OAUTH_DEVICE, given({
+            "client_id": client_id,
+            "scope": scope,
+            "resource": resource,
+        }), models.OauthDeviceResult, idempotency_key, timeout)
+
+    def read_request(
+        self,
+        *,
+        query: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AuthorizationRequest:
+        """Read what a client asks a person to approve.
+
+        For the console's page. An unknown client and a redirect URI that it has not
+        registered are refused. Other mistakes are in `refusal`, with the address that
+        reports them to the client.
+        """
+        return self._call(op.OAUTH_READ_REQUEST, given({
+            "query": query,
+        }), models.AuthorizationRequest, idempotency_key, timeout)
+
+    def decide(
+        self,
+        *,
+        query: str,
+        decision: Literal["approve", "deny"],
+        agent_id: str | Unset = UNSET,
+        scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OauthDecideResult:
+        """Approve or deny a client's request.
+
+        Approved, the client acts as the agent, with the chosen scopes. For the agent's
+        owner and org admins. The answer says where to send the browser; null for a device,
+        which asks by itself.
+        """
+        return self._call(op.OAUTH_DECIDE, given({
+            "query": query,
+            "decision": decision,
+            "agent_id": agent_id,
+            "scopes": scopes,
+        }), models.OauthDecideResult, idempotency_key, timeout)
+
+
 class Onboarding(Group):
     def get(
         self,
@@ -4652,7 +4816,7 @@ class Sessions(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.SessionsListResult:
-        """List an agent's connected devices, most recent first.
+        """List an agent's connected devices and clients, most recent first.
 
         For the agent itself, its owner, or callers with the scope `admin`. Devices with a
         revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen.
@@ -4670,9 +4834,9 @@ class Sessions(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Disconnect a device.
+        """Disconnect a device or client.
 
-        Revokes the device's key. Its tokens are refused within 5 seconds.
+        Revokes its key. Its tokens are refused within 5 seconds.
 
         Needs the scope `admin`.
         """
@@ -5135,6 +5299,7 @@ class Api:
         self.live = Live(caller)
         self.memories = Memories(caller)
         self.merges = Merges(caller)
+        self.oauth = Oauth(caller)
         self.onboarding = Onboarding(caller)
         self.outputs = Outputs(caller)
         self.projects = Projects(caller)
