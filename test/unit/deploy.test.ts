@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -54,8 +54,10 @@ test("the chart, the image and the packages have one version", () => {
   const { version } = JSON.parse(read("package.json"));
   const chart = yaml.load(read("deploy/helm/sensorium/Chart.yaml")) as Record<string, string>;
   expect(chart).toMatchObject({ version, appVersion: version });
-  for (const name of readdirSync(join(ROOT, "packages")))
-    expect([name, JSON.parse(read(`packages/${name}/package.json`)).version]).toEqual([name, version]);
+  for (const file of globSync("packages/*/package.json", { cwd: ROOT }))
+    expect([file, JSON.parse(read(file)).version]).toEqual([file, version]);
+  for (const file of globSync("{packages,integrations}/*/pyproject.toml", { cwd: ROOT }))
+    expect([file, /^version = "(.*)"$/m.exec(read(file))?.[1]]).toEqual([file, version]);
 });
 
 describe.each(["default", "full"])("the chart with %s values", (name) => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
-const pages = globSync("{*.md,docs/**/*.md,packages/*/*.md,examples/*.md,deploy/**/*.md}", {
+const pages = globSync("{*.md,docs/**/*.md,{packages,integrations}/*/*.md,examples/*.md,deploy/**/*.md}", {
   cwd: ROOT,
 }).sort();
 
@@ -61,6 +61,8 @@ describe("programs and commands in the documents", () => {
     "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
     "packages/client/README.md": { ts: "client-package.test.ts" },
     "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
+    "packages/python/README.md": { python: "projects.test.ts", console: "needs PyPI" },
+    "integrations/langgraph-python/README.md": { python: "projects.test.ts", console: "projects.test.ts" },
     "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
     "docs/atlas.md": { bash: "needs an Atlas" },
     "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -72,8 +72,9 @@ describe("a release", () => {
   });
 
   test("publishes the packages that are not private", () => {
-    const open = readdirSync(join(ROOT, "packages"))
-      .map((name) => JSON.parse(read(`packages/${name}/package.json`)))
+    const open = globSync("packages/*/package.json", { cwd: ROOT })
+      .sort()
+      .map((file) => JSON.parse(read(file)))
       .filter((each) => !each.private)
       .map(({ name }) => name);
     const published = [...runs("packages").matchAll(/npm publish --workspace (\S+) .*--provenance/g)];
