@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { getChartTools, hasChartTools, ToolsUnavailable } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
+import { getCodingTools } from "./coding-tools.ts";
 import { getFerret, hasFerret } from "./ferretdb-build.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
@@ -53,6 +54,11 @@ const NEEDS: Record<string, Need> = {
     debian: "python3 python3-venv",
     otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
     prepare: getPython,
+  },
+  codingtools: {
+    here: () => onPath("npm"),
+    otherwise: "npm, and a registry with Claude Code, Codex and Gemini CLI",
+    prepare: getCodingTools,
   },
   shells: {
     here: () => onPath("zsh") && onPath("fish"),

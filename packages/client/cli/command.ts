@@ -22,6 +22,8 @@ export interface Command {
   open?: true;
   /** Gets every word as it was given, options too. */
   raw?: true;
+  /** A program calls it that it must not disturb: a failure is a note, with the exit code 0 and an empty object. */
+  lenient?: true;
   run(context: Context): Promise<void>;
 }
 

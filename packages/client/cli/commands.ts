@@ -11,6 +11,7 @@ import { DOCUMENTS } from "./documents.ts";
 import { EVENTS } from "./event.ts";
 import { listen, publish, tail } from "./events.ts";
 import { HANDOFF } from "./handoff.ts";
+import { hook } from "./hook.ts";
 import { INTEREST } from "./interest.ts";
 import { login } from "./login.ts";
 import { mcp } from "./mcp.ts";
@@ -26,7 +27,7 @@ export const SECTIONS: Record<string, Record<string, Command>> = {
   Events: { publish, listen, tail, ...AGENTS, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...HANDOFF },
-  "Everything else": { api, mcp, admin, completion },
+  "Everything else": { api, mcp, hook, admin, completion },
 };
 
 /** The commands by name. */

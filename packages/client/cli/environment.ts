@@ -6,7 +6,8 @@ import { env } from "node:process";
 export const GIVEN = {
   url: env.SENSORIUM_URL,
   apiKey: env.SENSORIUM_API_KEY,
-  profile: env.SENSORIUM_PROFILE,
+  // Some programs pass on a variable that is not set as an empty one.
+  profile: env.SENSORIUM_PROFILE || undefined,
 };
 
 /** The profiles file, readable by its owner only. */

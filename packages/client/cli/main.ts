@@ -42,6 +42,7 @@ async function runOne(name: string, command: Command, args: string[], telling: T
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (ended.signal.aborted) return 130;
+    if (command.lenient) return passOver(telling, error as Error);
     if (error instanceof UsageError) return misused(telling, error, name, command);
     telling.failure(error as Error);
     return 1;
@@ -89,6 +90,12 @@ async function contextOf(
     table,
     telling,
   };
+}
+
+/** To some tools another exit code than 0 says to stop or to go on. */
+function passOver(telling: Telling, { message }: Error): number {
+  telling.note(`sensorium: ${message.split("\n")[0]}`.replace(/ Looked at:$/, ""));
+  return show("{}");
 }
 
 function misused(telling: Telling, { message }: UsageError, name: string, command: Command): number {

@@ -74,7 +74,9 @@ export function snippetsFor(origin: string, apiKey: string): Snippet[] {
     {
       key: "mcp",
       label: "MCP",
-      hint: "Configuration of an MCP client, such as .mcp.json of Claude Code.",
+      hint:
+        "Configuration of an MCP client, such as .mcp.json of Claude Code. Coding tools have plugins, too: " +
+        "docs/guides/coding-tools.md in the repository.",
       text: mcp(origin, apiKey),
     },
     {

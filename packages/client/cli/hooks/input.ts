@@ -1,0 +1,72 @@
+import { UsageError } from "../usage.ts";
+
+/** The coding tools whose hooks are answered. */
+export const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli"] as const;
+export type Tool = (typeof TOOLS)[number];
+
+export interface HookInput {
+  /** Undefined for an event that needs nothing. */
+  task: "start" | "save" | undefined;
+  sessionId: string;
+  cwd: string;
+  /** Whether the conversation was just compacted: its own handoff then says what the summary lost. */
+  isCompacted: boolean;
+  /** The file with the conversation. */
+  transcript?: string;
+  /** Of a tool without a transcript: what the event itself says. */
+  prompt?: string;
+  answer?: string;
+}
+
+/** Events by their name in lower case: Cursor's begin with a small letter. */
+const TASKS: Record<string, "start" | "save"> = {
+  sessionstart: "start",
+  precompact: "save",
+  precompress: "save",
+  stop: "save",
+  afteragent: "save",
+  sessionend: "save",
+};
+
+/** Reads what a tool passes to its hook. @throws UsageError */
+export function inputOf(json: string): HookInput {
+  const given = parsed(json);
+  const text = (...names: string[]) =>
+    names.map((name) => given[name]).find((value) => typeof value === "string" && value !== "") as
+      | string
+      | undefined;
+  const event = text("hook_event_name");
+  const sessionId = text("session_id", "conversation_id");
+  if (!event || !sessionId)
+    throw new UsageError("standard input names no event and session: expected the JSON of a tool's hook.");
+  const [root] = Array.isArray(given.workspace_roots) ? given.workspace_roots : [];
+  const transcript = text("transcript_path");
+  const prompt = text("prompt");
+  const answer = text("last_assistant_message", "prompt_response");
+  return {
+    task: TASKS[event.toLowerCase()],
+    sessionId,
+    cwd: text("cwd") ?? (typeof root === "string" ? root : process.cwd()),
+    isCompacted: given.source === "compact",
+    ...(transcript && { transcript }),
+    ...(prompt && { prompt }),
+    ...(answer && { answer }),
+  };
+}
+
+/** Returns what the tool reads from the hook's standard output. */
+export function answerOf(tool: Tool, brief: string | undefined): object {
+  if (brief === undefined) return {};
+  if (tool === "cursor") return { additional_context: brief };
+  return { hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: brief } };
+}
+
+function parsed(json: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(json);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Reported below.
+  }
+  throw new UsageError("standard input is no JSON object: expected the JSON of a tool's hook.");
+}

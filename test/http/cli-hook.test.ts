@@ -1,0 +1,224 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { type Client, createClient } from "../../packages/client/index.ts";
+import { type Cli, newCli } from "../support/cli.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+let server: TestServer;
+let admin: Client;
+let agent: Client;
+let cli: Cli;
+let work: string;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+});
+
+/** Each test has an agent, whose handoffs no other sees, and a clone of acme/parcels. */
+beforeEach(async () => {
+  await cli?.remove();
+  const { id: agent_id } = await admin.agents.create({ name: "coder", delivery_mode: "poll" });
+  const { key } = await admin.keys.create({ agent_id, scopes: ["memory:read", "memory:write"] });
+  agent = createClient({ url: server.url, apiKey: key });
+  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: key });
+  work = join(cli.folder, "clone");
+  mkdirSync(work);
+  const git = (...args: string[]) => execFileSync("git", ["-C", work, ...args], { stdio: "ignore" });
+  git("init", "-b", "main");
+  git("remote", "add", "origin", "https://me:hunter22@git.example/acme/parcels.git");
+});
+
+afterAll(async () => {
+  await cli?.remove();
+  await server?.stop();
+});
+
+/** What a hook of a tool is given. */
+const event = (hook_event_name: string, more: object = {}) => ({
+  hook_event_name,
+  session_id: "11111111-2222-4333-8444-aaaaaaaaaaaa",
+  cwd: work,
+  ...more,
+});
+
+async function hook(input: object | string, tool = "claude-code", env: Record<string, string> = {}) {
+  const json = typeof input === "string" ? input : JSON.stringify(input);
+  const { code, out, err } = await cli.run(["hook", tool], { input: json, env });
+  return { code, answer: JSON.parse(out), err };
+}
+
+const briefIn = ({ answer }: { answer: { hookSpecificOutput: { additionalContext: string } } }) =>
+  answer.hookSpecificOutput.additionalContext;
+
+/** Writes a transcript of Claude Code in which a person asks for these. */
+function transcript(...requests: string[]): string {
+  const file = join(cli.folder, "transcript.jsonl");
+  const lines = requests.flatMap((content) => [
+    { type: "user", message: { role: "user", content } },
+    { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "Done." }] } },
+  ]);
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return file;
+}
+
+test("a session leaves one handoff, which the project's next session begins with", async () => {
+  await agent.memories.create({
+    title: "Parcels over 30 kg go by freight",
+    content: "The third parcel weighs 40 kg.",
+    type: "semantic",
+    scope: "agent",
+  });
+  const first = await hook(event("SessionStart", { source: "startup" }));
+  expect(first).toMatchObject({ code: 0, err: "" });
+  const left = { transcript_path: transcript("Weigh the parcels") };
+  expect(await hook(event("PreCompact", left))).toEqual({ code: 0, answer: {}, err: "" });
+  const more = { transcript_path: transcript("Weigh the parcels", "Pack the third parcel") };
+  expect(await hook(event("SessionEnd", more))).toEqual({ code: 0, answer: {}, err: "" });
+  const handoffs = await agent.handoffs.list();
+  expect(handoffs).toMatchObject([
+    {
+      name: "acme/parcels session aaaaaaaaaaaa",
+      summary: "Pack the third parcel",
+      origin_client: "claude-code",
+      version_num: 2,
+      payload: {
+        requests: ["Weigh the parcels", "Pack the third parcel"],
+        last_answer: "Done.",
+        branch: "main",
+      },
+    },
+  ]);
+  const other = await hook(event("SessionStart", { session_id: "another", source: "startup" }), "codex");
+  expect(briefIn(other)).toContain("# Handoff: acme/parcels session aaaaaaaaaaaa");
+  expect(briefIn(other)).toContain("The third parcel weighs 40 kg.");
+  expect(briefIn(other)).not.toContain("hunter22");
+});
+
+test("a session that goes on gets its own handoff only after it was compacted", async () => {
+  await hook(event("SessionEnd", { transcript_path: transcript("Weigh the parcels") }));
+  const resumed = await hook(event("SessionStart", { source: "resume" }));
+  expect(JSON.stringify(resumed.answer)).not.toContain("session aaaaaaaaaaaa");
+  expect(briefIn(await hook(event("SessionStart", { source: "compact" })))).toContain("session aaaaaaaaaaaa");
+});
+
+test("handoffs that the agent saved itself are named, those of other projects' sessions are not", async () => {
+  await agent.handoffs.save({ name: "freight-contract", summary: "The carrier has signed." });
+  await agent.handoffs.save({ name: "acme/letters session x", summary: "No", origin_client: "codex" });
+  const brief = briefIn(await hook(event("SessionStart")));
+  expect(brief).toContain("- freight-contract: The carrier has signed.");
+  expect(brief).not.toContain("acme/letters");
+});
+
+test("a session in which nobody asked for anything leaves nothing, and starts without a brief", async () => {
+  expect(await hook(event("SessionEnd", { transcript_path: transcript() }))).toMatchObject({ answer: {} });
+  expect(await agent.handoffs.list()).toEqual([]);
+  expect(await hook(event("SessionStart"))).toEqual({ code: 0, answer: {}, err: "" });
+  expect(await hook(event("PostToolUse"))).toEqual({ code: 0, answer: {}, err: "" });
+});
+
+test("Cursor's events name a conversation and the workspace, and its answer has another form", async () => {
+  const cursor = (hook_event_name: string, more: object) =>
+    hook(
+      { hook_event_name, conversation_id: "c-1", cursor_version: "3.9.16", workspace_roots: [work], ...more },
+      "cursor",
+    );
+  const file = join(cli.folder, "cursor.jsonl");
+  const said = (role: string, text: string) =>
+    `${JSON.stringify({ role, message: { content: [{ type: "text", text }] } })}\n`;
+  writeFileSync(file, said("user", "<user_query>Pack it</user_query>") + said("assistant", "It is packed."));
+  expect(await cursor("stop", { status: "completed", transcript_path: file })).toMatchObject({ answer: {} });
+  expect(await agent.handoffs.list()).toMatchObject([{ summary: "Pack it", origin_client: "cursor" }]);
+  const { answer } = await cursor("sessionStart", { conversation_id: "c-2", is_background_agent: false });
+  expect(answer).toEqual({ additional_context: expect.stringContaining("Pack it") });
+});
+
+test("without a transcript the handoff says what the event itself says", async () => {
+  await hook(event("Stop", { transcript_path: null, last_assistant_message: "It is packed." }), "codex");
+  expect(await agent.handoffs.list()).toMatchObject([
+    { summary: "It is packed.", payload: { last_answer: "It is packed." } },
+  ]);
+});
+
+test("secrets are redacted, and a long session makes a handoff of bounded size and a brief of bounded length", async () => {
+  const requests = Array.from({ length: 400 }, (_, n) => `Request ${n} ${"parcel ".repeat(400)}`);
+  requests.push(`Use the API_KEY=sk-${"a".repeat(30)}`);
+  await hook(event("SessionEnd", { transcript_path: transcript(...requests) }));
+  const [saved] = await agent.handoffs.list();
+  expect(saved?.summary).toBe("Use the API_KEY=[redacted]");
+  expect(JSON.stringify(saved).length).toBeLessThan(8000);
+  for (let n = 0; n < 12; n++)
+    await agent.memories.create({
+      title: `API_KEY ${n}`,
+      content: `Use the API_KEY ${n}. ${"Parcels. ".repeat(300)}`,
+      type: "semantic",
+      scope: "agent",
+    });
+  const brief = briefIn(await hook(event("SessionStart", { session_id: "another" })));
+  expect(brief.length).toBeGreaterThan(4000);
+  expect(brief.length).toBeLessThan(8000);
+  expect(brief.match(/^````+$/gm)).toHaveLength(2);
+});
+
+test("a project of the service is named in .sensorium.json", async () => {
+  await admin.projects.create({ key: "freight", name: "Freight" });
+  writeFileSync(join(work, ".sensorium.json"), '{"project": "freight"}');
+  const memory = { type: "semantic", scope: "agent" } as const;
+  await agent.memories.create({ ...memory, title: "Of freight", content: "Rails", project_id: "freight" });
+  await agent.memories.create({ ...memory, title: "Of freight too", content: "Elsewhere" });
+  const brief = briefIn(await hook(event("SessionStart")));
+  // Whoever wrote the file may have named it so.
+  expect(brief.split("```")[0]).not.toContain("freight");
+  expect(brief).toContain("Rails");
+  expect(brief).not.toContain("Elsewhere");
+  await hook(event("SessionEnd", { transcript_path: transcript("Load it") }));
+  expect(await agent.handoffs.list()).toMatchObject([{ name: "freight session aaaaaaaaaaaa" }]);
+  writeFileSync(join(work, ".sensorium.json"), "{}");
+  expect(await hook(event("SessionStart"))).toMatchObject({
+    code: 0,
+    answer: {},
+    err: expect.stringContaining('.sensorium.json: expected {"project": "KEY"}.'),
+  });
+});
+
+test("outside of a repository the folder is the project", async () => {
+  rmSync(join(work, ".git"), { recursive: true });
+  await hook(event("SessionEnd", { transcript_path: transcript("Load it") }));
+  expect(await agent.handoffs.list()).toMatchObject([{ name: "clone session aaaaaaaaaaaa" }]);
+  await hook(event("SessionEnd", { cwd: join(work, "gone"), transcript_path: transcript("Load it") }));
+  expect((await agent.handoffs.list()).map(({ name }) => name)).toContain("gone session aaaaaaaaaaaa");
+});
+
+test("whatever is wrong is a note, and no tool is stopped by it", async () => {
+  const start = event("SessionStart");
+  const note = (text: string) => ({ code: 0, answer: {}, err: expect.stringContaining(text) });
+  expect(await hook("")).toEqual(note("standard input is no JSON object"));
+  expect(await hook("[]")).toEqual(note("standard input names no event and session"));
+  expect(await hook(start, "notepad")).toEqual(note("TOOL is notepad: expected claude-code, codex"));
+  expect(await hook(start, "codex", { SENSORIUM_URL: "nonsense" })).toEqual(note("is not a URL"));
+  expect(await hook(start, "codex", { SENSORIUM_URL: "http://127.0.0.1:1" })).toEqual(note("127.0.0.1:1"));
+  expect(await hook(start, "codex", { SENSORIUM_API_KEY: "" })).toEqual(note("No API key"));
+  expect(await hook(start, "codex", { SENSORIUM_PROFILE: "none" })).toEqual(note("No profile none"));
+  const odd = await cli.run(["hook", "codex", "--odd"], { input: JSON.stringify(start) });
+  expect(odd).toMatchObject({ code: 0, out: "{}\n", err: expect.stringContaining("--odd") });
+});
+
+test("a session does not wait for a server that does not answer", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  const { port } = await new Promise<AddressInfo>((resolve) =>
+    silent.once("listening", () => resolve(silent.address() as AddressInfo)),
+  );
+  const { code, answer, err } = await hook(event("SessionStart"), "codex", {
+    SENSORIUM_URL: `http://127.0.0.1:${port}`,
+  });
+  expect({ code, answer, err }).toEqual({
+    code: 0,
+    answer: {},
+    err: `sensorium: http://127.0.0.1:${port} did not answer in time.\n`,
+  });
+  await new Promise((resolve) => silent.close(resolve));
+});

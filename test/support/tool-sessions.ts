@@ -1,0 +1,113 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Client, createClient } from "../../packages/client/index.ts";
+import { COMPILED, startChild } from "./child.ts";
+import { type ScriptedModel, startModel } from "./scripted-model.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+export const ROOT = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+
+/** A person's machine: a home, a clone of acme/parcels, the command line on the PATH, and a scripted model. */
+export interface ToolSessions {
+  home: string;
+  clone: string;
+  model: ScriptedModel;
+  server: TestServer;
+  agent: Client;
+  /** Runs a command there, which reaches nothing but 127.0.0.1 where the system allows to enforce that. */
+  run(
+    command: string[],
+    more?: { cwd?: string; env?: Record<string, string> },
+  ): Promise<{ code: number | null; output: string }>;
+  /** Runs the commands of the first block of a README's shell commands, except `npm`. */
+  install(readme: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param programs commands by name; @param envOf the tool's own environment */
+export async function startToolSessions(
+  programs: Record<string, string[]>,
+  envOf: (home: string, model: string) => Record<string, string>,
+): Promise<ToolSessions> {
+  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  const model = await startModel({
+    command: "touch third.txt",
+    answer: "The third parcel is packed.",
+  });
+  const folder = mkdtempSync(join(tmpdir(), "sensorium-tools-"));
+  const [home, clone, bin] = ["home", "clone", "bin"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const each of [home, clone, bin]) mkdirSync(each);
+  const git = (...args: string[]) => execFileSync("git", ["-C", clone, ...args], { stdio: "ignore" });
+  git("init", "-b", "main");
+  git("remote", "add", "origin", "git@git.example:acme/parcels.git");
+  const all = { ...programs, sensorium: [process.execPath, join(ROOT, "packages/client/bin.js")] };
+  for (const [name, words] of Object.entries(all)) {
+    const quoted = words.map((word) => `'${word}'`).join(" ");
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
+  }
+  const env = {
+    ...{ PATH: `${bin}:${process.env.PATH}`, HOME: home, TMPDIR: folder, LANG: "C.UTF-8", ...COMPILED },
+    ...{ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key },
+    ...envOf(home, `http://127.0.0.1:${model.port}`),
+  };
+  const ports = [model.port, Number(new URL(server.root).port)];
+  const gates = (await canUnshare()) ? await openGates(folder, ports) : undefined;
+  const start: ToolSessions["run"] = async (command, { cwd = clone, env: more = {} } = {}) => {
+    const [name, ...args] = [...(gates?.prefix ?? []), ...command] as [string, ...string[]];
+    const child = await startChild(name, args, { cwd, env: { ...env, ...more } });
+    const { code } = await child.end("eof", 60_000);
+    return { code, output: child.output() };
+  };
+  return {
+    ...{ home, clone, model, server, run: start },
+    agent: createClient({ url: server.url, apiKey: server.credentials.agent.api_key }),
+    async install(readme) {
+      const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, readme), "utf8")) ?? [];
+      const lines = block.split("\n").filter((line) => line && !line.startsWith("npm "));
+      const { code, output } = await start(["sh", "-ec", lines.join("\n")], { cwd: ROOT });
+      if (code !== 0) throw new Error(`${readme}: ${output}`);
+    },
+    async stop() {
+      for (const gate of gates?.servers ?? []) gate.close();
+      await model.stop();
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function canUnshare(): Promise<boolean> {
+  return run("unshare", ["--map-root-user", "--net", "ip", "link", "set", "lo", "up"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Opens a way to each port for a network namespace in which only loopback is reachable. */
+async function openGates(folder: string, ports: number[]) {
+  const servers: Server[] = [];
+  const paths: Record<number, string> = {};
+  for (const port of ports) {
+    const gate = createServer((socket) => {
+      const out = connect(port, "127.0.0.1");
+      socket.pipe(out).pipe(socket);
+      socket.on("error", () => out.destroy());
+      out.on("error", () => socket.destroy());
+    });
+    paths[port] = join(folder, `${port}.sock`);
+    await new Promise<void>((resolve) => gate.listen(paths[port], resolve));
+    servers.push(gate);
+  }
+  const script = join(import.meta.dirname, "only-loopback.mjs");
+  const prefix = ["unshare", "--map-root-user", "--net", process.execPath, script, JSON.stringify(paths)];
+  return { servers, prefix };
+}
