@@ -108,6 +108,7 @@ export const OPERATIONS = {
     stream: {"method":"GET","path":"/events/stream","stream":true},
     get: {"method":"GET","path":"/events/{event_id}"},
     retry: {"method":"POST","path":"/events/{event_id}/retry","scope":"admin","audited":true},
+    cancel: {"method":"DELETE","path":"/events/{event_id}","scope":"send","audited":true},
   },
   exemplars: {
     create: {"method":"POST","path":"/exemplars","scope":"memory:write"},

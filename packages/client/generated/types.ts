@@ -410,7 +410,7 @@ export interface Api {
   events: {
     /** Publish an event.
      *
-     * Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` headers) or batch mode (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid event does not affect the others). 202 means that the event is durable. The types `service.*` and `memory.cited` are reserved for the service.
+     * Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` headers) or batch mode (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid event does not affect the others). 202 means that the event is durable. An event with the extension attribute `notbefore` waits until that time, and is then matched to the interests of that time. The types `service.*` and `memory.cited` are reserved for the service.
      *
      * Needs the scope `send`. */
     publish: Call<EventsPublishParams, EventsPublishResult>;
@@ -420,7 +420,7 @@ export interface Api {
     list: PagedCall<EventsListParams, EventsListResult, EventsListResult["events"][number]>;
     /** Stream new events as server-sent events.
      *
-     * Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with `since`: events of the ten seconds before it may be sent twice. Of more than 2,000 events at a time only the latest are sent. */
+     * Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with `since`: events of the ten seconds before it may be sent twice. Events are new when they are accepted: a delayed event is not sent again when it is due. Of more than 2,000 events at a time only the latest are sent. */
     stream: StreamCall<EventsStreamParams>;
     /** Read an event and its deliveries.
      *
@@ -432,6 +432,12 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     retry: Call<EventsRetryParams, EventsRetryResult>;
+    /** Cancel a delayed event.
+     *
+     * Deletes an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never delivered, and its `id` can be used again. Any other event is a `conflict`.
+     *
+     * Needs the scope `send`. */
+    cancel: Call<EventsCancelParams, EventsCancelResult>;
   };
   exemplars: {
     /** Create an exemplar from a text.
@@ -2399,6 +2405,8 @@ export interface EventsListParams {
   since?: string;
   /** Only events that matched no agent. */
   unmatched?: boolean;
+  /** Only events that wait for their `notbefore`. */
+  waiting?: boolean;
   /** False: without the service's own events (`service.*`, `memory.cited`). */
   include_service?: boolean;
   /** Maximum number of results. */
@@ -2429,9 +2437,10 @@ export interface EventsGetParams {
 export interface EventsGetResult {
   /** Id that the service gave the event. */
   event_id: string;
-  /** `parked`: fan-out failed five times; an admin can retry it. */
-  state: "accepted" | "fanned_out" | "parked";
+  /** `waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it. */
+  state: "accepted" | "waiting" | "fanned_out" | "parked";
   accepted_at: string;
+  waits_until: string | null;
   fanned_out_at: string | null;
   matched_count: number | null;
   /** Number of events with the same id from other sources. */
@@ -2456,6 +2465,13 @@ export interface EventsRetryParams {
 }
 
 export type EventsRetryResult = PublishResult;
+
+export interface EventsCancelParams {
+  /** Id that the service gave the event. */
+  event_id: string;
+}
+
+export type EventsCancelResult = undefined;
 
 export interface ExemplarsCreateParams {
   /** Display name. */
@@ -4658,6 +4674,8 @@ export interface CloudEvent {
   datacontenttype?: string;
   /** Schema of `data`. */
   dataschema?: string;
+  /** Not to be delivered before this time (RFC 3339), at most 366 days ahead. */
+  notbefore?: string;
   /** Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings. */
   data?: unknown;
   /** Binary data in base64, instead of `data`. */
@@ -4872,9 +4890,10 @@ export interface EventReceiver {
 export interface EventSummary {
   /** Id that the service gave the event. */
   event_id: string;
-  /** `parked`: fan-out failed five times; an admin can retry it. */
-  state: "accepted" | "fanned_out" | "parked";
+  /** `waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it. */
+  state: "accepted" | "waiting" | "fanned_out" | "parked";
   accepted_at: string;
+  waits_until: string | null;
   fanned_out_at: string | null;
   matched_count: number | null;
   /** Number of events with the same id from other sources. */

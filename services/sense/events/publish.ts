@@ -18,6 +18,7 @@ import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
 import { type BatchAnswer, type Published, toAnswers } from "./publish-answers.ts";
 import type { RecentEvents } from "./recent-events.ts";
+import { checkNotBefore, delay } from "./waiting.ts";
 
 /** One event or a batch, as the gateway reads the body. */
 export type PublishParams = { event: unknown } | { events: unknown[] };
@@ -37,6 +38,8 @@ interface PublisherDeps {
   fanOut: FanOut;
   recent: RecentEvents;
   arrivals: Arrivals;
+  /** Called with the time at which an event that was written is due. */
+  onWaiting(due: number): void;
   maxBytes: number;
 }
 
@@ -60,14 +63,15 @@ export class Publisher {
       seed: meta.idempotency_seed,
     };
     if ("events" in params) return this.publishBatch(params.events, origin);
-    const published = await this.publish(checkClientEvent(params.event), origin);
+    const published = await this.publish(checkClientEvent(params.event, this.#deps.store.now()), origin);
     if (published.status === "duplicate") meta.$statusCode = 200;
     return published;
   }
 
   /** Publishes external events; each succeeds or fails on its own. */
   async publishBatch(events: unknown[], origin: Origin): Promise<BatchAnswer[]> {
-    const candidates = events.map((each) => () => checkClientEvent(each));
+    const now = this.#deps.store.now();
+    const candidates = events.map((each) => () => checkClientEvent(each, now));
     return toAnswers(await this.publishEach(candidates, origin));
   }
 
@@ -135,6 +139,7 @@ export class Publisher {
       accepted_at: new Date(now),
       position,
     };
+    delay(row, event);
     if (context !== null) row.traceparent = context;
     if (seed) row.seed = seed;
     return { event, row };
@@ -148,6 +153,7 @@ export class Publisher {
     metrics.eventsAccepted.inc(fresh.length);
     for (const { row } of fresh) countPublished(row);
     fanOut.offer(fresh);
+    for (const { row } of fresh) if (row.due_at) this.#deps.onWaiting(row.due_at.getTime());
     const duplicates = publications.filter((_, i) => inserted[i] === "duplicate").map(({ row }) => row);
     const originals = duplicates.length ? await countDuplicates(events, duplicates) : null;
     return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));
@@ -165,8 +171,9 @@ function countPublished({ tenant_id, publisher_id, type }: EventDoc): void {
 }
 
 /** Validates an external event. @throws Fault invalid_event. */
-function checkClientEvent(value: unknown): CloudEvent {
+function checkClientEvent(value: unknown, now: number): CloudEvent {
   const event = checkCloudEvent(value);
+  checkNotBefore(event, now);
   if (isPlatformType(event.type)) {
     throw invalidEvent(
       "type",

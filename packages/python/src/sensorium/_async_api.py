@@ -1809,8 +1809,10 @@ class AsyncEvents(AsyncGroup):
         Takes CloudEvents in structured mode (`application/cloudevents+json` or
         `application/json`), binary mode (`ce-*` headers) or batch mode
         (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid
-        event does not affect the others). 202 means that the event is durable. The types
-        `service.*` and `memory.cited` are reserved for the service.
+        event does not affect the others). 202 means that the event is durable. An event
+        with the extension attribute `notbefore` waits until that time, and is then matched
+        to the interests of that time. The types `service.*` and `memory.cited` are reserved
+        for the service.
 
         Needs the scope `send`.
         """
@@ -1827,6 +1829,7 @@ class AsyncEvents(AsyncGroup):
         id: str | Unset = UNSET,
         since: str | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
+        waiting: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
@@ -1847,6 +1850,7 @@ class AsyncEvents(AsyncGroup):
             "id": id,
             "since": since,
             "unmatched": unmatched,
+            "waiting": waiting,
             "include_service": include_service,
             "limit": limit,
             "cursor": cursor,
@@ -1861,6 +1865,7 @@ class AsyncEvents(AsyncGroup):
         id: str | Unset = UNSET,
         since: str | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
+        waiting: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
@@ -1874,6 +1879,7 @@ class AsyncEvents(AsyncGroup):
             "id": id,
             "since": since,
             "unmatched": unmatched,
+            "waiting": waiting,
             "include_service": include_service,
             "limit": limit,
             "cursor": cursor,
@@ -1912,6 +1918,25 @@ class AsyncEvents(AsyncGroup):
         return await self._call(op.EVENTS_RETRY, given({
             "event_id": event_id,
         }), models.PublishResult, idempotency_key, timeout)
+
+    async def cancel(
+        self,
+        *,
+        event_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Cancel a delayed event.
+
+        Deletes an event of the caller's, for admins of anybody's, that waits for its
+        `notbefore`: it is never delivered, and its `id` can be used again. Any other event
+        is a `conflict`.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.EVENTS_CANCEL, given({
+            "event_id": event_id,
+        }), None, idempotency_key, timeout)
 
 
 class AsyncExemplars(AsyncGroup):

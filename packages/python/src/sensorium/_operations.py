@@ -361,6 +361,10 @@ EVENTS_RETRY = Operation(
     method="POST",
     path="/events/{event_id}/retry",
 )
+EVENTS_CANCEL = Operation(
+    method="DELETE",
+    path="/events/{event_id}",
+)
 EXEMPLARS_CREATE = Operation(
     method="POST",
     path="/exemplars",

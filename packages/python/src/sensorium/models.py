@@ -570,6 +570,8 @@ class CloudEvent(Model):
     """Media type of `data`."""
     dataschema: Union[str, None] = None
     """Schema of `data`."""
+    notbefore: Union[str, None] = None
+    """Not to be delivered before this time (RFC 3339), at most 366 days ahead."""
     data: Union[Any, None] = None
     """Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings."""
     data_base64: Union[str, None] = None
@@ -975,9 +977,11 @@ class EventReceiverMatched(Model):
 class EventSummary(Model):
     event_id: str
     """Id that the service gave the event."""
-    state: Union[Literal["accepted", "fanned_out", "parked"], str]
-    """`parked`: fan-out failed five times; an admin can retry it."""
+    state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
+    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can
+    retry it."""
     accepted_at: str
+    waits_until: Union[str, None]
     fanned_out_at: Union[str, None]
     matched_count: Union[int, None]
     duplicate_sources: int
@@ -992,9 +996,11 @@ class EventSummary(Model):
 class EventsGetResult(Model):
     event_id: str
     """Id that the service gave the event."""
-    state: Union[Literal["accepted", "fanned_out", "parked"], str]
-    """`parked`: fan-out failed five times; an admin can retry it."""
+    state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
+    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can
+    retry it."""
     accepted_at: str
+    waits_until: Union[str, None]
     fanned_out_at: Union[str, None]
     matched_count: Union[int, None]
     duplicate_sources: int
