@@ -26,6 +26,7 @@ export const CLUSTER = {
       "redis",
       "rolling-upgrade",
       "routing-nodes",
+      "schedules-nodes",
       "several-nodes",
       "waiting-nodes",
     ],

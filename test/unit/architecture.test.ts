@@ -148,6 +148,8 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
   "services/sense/events/retention.ts": "sweep of old events",
   "services/sense/events/waiting.ts": "delayed events that are due",
+  "services/sense/schedules/schedules.service.ts": "sweep of ended schedules",
+  "services/sense/schedules/ticker.ts": "schedules that are due",
   "services/work/handoffs/handoffs.ts": "sweep of handoffs whose term is over",
   "services/edge/idempotency/sweep.ts": "sweep of old keys",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",

@@ -1107,6 +1107,50 @@ export interface Api {
      * Needs the scope `memory:write`. */
     assignStep: Call<RunsAssignStepParams, RunsAssignStepResult>;
   };
+  schedules: {
+    /** Create a schedule.
+     *
+     * Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`). The caller is the publisher. Each tick is published exactly once, whatever fails meanwhile. To delay a single event, publish it with `notbefore` instead. The number of schedules is limited (rule `schedule_limit`).
+     *
+     * Needs the scope `send`. */
+    create: Call<SchedulesCreateParams, SchedulesCreateResult>;
+    /** List schedules, oldest first.
+     *
+     * Returns the caller's schedules, for admins all, as one page with the `total`.
+     *
+     * Needs the scope `send`. */
+    list: PagedCall<SchedulesListParams, SchedulesListResult, SchedulesListResult["schedules"][number]>;
+    /** Read a schedule.
+     *
+     * Use this to see when a schedule is due next, and whether its latest ticks were published.
+     *
+     * Needs the scope `send`. */
+    get: Call<SchedulesGetParams, SchedulesGetResult>;
+    /** Change, pause or resume a schedule.
+     *
+     * `cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole.
+     *
+     * Needs the scope `send`. */
+    update: Call<SchedulesUpdateParams, SchedulesUpdateResult>;
+    /** Delete a schedule.
+     *
+     * Events that it has published are still delivered.
+     *
+     * Needs the scope `send`. */
+    delete: Call<SchedulesDeleteParams, SchedulesDeleteResult>;
+    /** Publish a schedule's event now.
+     *
+     * Publishes the event in addition to the ticks, also while the schedule is paused or has ended.
+     *
+     * Needs the scope `send`. */
+    run: Call<SchedulesRunParams, SchedulesRunResult>;
+    /** Test when a schedule is due.
+     *
+     * Use this before creating a schedule. Returns its next five ticks, or what is wrong with it. Saves nothing.
+     *
+     * Needs the scope `send`. */
+    test: Call<SchedulesTestParams, SchedulesTestResult>;
+  };
   sessions: {
     /** List an agent's connected devices and clients, most recent first.
      *
@@ -4103,6 +4147,92 @@ export interface RunsAssignStepResult {
   assigned_step: RunStep;
 }
 
+export interface SchedulesCreateParams {
+  /** Display name. */
+  name: string;
+  /** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+  event: ScheduledEvent;
+  cron?: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone?: string;
+  at?: string | null;
+  /** How missed ticks are handled: those that could not be published within a minute, such as when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`: none is. */
+  on_missed?: "skip" | "run_once" | "run_all";
+  /** While true, nothing is published, and no tick is missed. */
+  paused?: boolean;
+}
+
+export type SchedulesCreateResult = Schedule;
+
+export interface SchedulesListParams {
+  /** Results to skip. */
+  offset?: number;
+  /** Maximum number of results. */
+  limit?: number;
+  /** Part of the name; case is ignored. */
+  search?: string;
+  /** Only those of this agent or user. */
+  owner_id?: string;
+  /** Only those with this status. */
+  status?: "active" | "paused" | "ended";
+}
+
+export interface SchedulesListResult {
+  schedules: Array<Schedule>;
+  total: number;
+}
+
+export interface SchedulesGetParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+}
+
+export type SchedulesGetResult = Schedule;
+
+export interface SchedulesUpdateParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+  /** Display name. */
+  name?: string;
+  /** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+  event?: ScheduledEvent;
+  cron?: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone?: string;
+  at?: string | null;
+  /** How missed ticks are handled: those that could not be published within a minute, such as when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`: none is. */
+  on_missed?: "skip" | "run_once" | "run_all";
+  /** While true, nothing is published, and no tick is missed. */
+  paused?: boolean;
+}
+
+export type SchedulesUpdateResult = Schedule;
+
+export interface SchedulesDeleteParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+}
+
+export type SchedulesDeleteResult = undefined;
+
+export interface SchedulesRunParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+}
+
+export type SchedulesRunResult = PublishResult;
+
+export interface SchedulesTestParams {
+  cron?: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone?: string;
+  at?: string | null;
+}
+
+export interface SchedulesTestResult {
+  next: Array<string>;
+}
+
 export interface SessionsListParams {
   /** Id of the agent. */
   agent_id: string;
@@ -5710,6 +5840,56 @@ export interface RunWithAttempts {
     attested_criteria: Array<string>;
     attempts: Array<StepAttempt>;
   }>;
+}
+
+export interface Schedule {
+  /** Id of the schedule. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Agent or user that created it: the publisher of its events. */
+  owner_id: string;
+  /** `ended`: its last tick is over. It is deleted 30 days later. */
+  status: "active" | "paused" | "ended";
+  /** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+  event: ScheduledEvent;
+  cron: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone: string;
+  at: string | null;
+  /** How missed ticks are handled: those that could not be published within a minute, such as when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`: none is. */
+  on_missed: "skip" | "run_once" | "run_all";
+  /** While true, nothing is published, and no tick is missed. */
+  paused: boolean;
+  next_run_at: string | null;
+  last_run_at: string | null;
+  last_event_id: string | null;
+  last_missed_at: string | null;
+  last_error: string | null;
+  last_error_at: string | null;
+  /** Events published. */
+  run_count: number;
+  created_at: string;
+  updated_at: string;
+}
+
+/** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+export interface ScheduledEvent {
+  /** Event type in reverse-DNS form, such as `com.example.report.due`. */
+  type: string;
+  /** Producing system, a URI reference. Default: `sensorium/schedules/` and the schedule's id. */
+  source?: string;
+  /** What the event is about. */
+  subject?: string;
+  /** Media type of `data`. */
+  datacontenttype?: string;
+  /** Schema of `data`. */
+  dataschema?: string;
+  /** Any JSON. */
+  data?: unknown;
+  /** Binary data in base64, instead of `data`. */
+  data_base64?: string;
+  [name: string]: unknown;
 }
 
 export interface Session {

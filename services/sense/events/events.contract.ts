@@ -78,7 +78,7 @@ export const CloudEvent = Type.Object(
 
 const EventId = Id("evt", "Id that the service gave the event.");
 
-const PublishResult = Type.Object(
+export const PublishResult = Type.Object(
   {
     event_id: EventId,
     status: oneOf(["accepted", "duplicate"], {

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
-import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -10,6 +10,7 @@ import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { Arrivals } from "./arrivals.ts";
+import { checkClientEvent, requireSize } from "./client-event.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
 import { type Emission, emitted } from "./emission.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -18,7 +19,7 @@ import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
 import { type BatchAnswer, type Published, toAnswers } from "./publish-answers.ts";
 import type { RecentEvents } from "./recent-events.ts";
-import { checkNotBefore, delay } from "./waiting.ts";
+import { delay } from "./waiting.ts";
 
 /** One event or a batch, as the gateway reads the body. */
 export type PublishParams = { event: unknown } | { events: unknown[] };
@@ -123,7 +124,7 @@ export class Publisher {
     const envelope = JSON.stringify(event);
     const size = Buffer.byteLength(envelope);
     const { store, maxBytes } = this.#deps;
-    if (size - added > maxBytes) throw tooLarge(size - added, maxBytes);
+    requireSize(size - added, maxBytes);
     const now = store.now();
     const position = this.#nextPosition(now);
     const row: EventDoc = {
@@ -170,20 +171,6 @@ function countPublished({ tenant_id, publisher_id, type }: EventDoc): void {
   tally({ tenant_id, agent_id, type }, "published", 1);
 }
 
-/** Validates an external event. @throws Fault invalid_event. */
-function checkClientEvent(value: unknown, now: number): CloudEvent {
-  const event = checkCloudEvent(value);
-  checkNotBefore(event, now);
-  if (isPlatformType(event.type)) {
-    throw invalidEvent(
-      "type",
-      event.type,
-      "a type other than service.* and memory.cited, which are reserved for the service",
-    );
-  }
-  return event;
-}
-
 /**
  * Adds the publish's trace context, as the attribute of the CloudEvents extension "Distributed Tracing", unless the
  * producer set one. Returns the bytes added, which do not count against the producer's limit.
@@ -220,9 +207,4 @@ function attempt<T>(make: () => T): T | Error {
   } catch (err) {
     return err as Error;
   }
-}
-
-function tooLarge(actual_size: number, max_size: number): Fault {
-  const message = `The event has ${actual_size} bytes as JSON; the limit is ${max_size}.`;
-  return new Fault("payload_too_large", message, { actual_size, max_size });
 }

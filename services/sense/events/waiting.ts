@@ -1,13 +1,11 @@
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
-import { type CloudEvent, invalidEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
-import { DAY_MS } from "../../../lib/time.ts";
 import type { More } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type * as contract from "./events.contract.ts";
-import { MAX_DELAY_DAYS } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { fanoutKey, listKey } from "./position.ts";
 
@@ -74,15 +72,6 @@ export class WaitingEvents {
     const message = "The event is not waiting: only one that waits for its notbefore can be cancelled.";
     throw new Fault("conflict", message, { existing_resource_id: event_id });
   }
-}
-
-/** Refuses a `notbefore` that is too far ahead. @throws Fault invalid_event */
-export function checkNotBefore({ notbefore }: CloudEvent, now: number): void {
-  if (notbefore === undefined) return;
-  const due = Date.parse(notbefore as string);
-  if (due - now <= MAX_DELAY_DAYS * DAY_MS) return;
-  const expected = `a date and time (RFC 3339) at most ${MAX_DELAY_DAYS} days ahead`;
-  throw invalidEvent("notbefore", notbefore, expected);
 }
 
 /** Has an event wait if its `notbefore` is later than its acceptance. */

@@ -2401,6 +2401,72 @@ class RunsSkipStepResult(Model):
     run_completed: bool
 
 
+class Schedule(Model):
+    id: str
+    """Id of the schedule."""
+    name: str
+    """Display name."""
+    owner_id: str
+    """Agent or user that created it: the publisher of its events."""
+    status: Union[Literal["active", "paused", "ended"], str]
+    """`ended`: its last tick is over. It is deleted 30 days later."""
+    event: ScheduledEvent
+    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other
+    names are extension attributes."""
+    cron: Union[str, None]
+    time_zone: str
+    """IANA time zone of `cron`. A local time that daylight saving skips is due when the
+    clocks change; one that it repeats is due once, or every time if the hour is a
+    range."""
+    at: Union[str, None]
+    on_missed: Union[Literal["skip", "run_once", "run_all"], str]
+    """How missed ticks are handled: those that could not be published within a minute,
+    such as when the service was down or the owner inactive. `run_once`: the latest is
+    published late. `run_all`: the latest 100 are. `skip`: none is."""
+    paused: bool
+    """While true, nothing is published, and no tick is missed."""
+    next_run_at: Union[str, None]
+    last_run_at: Union[str, None]
+    last_event_id: Union[str, None]
+    last_missed_at: Union[str, None]
+    last_error: Union[str, None]
+    last_error_at: Union[str, None]
+    run_count: int
+    """Events published."""
+    created_at: str
+    updated_at: str
+
+
+class ScheduledEvent(Model):
+    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other
+    names are extension attributes."""
+
+    type: str
+    """Event type in reverse-DNS form, such as `com.example.report.due`."""
+    source: Union[str, None] = None
+    """Producing system, a URI reference. Default: `sensorium/schedules/` and the
+    schedule's id."""
+    subject: Union[str, None] = None
+    """What the event is about."""
+    datacontenttype: Union[str, None] = None
+    """Media type of `data`."""
+    dataschema: Union[str, None] = None
+    """Schema of `data`."""
+    data: Union[Any, None] = None
+    """Any JSON."""
+    data_base64: Union[str, None] = None
+    """Binary data in base64, instead of `data`."""
+
+
+class SchedulesListResult(Model):
+    schedules: list[Schedule]
+    total: int
+
+
+class SchedulesTestResult(Model):
+    next: list[str]
+
+
 class Session(Model):
     session_id: str
     """Id of the device session."""
