@@ -66,6 +66,7 @@ export const CLUSTER = {
       "cli-agent",
       "cli-errors",
       "cli-events",
+      "cli-schedules",
       "client",
       "client-listen",
       "client-package",
