@@ -19,6 +19,7 @@ const PREFIXES = [
   "feed",
   "whk",
   "con",
+  "sch",
   "jti",
   "aud",
 ] as const;

@@ -8,20 +8,28 @@ type Report = (err: unknown) => void;
 const RETRY_MS = 1000;
 
 /**
+ * Whether a run of a loop has more to do and is repeated at once; or after how many milliseconds there will be more, if
+ * that is before the interval ends.
+ */
+export type More = boolean | number;
+
+/**
  * Finds work by polling: runs a task at start, at each nudge, and at an interval as the backstop for lost nudges. One
- * run at a time; a run that returns true has more to do and is repeated at once.
+ * run at a time.
  */
 export class Loop {
-  readonly #task: () => Promise<boolean>;
+  readonly #task: () => Promise<More>;
   readonly #interval: number;
   readonly #report: Report;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = true;
+  /** When the next run is due, on the monotonic clock. */
+  #due = Number.POSITIVE_INFINITY;
 
   /** @param interval milliseconds between runs when there is nothing to do */
-  constructor(task: () => Promise<boolean>, interval: number, report: Report) {
+  constructor(task: () => Promise<More>, interval: number, report: Report) {
     this.#task = task;
     this.#interval = interval;
     this.#report = report;
@@ -29,7 +37,7 @@ export class Loop {
 
   start(): void {
     this.#stopped = false;
-    if (this.startMs > 0) this.#timer = setTimeout(() => this.#tick(), this.startMs);
+    if (this.startMs > 0) this.within(this.startMs);
     else this.#tick();
   }
 
@@ -50,6 +58,14 @@ export class Loop {
     this.#running ??= this.#run();
   }
 
+  /** Runs the task in so many milliseconds, if no earlier run is due. */
+  within(ms: number): void {
+    const due = performance.now() + Math.max(0, ms);
+    if (this.#stopped || due >= this.#due) return;
+    this.#due = due;
+    if (!this.#running) this.#wait();
+  }
+
   /** Starts no further run; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -58,24 +74,35 @@ export class Loop {
   }
 
   #tick(): void {
+    this.#due = Number.POSITIVE_INFINITY;
     if (this.isDue()) this.nudge();
-    else this.#timer = setTimeout(() => this.#tick(), this.#interval);
+    else this.within(this.#interval);
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#tick(), Math.max(0, this.#due - performance.now()));
   }
 
   async #run(): Promise<void> {
     clearTimeout(this.#timer);
+    this.#due = Number.POSITIVE_INFINITY;
     let wait = this.#interval;
     while (this.#again && !this.#stopped) {
       this.#again = false;
       try {
-        if (await this.#task()) this.#again = true;
+        const more = await this.#task();
+        if (more === true) this.#again = true;
+        else if (more !== false) wait = Math.min(more, this.#interval);
       } catch (err) {
         this.#report(err);
         wait = Math.min(wait, RETRY_MS);
       }
     }
     this.#running = undefined;
-    if (!this.#stopped) this.#timer = setTimeout(() => this.#tick(), wait);
+    if (this.#stopped) return;
+    this.within(wait);
+    this.#wait();
   }
 }
 
@@ -108,7 +135,7 @@ export class ServiceLoop extends Loop {
   protected service!: Service;
 
   /** @param failed message logged with the task's error before a retry */
-  constructor(task: (broker: ServiceBroker) => Promise<boolean>, interval: number, failed: string) {
+  constructor(task: (broker: ServiceBroker) => Promise<More>, interval: number, failed: string) {
     const report = (err: unknown) => this.service.logger.warn({ err }, failed);
     super(() => task(this.service.broker), interval, report);
     const setService = (service: Service) => {

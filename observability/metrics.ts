@@ -34,6 +34,10 @@ export const metrics = {
   eventsFannedOut: counter("events_fanned_out", "Events fanned out: all their deliveries are enqueued"),
   eventsParked: counter("events_parked", "Events parked after repeated failures to fan out"),
   fanOutLag: seconds("fan_out_lag", "Time from acceptance of an event to the end of its fan-out"),
+  scheduleTicks: counter("schedule_ticks", "Ticks of schedules by outcome: published, failed or missed", [
+    "outcome",
+  ]),
+  scheduleLag: seconds("schedule_lag", "Time from a tick of a schedule to its event"),
   routingLoads: counter("routing_loads", "Routing tables of tenants read as a whole"),
   routingCatchUps: counter("routing_catch_ups", "Routing tables that read only what had changed"),
   filterErrors: counter("filter_errors", "Filter evaluations that failed, which counts as no match"),

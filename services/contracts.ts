@@ -37,6 +37,7 @@ import { deliveriesOperations } from "./sense/deliveries/deliveries.contract.ts"
 import { eventsOperations } from "./sense/events/events.contract.ts";
 import { ingestOperations } from "./sense/ingest/receive.contract.ts";
 import { interestsOperations } from "./sense/interests/interests.contract.ts";
+import { schedulesOperations } from "./sense/schedules/schedules.contract.ts";
 import { a2aTasksOperations } from "./work/a2a/a2a-tasks.contract.ts";
 import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
 import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";
@@ -95,6 +96,7 @@ export const operations: readonly Operation[] = [
   offerOperations,
   runOperations,
   stepOperations,
+  schedulesOperations,
   specialistsOperations,
   stateOperations,
   systemOperations,

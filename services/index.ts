@@ -33,6 +33,7 @@ import { eventsService } from "./sense/events/events.service.ts";
 import { ingestService } from "./sense/ingest/ingest.service.ts";
 import { interestsService } from "./sense/interests/interests.service.ts";
 import { pushService } from "./sense/push/push.service.ts";
+import { schedulesService } from "./sense/schedules/schedules.service.ts";
 import { a2aTasksService } from "./work/a2a/a2a-tasks.service.ts";
 import { exemplarsService } from "./work/exemplars/exemplars.service.ts";
 import { handoffsService } from "./work/handoffs/handoffs.service.ts";
@@ -73,6 +74,7 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   push: pushService,
   relationships: relationshipsService,
   runs: runsService,
+  schedules: schedulesService,
   search: searchService,
   sessions: sessionsService,
   specialists: specialistsService,

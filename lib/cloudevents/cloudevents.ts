@@ -11,6 +11,8 @@ export interface CloudEvent {
   time?: string;
   datacontenttype?: string;
   dataschema?: string;
+  /** Extension: not to be delivered before this time. */
+  notbefore?: string;
   data?: unknown;
   /** Binary data, in place of `data`. */
   data_base64?: string;
@@ -70,6 +72,7 @@ const RULES: Record<string, Rule> = {
   },
   dataschema: { expected: "an absolute URI (RFC 3986)", fits: isUri },
   time: { expected: "a date and time (RFC 3339)", fits: isTime },
+  notbefore: { expected: "a date and time (RFC 3339)", fits: isTime },
   datacontenttype: {
     expected: "a media type (RFC 2046)",
     fits: (value) => isShort(value) && MEDIA_TYPE.test(value),

@@ -127,6 +127,8 @@ export const RULES = {
   recipient_refused: "The mail server refuses the recipient. Check the address.",
   run_limit:
     "The run has reached its limit of changes, notes, offers or artifacts. Close it, and continue in a new run.",
+  schedule_limit:
+    "The agent, the person or the organisation has reached its limit of schedules. Delete some first.",
   scope_only_widens:
     "The scope of a memory can only be widened, and a successor must be at least as visible as the memory that it supersedes.",
   still_not_mapped:

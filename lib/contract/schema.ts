@@ -24,6 +24,7 @@ const NOUNS: Record<Prefix, string> = {
   feed: "feed",
   whk: "webhook",
   con: "connector",
+  sch: "schedule",
   jti: "token",
   aud: "audit entry",
 };

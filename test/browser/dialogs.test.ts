@@ -20,6 +20,8 @@ async function furnish(): Promise<void> {
   ids.run = ok(await admin.post("/runs", { goal: "A hole", steps })).id;
   ids.output = ok(await admin.post("/outputs", { body: "# Notes\n", scope: "institutional" })).id;
   ok(await admin.post("/projects", { key: "apollo" }));
+  const event = { type: "com.example.due" };
+  ids.schedule = ok(await admin.post("/schedules", { name: "daily", cron: "@daily", event })).id;
   const webhook = { name: "Slack", source: "slack", mapping: "slack" };
   ids.webhook = ok(await admin.post("/ingest/webhooks", webhook)).id;
 }
@@ -33,6 +35,8 @@ const DIALOGS: [name: string, path: () => string, button: string][] = [
   ["channel-edit", () => `/channels/${ids.channel}`, "Edit"],
   ["feed-new", () => `/channels/${ids.channel}`, "Add feed"],
   ["member-new", () => `/channels/${ids.channel}`, "Add member"],
+  ["schedule-new", () => "/schedules", "Create schedule"],
+  ["schedule-edit", () => `/schedules/${ids.schedule}`, "Edit"],
   ["webhook-new", () => "/ingest", "Add webhook"],
   ["webhook-rotate", () => `/ingest/webhooks/${ids.webhook}`, "Rotate secret"],
   ["connector-new", () => "/ingest?tab=connectors", "Add connector"],

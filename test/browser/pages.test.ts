@@ -10,6 +10,8 @@ let agent: string;
 let pushed: string;
 let event: string;
 let channel: string;
+let schedule: string;
+let waiting: string;
 
 beforeAll(furnish);
 afterAll(site.close);
@@ -60,6 +62,13 @@ async function furnish(): Promise<void> {
     }),
   );
   await aDeadLetter(other.id);
+  const due = { type: "com.example.report.due", subject: "report/weekly", data: { format: "pdf" } };
+  const weekly = { name: "Weekly report", cron: "0 9 * * MON", time_zone: "Europe/Berlin", event: due };
+  schedule = ok(await admin.post("/schedules", weekly)).id;
+  ok(await admin.post("/schedules", { ...weekly, name: LONG, paused: true }));
+  ok(await admin.post("/schedules", { name: "Launch", at: "2099-01-01T09:00:00Z", event: due }));
+  const delayed = { ...sent, id: "4", notbefore: new Date(Date.now() + 86_400_000).toISOString() };
+  waiting = ok(await admin.post("/events", delayed)).event_id;
 }
 
 /** Deliveries that die at the first nack. */
@@ -101,6 +110,9 @@ const PAGES: [name: string, path: () => string][] = [
   ["connect", () => "/connect"],
   ["channels", () => "/channels"],
   ["channel", () => `/channels/${channel}`],
+  ["schedules", () => "/schedules"],
+  ["schedule", () => `/schedules/${schedule}`],
+  ["event-waiting", () => `/events/${waiting}`],
   ["dead-letters", () => "/dead-letters"],
   ["nowhere", () => "/nowhere"],
 ];

@@ -106,6 +106,9 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   ch: async ({ admin }) => ok(await admin.post("/channels", { name: "channel" })).id,
   feed: async ({ admin, idOf }) =>
     ok(await admin.post(`/channels/${await idOf("ch")}/feeds`, { event_type_glob: "com.example.*" })).id,
+  sch: async ({ admin, slug }) =>
+    ok(await admin.post("/schedules", { name: slug, cron: "0 0 1 1 *", event: { type: "com.example.due" } }))
+      .id,
   whk: async ({ admin }) =>
     ok(
       await admin.post("/ingest/webhooks", { name: "w", source: "s", mapping: { entity: "e", action: "a" } }),

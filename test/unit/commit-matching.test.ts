@@ -101,7 +101,16 @@ beforeAll(async () => {
   await broker.start();
   const arrivals = new Arrivals(broker);
   fanOut = new FanOut({ events, store, broker, recent, arrivals, instance: "one" });
-  publisher = new Publisher({ events, store, broker, fanOut, recent, arrivals, maxBytes: 1e6 });
+  publisher = new Publisher({
+    events,
+    store,
+    broker,
+    fanOut,
+    recent,
+    arrivals,
+    onWaiting: () => {},
+    maxBytes: 1e6,
+  });
   fanOut.start();
 });
 afterAll(async () => {

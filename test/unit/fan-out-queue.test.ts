@@ -10,7 +10,7 @@ function entry(tenant_id: string, n: number, more: Partial<Entry> = {}): Entry {
     event,
     size: 100,
     position: "",
-    accepted_at: 0,
+    due_at: 0,
     owner: "me",
     leased_until: Number.POSITIVE_INFINITY,
     attempts: 0,

@@ -88,7 +88,16 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
   const recent = new RecentEvents(1e6);
   const arrivals = new Arrivals(broker);
   const fanOut = new FanOut({ events: node.events ?? events, store, broker, recent, arrivals, instance });
-  const publisher = new Publisher({ events, store, broker, fanOut, recent, arrivals, maxBytes: 1e6 });
+  const publisher = new Publisher({
+    events,
+    store,
+    broker,
+    fanOut,
+    recent,
+    arrivals,
+    onWaiting: () => {},
+    maxBytes: 1e6,
+  });
   return { fanOut, publisher };
 }
 
@@ -207,7 +216,7 @@ test("of events that share a stamp none is fanned out before it was accepted", a
   };
   stamps.add(
     accepted.map((at, i) => ({
-      entry: { ...entry, event_id: ids[i] as string, accepted_at: at.getTime() },
+      entry: { ...entry, event_id: ids[i] as string, due_at: at.getTime() },
       ...{ matched: 1, at },
     })),
   );

@@ -64,6 +64,40 @@ test("a failure is reported and tried again", async () => {
   expect(failures).toEqual([new Error("not yet")]);
 });
 
+test("runs again when more is due, if that is before its interval", async () => {
+  const dues = [5, 60_000, 60_000];
+  let runs = 0;
+  const loop = new Loop(
+    async () => dues[runs++] ?? false,
+    60_000,
+    () => {},
+  );
+  loop.start();
+  await settle(() => runs === 2);
+  // An earlier time counts, a later one does not.
+  loop.within(5);
+  loop.within(50_000);
+  await settle(() => runs === 3);
+  await loop.stop();
+  loop.within(0);
+  expect(runs).toBe(3);
+});
+
+test("what is due soon, told during a run, is not forgotten", async () => {
+  let runs = 0;
+  const loop: Loop = new Loop(
+    async () => {
+      if (++runs === 1) loop.within(1);
+      return false;
+    },
+    60_000,
+    () => {},
+  );
+  loop.start();
+  await settle(() => runs === 2);
+  await loop.stop();
+});
+
 test("loops and workers of a service begin when every service has started, and end with theirs", async () => {
   const log: string[] = [];
   const note = async (what: string) => void log.push(what);

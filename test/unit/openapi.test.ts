@@ -22,6 +22,7 @@ const READS = [
   "/v1/memories/search",
   "/v1/oauth/request",
   "/v1/outputs/search",
+  "/v1/schedules:test",
 ];
 const METHODS = ["get", "post", "put", "patch", "delete", "options"];
 const described: [string, string, Json][] = Object.entries(document.paths).flatMap(([path, item]) =>

@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test("events older than they are kept go, with their deliveries; younger and unfinished ones stay", async () => {
+test("events older than they are kept go, with their deliveries; younger, unfinished and delayed ones stay", async () => {
   const row = (tenant_id: string, n: number, days: number, more: Partial<EventDoc> = {}): EventDoc => {
     const at = Date.now() - days * DAY;
     const fixed = {
@@ -61,13 +61,18 @@ test("events older than they are kept go, with their deliveries; younger and unf
       ...more,
     };
   };
+  const delayed = (days: number) => ({ not_before: new Date(Date.now() - days * DAY) });
+  const waiting = { ...delayed(-1), due_at: delayed(-1).not_before };
   const old = [
+    row("tn_a", 901, 40, delayed(11)),
     ...Array.from({ length: 450 }, (_, n) => row("tn_a", n, 11)),
     ...Array.from({ length: 3 }, (_, n) => row("tn_c", n, 40)),
   ];
   const kept = [
     row("tn_a", 1, 9),
     row("tn_b", 1, 0),
+    row("tn_a", 902, 40, waiting),
+    row("tn_a", 903, 40, delayed(9)),
     row("tn_c", 7, 40, { fanout_key: fanoutKey("tn_c", Date.now()) }),
   ];
   await events.insertMany([...old, ...kept]);

@@ -46,6 +46,7 @@ const overview: Dashboard = {
         "{{instance}} events": "sensorium_fan_out_queue_events",
         "{{instance}} tenants with more": "sensorium_fan_out_spilled_tenants",
       }),
+      quantiles("Schedule lag", "schedule_lag"),
     ],
     Deliveries: [
       panel("Deliveries", "ops", {

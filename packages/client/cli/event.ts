@@ -14,6 +14,7 @@ const list: Command = {
     subject: { value: "TEXT", means: "only of this subject" },
     since: { value: "TIME", means: "only events accepted at this time or later" },
     unmatched: { means: "only events that matched no agent" },
+    waiting: { means: "only delayed events that wait for their time" },
     ...LIMIT,
   },
   examples: ["event list 'com.example.order.*' --since 2026-01-31T09:00:00Z", "event list --unmatched"],
@@ -24,6 +25,7 @@ const list: Command = {
       ...(type && { type }),
       ...given(context, "source", "subject", "since"),
       ...(context.options.unmatched === true && { unmatched: true }),
+      ...(context.options.waiting === true && { waiting: true }),
     });
     context.table(
       events,
@@ -67,6 +69,17 @@ const retry: Command = {
     const event_id = word(context, 0, "ID");
     const result = await context.client.events.retry({ event_id }, { signal: context.signal });
     context.print(result, `${event_id} ${result.status}.`);
+  },
+};
+
+const cancel: Command = {
+  takes: "ID",
+  does: "Cancels a delayed event that waits for its time.",
+  examples: ["event cancel evt_…"],
+  async run(context) {
+    const event_id = word(context, 0, "ID");
+    await context.client.events.cancel({ event_id }, { signal: context.signal });
+    context.print({ cancelled: event_id }, `${event_id} cancelled.`);
   },
 };
 
@@ -116,6 +129,7 @@ function shown(event: EventsGetResult): string {
     ["State", state],
     ["Parked", park_reason],
     ["Accepted", `${accepted_at} (${age(accepted_at)})`],
+    ["Waits until", event.waits_until],
     ["Publisher", publisher_id],
     ["Matched", matched_count],
     [
@@ -150,5 +164,6 @@ export const EVENTS: Record<string, Command> = {
   "event list": list,
   "event show": show,
   "event retry": retry,
+  "event cancel": cancel,
   "delivery stats": stats,
 };

@@ -6,6 +6,7 @@ import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { jsonOf } from "./input.ts";
+import { timeOf } from "./times.ts";
 import { Failure } from "./usage.ts";
 
 export const publish: Command = {
@@ -15,13 +16,19 @@ export const publish: Command = {
     source: { value: "URI", means: "the producer; default: urn:sensorium:cli" },
     subject: { value: "TEXT", means: "the subject of the event" },
     id: { value: "ID", means: "the deduplication key; default: a new one" },
+    at: { value: "TIME", means: "deliver it at this time, not before" },
+    in: { value: "DURATION", means: "deliver it after this time, such as 90s, 15m, 2h or 7d" },
   },
-  examples: ["publish com.example.order.placed '{\"total\": 120}' --subject order-1"],
+  examples: [
+    "publish com.example.order.placed '{\"total\": 120}' --subject order-1",
+    "publish com.example.reminder --in 2h",
+  ],
   async run(context) {
     const type = word(context, 0, "TYPE");
     const [, data] = context.words;
     const subject = text(context, "subject");
     const id = text(context, "id");
+    const notbefore = timeOf(context);
     const result = await context.client.publish(
       {
         type,
@@ -29,10 +36,12 @@ export const publish: Command = {
         ...(data !== undefined && { data: await jsonOf(data, "DATA") }),
         ...(subject && { subject }),
         ...(id && { id }),
+        ...(notbefore && { notbefore }),
       },
       { signal: context.signal },
     );
-    context.print(result, `${result.event_id} ${result.status}`);
+    const until = notbefore && result.status === "accepted" ? `, waits until ${notbefore}` : "";
+    context.print(result, `${result.event_id} ${result.status}${until}`);
   },
 };
 

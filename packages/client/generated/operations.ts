@@ -108,6 +108,7 @@ export const OPERATIONS = {
     stream: {"method":"GET","path":"/events/stream","stream":true},
     get: {"method":"GET","path":"/events/{event_id}"},
     retry: {"method":"POST","path":"/events/{event_id}/retry","scope":"admin","audited":true},
+    cancel: {"method":"DELETE","path":"/events/{event_id}","scope":"send","audited":true},
   },
   exemplars: {
     create: {"method":"POST","path":"/exemplars","scope":"memory:write"},
@@ -256,6 +257,15 @@ export const OPERATIONS = {
     skipStep: {"method":"POST","path":"/runs/{run_id}/steps/skip","scope":"memory:write","audited":true},
     reopenStep: {"method":"POST","path":"/runs/{run_id}/steps/reopen","scope":"memory:write","audited":true},
     assignStep: {"method":"POST","path":"/runs/{run_id}/steps/assign","scope":"memory:write","audited":true},
+  },
+  schedules: {
+    create: {"method":"POST","path":"/schedules","scope":"send","audited":true},
+    list: {"method":"GET","path":"/schedules","scope":"send","pages":{"items":"schedules","by":"offset"}},
+    get: {"method":"GET","path":"/schedules/{schedule_id}","scope":"send"},
+    update: {"method":"PATCH","path":"/schedules/{schedule_id}","scope":"send","audited":true},
+    delete: {"method":"DELETE","path":"/schedules/{schedule_id}","scope":"send","audited":true},
+    run: {"method":"POST","path":"/schedules/{schedule_id}:run","scope":"send"},
+    test: {"method":"POST","path":"/schedules:test","scope":"send","repeatable":true},
   },
   sessions: {
     list: {"method":"GET","path":"/agents/{agent_id}/sessions"},

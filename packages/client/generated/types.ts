@@ -410,7 +410,7 @@ export interface Api {
   events: {
     /** Publish an event.
      *
-     * Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` headers) or batch mode (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid event does not affect the others). 202 means that the event is durable. The types `service.*` and `memory.cited` are reserved for the service.
+     * Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` headers) or batch mode (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid event does not affect the others). 202 means that the event is durable. An event with the extension attribute `notbefore` waits until that time, and is then matched to the interests of that time. The types `service.*` and `memory.cited` are reserved for the service.
      *
      * Needs the scope `send`. */
     publish: Call<EventsPublishParams, EventsPublishResult>;
@@ -420,7 +420,7 @@ export interface Api {
     list: PagedCall<EventsListParams, EventsListResult, EventsListResult["events"][number]>;
     /** Stream new events as server-sent events.
      *
-     * Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with `since`: events of the ten seconds before it may be sent twice. Of more than 2,000 events at a time only the latest are sent. */
+     * Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with `since`: events of the ten seconds before it may be sent twice. Events are new when they are accepted: a delayed event is not sent again when it is due. Of more than 2,000 events at a time only the latest are sent. */
     stream: StreamCall<EventsStreamParams>;
     /** Read an event and its deliveries.
      *
@@ -432,6 +432,12 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     retry: Call<EventsRetryParams, EventsRetryResult>;
+    /** Cancel a delayed event.
+     *
+     * Deletes an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never delivered, and its `id` can be used again. Any other event is a `conflict`.
+     *
+     * Needs the scope `send`. */
+    cancel: Call<EventsCancelParams, EventsCancelResult>;
   };
   exemplars: {
     /** Create an exemplar from a text.
@@ -1100,6 +1106,50 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     assignStep: Call<RunsAssignStepParams, RunsAssignStepResult>;
+  };
+  schedules: {
+    /** Create a schedule.
+     *
+     * Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`). The caller is the publisher. Each tick is published exactly once, whatever fails meanwhile. To delay a single event, publish it with `notbefore` instead. The number of schedules is limited (rule `schedule_limit`).
+     *
+     * Needs the scope `send`. */
+    create: Call<SchedulesCreateParams, SchedulesCreateResult>;
+    /** List schedules, oldest first.
+     *
+     * Returns the caller's schedules, for admins all, as one page with the `total`.
+     *
+     * Needs the scope `send`. */
+    list: PagedCall<SchedulesListParams, SchedulesListResult, SchedulesListResult["schedules"][number]>;
+    /** Read a schedule.
+     *
+     * Use this to see when a schedule is due next, and whether its latest ticks were published.
+     *
+     * Needs the scope `send`. */
+    get: Call<SchedulesGetParams, SchedulesGetResult>;
+    /** Change, pause or resume a schedule.
+     *
+     * `cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole.
+     *
+     * Needs the scope `send`. */
+    update: Call<SchedulesUpdateParams, SchedulesUpdateResult>;
+    /** Delete a schedule.
+     *
+     * Events that it has published are still delivered.
+     *
+     * Needs the scope `send`. */
+    delete: Call<SchedulesDeleteParams, SchedulesDeleteResult>;
+    /** Publish a schedule's event now.
+     *
+     * Publishes the event in addition to the ticks, also while the schedule is paused or has ended.
+     *
+     * Needs the scope `send`. */
+    run: Call<SchedulesRunParams, SchedulesRunResult>;
+    /** Test when a schedule is due.
+     *
+     * Use this before creating a schedule. Returns its next five ticks, or what is wrong with it. Saves nothing.
+     *
+     * Needs the scope `send`. */
+    test: Call<SchedulesTestParams, SchedulesTestResult>;
   };
   sessions: {
     /** List an agent's connected devices and clients, most recent first.
@@ -2441,6 +2491,8 @@ export interface EventsListParams {
   since?: string;
   /** Only events that matched no agent. */
   unmatched?: boolean;
+  /** Only events that wait for their `notbefore`. */
+  waiting?: boolean;
   /** False: without the service's own events (`service.*`, `memory.cited`). */
   include_service?: boolean;
   /** Maximum number of results. */
@@ -2471,9 +2523,10 @@ export interface EventsGetParams {
 export interface EventsGetResult {
   /** Id that the service gave the event. */
   event_id: string;
-  /** `parked`: fan-out failed five times; an admin can retry it. */
-  state: "accepted" | "fanned_out" | "parked";
+  /** `waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it. */
+  state: "accepted" | "waiting" | "fanned_out" | "parked";
   accepted_at: string;
+  waits_until: string | null;
   fanned_out_at: string | null;
   matched_count: number | null;
   /** Number of events with the same id from other sources. */
@@ -2498,6 +2551,13 @@ export interface EventsRetryParams {
 }
 
 export type EventsRetryResult = PublishResult;
+
+export interface EventsCancelParams {
+  /** Id that the service gave the event. */
+  event_id: string;
+}
+
+export type EventsCancelResult = undefined;
 
 export interface ExemplarsCreateParams {
   /** Display name. */
@@ -4129,6 +4189,92 @@ export interface RunsAssignStepResult {
   assigned_step: RunStep;
 }
 
+export interface SchedulesCreateParams {
+  /** Display name. */
+  name: string;
+  /** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+  event: ScheduledEvent;
+  cron?: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone?: string;
+  at?: string | null;
+  /** How missed ticks are handled: those that could not be published within a minute, such as when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`: none is. */
+  on_missed?: "skip" | "run_once" | "run_all";
+  /** While true, nothing is published, and no tick is missed. */
+  paused?: boolean;
+}
+
+export type SchedulesCreateResult = Schedule;
+
+export interface SchedulesListParams {
+  /** Results to skip. */
+  offset?: number;
+  /** Maximum number of results. */
+  limit?: number;
+  /** Part of the name; case is ignored. */
+  search?: string;
+  /** Only those of this agent or user. */
+  owner_id?: string;
+  /** Only those with this status. */
+  status?: "active" | "paused" | "ended";
+}
+
+export interface SchedulesListResult {
+  schedules: Array<Schedule>;
+  total: number;
+}
+
+export interface SchedulesGetParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+}
+
+export type SchedulesGetResult = Schedule;
+
+export interface SchedulesUpdateParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+  /** Display name. */
+  name?: string;
+  /** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+  event?: ScheduledEvent;
+  cron?: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone?: string;
+  at?: string | null;
+  /** How missed ticks are handled: those that could not be published within a minute, such as when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`: none is. */
+  on_missed?: "skip" | "run_once" | "run_all";
+  /** While true, nothing is published, and no tick is missed. */
+  paused?: boolean;
+}
+
+export type SchedulesUpdateResult = Schedule;
+
+export interface SchedulesDeleteParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+}
+
+export type SchedulesDeleteResult = undefined;
+
+export interface SchedulesRunParams {
+  /** Id of the schedule. */
+  schedule_id: string;
+}
+
+export type SchedulesRunResult = PublishResult;
+
+export interface SchedulesTestParams {
+  cron?: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone?: string;
+  at?: string | null;
+}
+
+export interface SchedulesTestResult {
+  next: Array<string>;
+}
+
 export interface SessionsListParams {
   /** Id of the agent. */
   agent_id: string;
@@ -4801,6 +4947,8 @@ export interface CloudEvent {
   datacontenttype?: string;
   /** Schema of `data`. */
   dataschema?: string;
+  /** Not to be delivered before this time (RFC 3339), at most 366 days ahead. */
+  notbefore?: string;
   /** Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings. */
   data?: unknown;
   /** Binary data in base64, instead of `data`. */
@@ -5016,9 +5164,10 @@ export interface EventReceiver {
 export interface EventSummary {
   /** Id that the service gave the event. */
   event_id: string;
-  /** `parked`: fan-out failed five times; an admin can retry it. */
-  state: "accepted" | "fanned_out" | "parked";
+  /** `waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it. */
+  state: "accepted" | "waiting" | "fanned_out" | "parked";
   accepted_at: string;
+  waits_until: string | null;
   fanned_out_at: string | null;
   matched_count: number | null;
   /** Number of events with the same id from other sources. */
@@ -5835,6 +5984,56 @@ export interface RunWithAttempts {
     attested_criteria: Array<string>;
     attempts: Array<StepAttempt>;
   }>;
+}
+
+export interface Schedule {
+  /** Id of the schedule. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Agent or user that created it: the publisher of its events. */
+  owner_id: string;
+  /** `ended`: its last tick is over. It is deleted 30 days later. */
+  status: "active" | "paused" | "ended";
+  /** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+  event: ScheduledEvent;
+  cron: string | null;
+  /** IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it repeats is due once, or every time if the hour is a range. */
+  time_zone: string;
+  at: string | null;
+  /** How missed ticks are handled: those that could not be published within a minute, such as when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`: none is. */
+  on_missed: "skip" | "run_once" | "run_all";
+  /** While true, nothing is published, and no tick is missed. */
+  paused: boolean;
+  next_run_at: string | null;
+  last_run_at: string | null;
+  last_event_id: string | null;
+  last_missed_at: string | null;
+  last_error: string | null;
+  last_error_at: string | null;
+  /** Events published. */
+  run_count: number;
+  created_at: string;
+  updated_at: string;
+}
+
+/** The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes. */
+export interface ScheduledEvent {
+  /** Event type in reverse-DNS form, such as `com.example.report.due`. */
+  type: string;
+  /** Producing system, a URI reference. Default: `sensorium/schedules/` and the schedule's id. */
+  source?: string;
+  /** What the event is about. */
+  subject?: string;
+  /** Media type of `data`. */
+  datacontenttype?: string;
+  /** Schema of `data`. */
+  dataschema?: string;
+  /** Any JSON. */
+  data?: unknown;
+  /** Binary data in base64, instead of `data`. */
+  data_base64?: string;
+  [name: string]: unknown;
 }
 
 export interface Session {

@@ -4,6 +4,8 @@ import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 export const BATCH_MAX_EVENTS = 100;
+/** How far ahead an event may be delayed. */
+export const MAX_DELAY_DAYS = 366;
 export const BATCH_MAX_BYTES = 10 * 1_048_576;
 
 const EVENT_EXAMPLE = {
@@ -45,6 +47,12 @@ export const CloudEvent = Type.Object(
       }),
     ),
     dataschema: Type.Optional(Type.String({ format: "uri", ...URI, description: "Schema of `data`." })),
+    notbefore: Type.Optional(
+      Type.String({
+        format: "date-time",
+        description: `Not to be delivered before this time (RFC 3339), at most ${MAX_DELAY_DAYS} days ahead.`,
+      }),
+    ),
     data: Type.Optional(
       Type.Unknown({
         description: "Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings.",
@@ -70,7 +78,7 @@ export const CloudEvent = Type.Object(
 
 const EventId = Id("evt", "Id that the service gave the event.");
 
-const PublishResult = Type.Object(
+export const PublishResult = Type.Object(
   {
     event_id: EventId,
     status: oneOf(["accepted", "duplicate"], {
@@ -105,8 +113,9 @@ export const publishEvent = operation({
   description:
     "Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` " +
     `headers) or batch mode (\`application/cloudevents-batch+json\`: at most ${BATCH_MAX_EVENTS} events and 10 MB; an ` +
-    "invalid event does not affect the others). 202 means that the event is durable. The types `service.*` and " +
-    "`memory.cited` are reserved for the service.",
+    "invalid event does not affect the others). 202 means that the event is durable. An event with the extension " +
+    "attribute `notbefore` waits until that time, and is then matched to the interests of that time. The types " +
+    "`service.*` and `memory.cited` are reserved for the service.",
   access: { by: "any", scope: "send" },
   consumes: "cloudevents",
   wholeBody: true,
@@ -122,12 +131,19 @@ export const publishEvent = operation({
   },
 });
 
-const EVENT_STATES = ["accepted", "fanned_out", "parked"] as const;
+const EVENT_STATES = ["accepted", "waiting", "fanned_out", "parked"] as const;
+export type EventState = (typeof EVENT_STATES)[number];
 
 const summary = {
   event_id: EventId,
-  state: oneOf(EVENT_STATES, { description: "`parked`: fan-out failed five times; an admin can retry it." }),
+  state: oneOf(EVENT_STATES, {
+    description:
+      "`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it.",
+  }),
   accepted_at: Timestamp,
+  waits_until: nullable(
+    Type.String({ format: "date-time", description: "While it waits: when it will be fanned out." }),
+  ),
   fanned_out_at: nullable(Timestamp),
   matched_count: nullable(Type.Integer({ description: "Agents it was matched to; null before fan-out." })),
   duplicate_sources: Type.Integer({ description: "Number of events with the same id from other sources." }),
@@ -159,6 +175,7 @@ export const listEvents = operation({
       Type.String({ format: "date-time", description: "Only events accepted at this time or later." }),
     ),
     unmatched: Type.Optional(Type.Boolean({ description: "Only events that matched no agent." })),
+    waiting: Type.Optional(Type.Boolean({ description: "Only events that wait for their `notbefore`." })),
     include_service: Type.Optional(
       Type.Boolean({
         default: true,
@@ -184,8 +201,8 @@ export const streamEvents = operation({
   description:
     "Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` " +
     "newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with " +
-    "`since`: events of the ten seconds before it may be sent twice. Of " +
-    "more than 2,000 events at a time only the latest are sent.",
+    "`since`: events of the ten seconds before it may be sent twice. " +
+    "Events are new when they are accepted: a delayed event is not sent again when it is due. Of more than 2,000 events at a time only the latest are sent.",
   access: { by: "any" },
   query: {
     type: Type.Optional(
@@ -263,4 +280,25 @@ export const retryEvent = operation({
   errors: ["not_found", "conflict"],
 });
 
-export const eventsOperations = [publishEvent, listEvents, streamEvents, getEvent, retryEvent] as const;
+export const cancelEvent = operation({
+  action: "events.cancel",
+  route: "DELETE /events/{event_id}",
+  summary: "Cancel a delayed event",
+  description:
+    "Deletes an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never delivered, " +
+    "and its `id` can be used again. Any other event is a `conflict`.",
+  access: { by: "any", scope: "send" },
+  path: { event_id: EventId },
+  results: { 204: null },
+  errors: ["not_found", "conflict"],
+  mcp: true,
+});
+
+export const eventsOperations = [
+  publishEvent,
+  listEvents,
+  streamEvents,
+  getEvent,
+  retryEvent,
+  cancelEvent,
+] as const;

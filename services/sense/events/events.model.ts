@@ -38,6 +38,12 @@ const schema = tenantSchema({
   /** How often the same id was repeated by another source. */
   duplicate_sources: optional(number()),
 
+  /** When it may be fanned out at the earliest, if that was later than its acceptance. */
+  not_before: optional(date()),
+  /** The same while it waits; and `<tenant> <position>`, for lists of waiting events. */
+  due_at: optional(date()),
+  waiting_key: optional(string()),
+
   /** While fan-out is pending: `<tenant> <time from which any node may claim it>`. */
   fanout_key: optional(string()),
   /** The fan-out lease. */
@@ -63,6 +69,8 @@ schema.index({ tenant_id: 1, position: 1, type: 1, source: 1, subject: 1, publis
 // Sparse and of one field each: a compound index would hold every event, because every event has a tenant.
 schema.index({ fanout_key: 1 }, { sparse: true });
 schema.index({ unmatched_key: 1 }, { sparse: true });
+schema.index({ waiting_key: 1 }, { sparse: true });
+schema.index({ due_at: 1 }, { sparse: true });
 
 export const EventModel: Model<EventDoc> = {
   name: "events",

@@ -15,10 +15,13 @@ import { FanOut } from "./fan-out.ts";
 import { Publisher, type PublishParams } from "./publish.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { Retention } from "./retention.ts";
+import { WaitingEvents } from "./waiting.ts";
 
 /** Waiting receivers take an event within milliseconds: this holds a quarter of a second at full load. */
 const RECENT_LENGTH = 4 * 1_048_576;
 const RETENTION_MS = 60_000;
+/** Nodes are told of events that are due sooner. */
+const WAITING_MS = 5_000;
 
 interface IngestParams extends OfTenant {
   events: unknown[];
@@ -33,14 +36,21 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   let fanOut: FanOut;
   let publisher: Publisher;
   let retention: Retention;
+  let waiting: WaitingEvents;
   const failed = "events: the retention sweep failed and will be retried";
   const retentionLoop = new SharedLoop("retention", () => retention.run(), RETENTION_MS, failed);
+  const late = "events: delayed events could not be released; this will be retried";
+  const waitingLoop = new SharedLoop("waiting", () => waiting.release(), WAITING_MS, late);
   return {
     name: "events",
-    mixins: [working(() => [fanOut]), retentionLoop.mixin],
+    mixins: [working(() => [fanOut]), retentionLoop.mixin, waitingLoop.mixin],
     events: {
       /** A gateway streams the tenant's events. */
       "events.watched": ({ params }: Context<OfTenant>) => arrivals.watch(params),
+      /** An event waits that is due soon. */
+      "events.waiting": ({ params: { due } }: Context<{ due: number }>) => {
+        if (waitingLoop.isOwn) waitingLoop.within(due - store.now());
+      },
     },
     actions: {
       // No `params`: lib/cloudevents/cloudevents.ts validates events and reports `invalid_event`.
@@ -52,6 +62,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
         fanOut.nudge();
         return retried;
       }),
+      cancel: action(contract.cancelEvent, (ctx) => waiting.cancel(ctx)),
 
       /** Publishes events from an inlet, with answers as for a batch. */
       ingest: internal<IngestParams>(({ params: { events: given, ...origin }, meta: { traceparent } }) =>
@@ -86,7 +97,11 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       fanOut = new FanOut({ ...deps, recent, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);
       observeFanOut(fanOut);
-      publisher = new Publisher({ ...deps, fanOut, recent, maxBytes: config.EVENT_MAX_BYTES });
+      const onWaiting = (due: number) => {
+        if (due - store.now() < WAITING_MS) void deps.broker.broadcast("events.waiting", { due });
+      };
+      publisher = new Publisher({ ...deps, fanOut, recent, onWaiting, maxBytes: config.EVENT_MAX_BYTES });
+      waiting = new WaitingEvents({ ...deps, onReleased: () => fanOut.nudge() });
       events = new Events({ ...deps, recent });
       const days = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);
       retention = new Retention({ ...deps, onDeleted: (ids) => recent.forget(ids) }, days);

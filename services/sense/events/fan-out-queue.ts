@@ -8,8 +8,8 @@ export interface Entry {
   event: CloudEvent | null;
   size: number;
   position: string;
-  /** Milliseconds since the epoch. */
-  accepted_at: number;
+  /** When it was accepted, or later if it was delayed: milliseconds since the epoch. */
+  due_at: number;
   owner: string;
   /** End of the lease, in milliseconds since the epoch. */
   leased_until: number;

@@ -3,7 +3,7 @@ import type { Write } from "../../../storage/query.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
-import { unmatchedKey } from "./position.ts";
+import { listKey } from "./position.ts";
 
 /** A fanned-out event whose row is not updated yet. */
 interface Stamp {
@@ -95,7 +95,7 @@ function toUnmatchedWrite({ entry, at }: Stamp): Write<EventDoc> {
     updateOne: {
       filter: { _id: event_id, tenant_id },
       update: {
-        $set: { fanned_out_at: at, matched_count: 0, unmatched_key: unmatchedKey(entry) },
+        $set: { fanned_out_at: at, matched_count: 0, unmatched_key: listKey(entry) },
         $unset: CLEARED,
       },
     },

@@ -141,14 +141,14 @@ export class FanOutSweep {
 
 /** Converts a leased row to an entry of the queue. */
 export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number): Entry {
-  const { _id, tenant_id, size, position, accepted_at, fanout_owner, fanout_attempts } = row;
+  const { _id, tenant_id, size, position, fanout_owner, fanout_attempts } = row;
   return {
     event_id: _id,
     tenant_id,
     event,
     size,
     position,
-    accepted_at: accepted_at.getTime(),
+    due_at: (row.not_before ?? row.accepted_at).getTime(),
     owner: fanout_owner as string,
     leased_until,
     attempts: fanout_attempts ?? 0,

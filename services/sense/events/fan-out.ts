@@ -244,7 +244,7 @@ export class FanOut {
     if (receivers) this.#deps.arrivals.tell(tenant_id);
     for (const entry of entries) {
       entry.event = null;
-      metrics.fanOutLag.observe((at.getTime() - entry.accepted_at) / 1000);
+      metrics.fanOutLag.observe((at.getTime() - entry.due_at) / 1000);
     }
   }
 

@@ -12,7 +12,7 @@ import type { Store } from "../../../storage/connection.ts";
 import { confirmCommit, matchBeforeCommit, UNMATCHED } from "./commit-matching.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
-import { unmatchedKey } from "./position.ts";
+import { listKey } from "./position.ts";
 import type { RecentEvents } from "./recent-events.ts";
 
 /** The outcome for a row: durable, duplicate key, or its own error. */
@@ -106,13 +106,15 @@ export class EventInserter {
     const { events, store, broker, fanOut, recent } = this.#deps;
     const rows = publications.map(({ row }) => row);
     // Before any of their deliveries are reserved.
-    for (const row of rows) recent.add(row);
+    for (const row of rows) if (!row.due_at) recent.add(row);
     const { tenant_id } = rows[0] as EventDoc;
     const canMatch = store.commitsTogether && fanOut.isClear(tenant_id);
-    const { counts, deliveries } = canMatch ? await matchBeforeCommit(broker, publications) : UNMATCHED;
+    const atOnce = canMatch ? upToWaiting(publications) : [];
+    const { counts, deliveries } = atOnce.length ? await matchBeforeCommit(broker, atOnce) : UNMATCHED;
     const now = store.now();
     for (const [i, row] of rows.entries()) {
       const count = counts[i];
+      if (row.due_at) continue;
       if (count === undefined) fanOut.lease(row, now);
       else markFannedOut(row, count);
     }
@@ -130,10 +132,16 @@ export class EventInserter {
   }
 }
 
+/** Returns the events before the first that waits for its time; those after it are matched by fan-out. */
+function upToWaiting(publications: Publication[]): Publication[] {
+  const waiting = publications.findIndex(({ row }) => row.due_at);
+  return waiting < 0 ? publications : publications.slice(0, waiting);
+}
+
 function markFannedOut(row: EventDoc, count: number): void {
   row.fanned_out_at = row.accepted_at;
   row.matched_count = count;
-  if (count === 0) row.unmatched_key = unmatchedKey(row);
+  if (count === 0) row.unmatched_key = listKey(row);
 }
 
 function observeFannedOut(written: EventDoc[], now: number): void {

@@ -23,6 +23,7 @@ interface ListParams {
   id?: string;
   since?: string;
   unmatched?: boolean;
+  waiting?: boolean;
   include_service?: boolean;
   limit?: number;
   cursor?: string;
@@ -33,7 +34,7 @@ interface Query {
   /** The condition that an index answers. */
   filter: Record<string, unknown>;
   /** The sort key: a field and its text before the position. */
-  key: "position" | "unmatched_key";
+  key: "position" | "unmatched_key" | "waiting_key";
   prefix: string;
   /** Where the requested positions begin. */
   from: string;
@@ -107,12 +108,13 @@ class Page {
 
 function toQuery(broker: ServiceBroker, caller: Caller, params: ListParams): Query {
   const { tenant_id } = caller;
-  const { type, source, subject, id, since, unmatched } = params;
+  const { type, source, subject, id, since, unmatched, waiting } = params;
   const filter: Record<string, unknown> = {};
   if (source !== undefined) filter.source = source;
   if (subject !== undefined) filter.subject = subject;
   if (id !== undefined) filter.ce_id = id;
   if (unmatched === false) filter.unmatched_key = { $exists: false };
+  if (waiting === false) filter.due_at = { $exists: false };
   const glob = type === undefined ? null : readGlob(type);
   const types = glob && (glob.literal ? type : indexableTypes(glob));
   if (types) filter.type = types;
@@ -122,12 +124,19 @@ function toQuery(broker: ServiceBroker, caller: Caller, params: ListParams): Que
   return {
     tenant_id,
     filter,
-    ...(unmatched ? { key: "unmatched_key", prefix: `${tenant_id} ` } : { key: "position", prefix: "" }),
+    ...keyOf(tenant_id, params),
     from: since === undefined ? "" : positionFrom(Date.parse(since)),
     matches: glob && !glob.literal ? (row) => glob.test(row.type) : null,
     filterVisible,
     isSparse: id === undefined && Object.keys(filter).length > 0,
   };
+}
+
+/** Returns the key that lists what is asked for. An event cannot both wait and be unmatched: none is listed. */
+function keyOf(tenant_id: string, { unmatched, waiting }: ListParams): Pick<Query, "key" | "prefix"> {
+  if (waiting) return { key: "waiting_key", prefix: `${tenant_id} ` };
+  if (unmatched) return { key: "unmatched_key", prefix: `${tenant_id} ` };
+  return { key: "position", prefix: "" };
 }
 
 function readGlob(type: string): Glob {

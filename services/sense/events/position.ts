@@ -36,12 +36,12 @@ export function fanoutKey(tenant_id: string, at: number): string {
   return `${tenant_id} ${positionFrom(at)}`;
 }
 
-/** Exclusive bounds of all keys of a tenant, for both fan-out and unmatched keys. */
+/** Exclusive bounds of all keys of a tenant, for its fan-out and its list keys. */
 export function keyRange(tenant_id: string): { after: string; before: string } {
   return { after: `${tenant_id} `, before: `${tenant_id} ~` };
 }
 
-/** Returns the `unmatched_key` of an event without receivers. */
-export function unmatchedKey({ tenant_id, position }: { tenant_id: string; position: string }): string {
+/** Returns the `unmatched_key` of an event without receivers, or the `waiting_key` of one that waits. */
+export function listKey({ tenant_id, position }: { tenant_id: string; position: string }): string {
   return `${tenant_id} ${position}`;
 }

@@ -1,17 +1,25 @@
+import type { EventState } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 
 /** Formats an event for callers. */
 export function present(row: EventDoc) {
   return {
     event_id: row._id,
-    state: row.parked_at ? "parked" : row.fanned_out_at ? "fanned_out" : "accepted",
+    state: stateOf(row),
     accepted_at: row.accepted_at.toISOString(),
+    waits_until: row.due_at?.toISOString() ?? null,
     fanned_out_at: row.fanned_out_at?.toISOString() ?? null,
     matched_count: row.matched_count ?? null,
     duplicate_sources: row.duplicate_sources ?? 0,
     publisher_id: row.publisher_id,
     payload: JSON.parse(row.envelope) as Record<string, unknown>,
   };
+}
+
+function stateOf({ parked_at, fanned_out_at, due_at }: EventDoc): EventState {
+  if (due_at) return "waiting";
+  if (parked_at) return "parked";
+  return fanned_out_at ? "fanned_out" : "accepted";
 }
 
 /**
@@ -25,6 +33,10 @@ export function timelineOf(
   const entries: { at: string; what: string; reason?: string }[] = [
     { at: row.accepted_at.toISOString(), what: "published" },
   ];
+  if (row.not_before) {
+    const reason = `until ${row.not_before.toISOString()}`;
+    entries.push({ at: row.accepted_at.toISOString(), what: "waiting", reason });
+  }
   if (row.parked_at) {
     entries.push({ at: row.parked_at.toISOString(), what: "parked", reason: row.park_reason ?? "" });
   }

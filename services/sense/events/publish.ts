@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
-import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -10,6 +10,7 @@ import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { Arrivals } from "./arrivals.ts";
+import { checkClientEvent, requireSize } from "./client-event.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
 import { type Emission, emitted } from "./emission.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -18,6 +19,7 @@ import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
 import { type BatchAnswer, type Published, toAnswers } from "./publish-answers.ts";
 import type { RecentEvents } from "./recent-events.ts";
+import { delay } from "./waiting.ts";
 
 /** One event or a batch, as the gateway reads the body. */
 export type PublishParams = { event: unknown } | { events: unknown[] };
@@ -37,6 +39,8 @@ interface PublisherDeps {
   fanOut: FanOut;
   recent: RecentEvents;
   arrivals: Arrivals;
+  /** Called with the time at which an event that was written is due. */
+  onWaiting(due: number): void;
   maxBytes: number;
 }
 
@@ -60,14 +64,15 @@ export class Publisher {
       seed: meta.idempotency_seed,
     };
     if ("events" in params) return this.publishBatch(params.events, origin);
-    const published = await this.publish(checkClientEvent(params.event), origin);
+    const published = await this.publish(checkClientEvent(params.event, this.#deps.store.now()), origin);
     if (published.status === "duplicate") meta.$statusCode = 200;
     return published;
   }
 
   /** Publishes external events; each succeeds or fails on its own. */
   async publishBatch(events: unknown[], origin: Origin): Promise<BatchAnswer[]> {
-    const candidates = events.map((each) => () => checkClientEvent(each));
+    const now = this.#deps.store.now();
+    const candidates = events.map((each) => () => checkClientEvent(each, now));
     return toAnswers(await this.publishEach(candidates, origin));
   }
 
@@ -119,7 +124,7 @@ export class Publisher {
     const envelope = JSON.stringify(event);
     const size = Buffer.byteLength(envelope);
     const { store, maxBytes } = this.#deps;
-    if (size - added > maxBytes) throw tooLarge(size - added, maxBytes);
+    requireSize(size - added, maxBytes);
     const now = store.now();
     const position = this.#nextPosition(now);
     const row: EventDoc = {
@@ -135,6 +140,7 @@ export class Publisher {
       accepted_at: new Date(now),
       position,
     };
+    delay(row, event);
     if (context !== null) row.traceparent = context;
     if (seed) row.seed = seed;
     return { event, row };
@@ -148,6 +154,7 @@ export class Publisher {
     metrics.eventsAccepted.inc(fresh.length);
     for (const { row } of fresh) countPublished(row);
     fanOut.offer(fresh);
+    for (const { row } of fresh) if (row.due_at) this.#deps.onWaiting(row.due_at.getTime());
     const duplicates = publications.filter((_, i) => inserted[i] === "duplicate").map(({ row }) => row);
     const originals = duplicates.length ? await countDuplicates(events, duplicates) : null;
     return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));
@@ -162,19 +169,6 @@ function countPublished({ tenant_id, publisher_id, type }: EventDoc): void {
   }
   const agent_id = publisher_id?.startsWith("ag_") ? publisher_id : null;
   tally({ tenant_id, agent_id, type }, "published", 1);
-}
-
-/** Validates an external event. @throws Fault invalid_event. */
-function checkClientEvent(value: unknown): CloudEvent {
-  const event = checkCloudEvent(value);
-  if (isPlatformType(event.type)) {
-    throw invalidEvent(
-      "type",
-      event.type,
-      "a type other than service.* and memory.cited, which are reserved for the service",
-    );
-  }
-  return event;
 }
 
 /**
@@ -213,9 +207,4 @@ function attempt<T>(make: () => T): T | Error {
   } catch (err) {
     return err as Error;
   }
-}
-
-function tooLarge(actual_size: number, max_size: number): Fault {
-  const message = `The event has ${actual_size} bytes as JSON; the limit is ${max_size}.`;
-  return new Fault("payload_too_large", message, { actual_size, max_size });
 }

@@ -73,10 +73,13 @@ export class Retention {
 
   async #deleteBatch(tenant_id: string): Promise<number> {
     const { events, store, broker, onDeleted } = this.#deps;
-    const old = { position: { $lt: positionFrom(store.now() - this.#keptMs) } };
+    const before = store.now() - this.#keptMs;
+    const old = { position: { $lt: positionFrom(before) } };
+    // A delayed event is kept as long as others, counted from when it was due.
+    const due = [{ not_before: { $exists: false } }, { not_before: { $lt: new Date(before) } }];
     const rows = await events.find(
       tenant_id,
-      { ...old, fanout_key: { $exists: false } },
+      { ...old, $or: due, due_at: { $exists: false }, fanout_key: { $exists: false } },
       { sort: { position: 1 }, limit: BATCH, projection: { _id: 1 } },
     );
     if (rows.length === 0) return 0;

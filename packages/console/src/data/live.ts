@@ -25,6 +25,7 @@ export type Resource =
   | "output"
   | "project"
   | "run"
+  | "schedule"
   | "session"
   | "team"
   | "template"

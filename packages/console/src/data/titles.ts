@@ -13,6 +13,10 @@ const KINDS = {
   run: { needs: "runs.get", read: async (id) => (await api.runs.get({ run_id: id })).goal },
   output: { needs: "outputs.get", read: async (id) => (await api.outputs.get({ output_id: id })).title },
   channel: { needs: "channels.get", read: async (id) => (await api.channels.get({ channel_id: id })).name },
+  schedule: {
+    needs: "schedules.get",
+    read: async (id) => (await api.schedules.get({ schedule_id: id })).name,
+  },
   key: {
     needs: "keys.list",
     async read(id, agent_id) {

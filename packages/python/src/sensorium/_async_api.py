@@ -1809,8 +1809,10 @@ class AsyncEvents(AsyncGroup):
         Takes CloudEvents in structured mode (`application/cloudevents+json` or
         `application/json`), binary mode (`ce-*` headers) or batch mode
         (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid
-        event does not affect the others). 202 means that the event is durable. The types
-        `service.*` and `memory.cited` are reserved for the service.
+        event does not affect the others). 202 means that the event is durable. An event
+        with the extension attribute `notbefore` waits until that time, and is then matched
+        to the interests of that time. The types `service.*` and `memory.cited` are reserved
+        for the service.
 
         Needs the scope `send`.
         """
@@ -1827,6 +1829,7 @@ class AsyncEvents(AsyncGroup):
         id: str | Unset = UNSET,
         since: str | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
+        waiting: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
@@ -1847,6 +1850,7 @@ class AsyncEvents(AsyncGroup):
             "id": id,
             "since": since,
             "unmatched": unmatched,
+            "waiting": waiting,
             "include_service": include_service,
             "limit": limit,
             "cursor": cursor,
@@ -1861,6 +1865,7 @@ class AsyncEvents(AsyncGroup):
         id: str | Unset = UNSET,
         since: str | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
+        waiting: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
@@ -1874,6 +1879,7 @@ class AsyncEvents(AsyncGroup):
             "id": id,
             "since": since,
             "unmatched": unmatched,
+            "waiting": waiting,
             "include_service": include_service,
             "limit": limit,
             "cursor": cursor,
@@ -1912,6 +1918,25 @@ class AsyncEvents(AsyncGroup):
         return await self._call(op.EVENTS_RETRY, given({
             "event_id": event_id,
         }), models.PublishResult, idempotency_key, timeout)
+
+    async def cancel(
+        self,
+        *,
+        event_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Cancel a delayed event.
+
+        Deletes an event of the caller's, for admins of anybody's, that waits for its
+        `notbefore`: it is never delivered, and its `id` can be used again. Any other event
+        is a `conflict`.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.EVENTS_CANCEL, given({
+            "event_id": event_id,
+        }), None, idempotency_key, timeout)
 
 
 class AsyncExemplars(AsyncGroup):
@@ -4808,6 +4833,191 @@ class AsyncRuns(AsyncGroup):
         }), models.RunsAssignStepResult, idempotency_key, timeout)
 
 
+class AsyncSchedules(AsyncGroup):
+    async def create(
+        self,
+        *,
+        name: str,
+        event: Mapping[str, Any],
+        cron: str | None | Unset = UNSET,
+        time_zone: str | Unset = UNSET,
+        at: str | None | Unset = UNSET,
+        on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET,
+        paused: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Schedule:
+        """Create a schedule.
+
+        Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`).
+        The caller is the publisher. Each tick is published exactly once, whatever fails
+        meanwhile. To delay a single event, publish it with `notbefore` instead. The number
+        of schedules is limited (rule `schedule_limit`).
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.SCHEDULES_CREATE, given({
+            "name": name,
+            "event": event,
+            "cron": cron,
+            "time_zone": time_zone,
+            "at": at,
+            "on_missed": on_missed,
+            "paused": paused,
+        }), models.Schedule, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        search: str | Unset = UNSET,
+        owner_id: str | Unset = UNSET,
+        status: Literal["active", "paused", "ended"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SchedulesListResult:
+        """List schedules, oldest first.
+
+        Returns the caller's schedules, for admins all, as one page with the `total`.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.SCHEDULES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+            "owner_id": owner_id,
+            "status": status,
+        }), models.SchedulesListResult, idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        search: str | Unset = UNSET,
+        owner_id: str | Unset = UNSET,
+        status: Literal["active", "paused", "ended"] | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Schedule]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.SCHEDULES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+            "search": search,
+            "owner_id": owner_id,
+            "status": status,
+        }), models.SchedulesListResult, timeout)
+
+    async def get(
+        self,
+        *,
+        schedule_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Schedule:
+        """Read a schedule.
+
+        Use this to see when a schedule is due next, and whether its latest ticks were
+        published.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.SCHEDULES_GET, given({
+            "schedule_id": schedule_id,
+        }), models.Schedule, idempotency_key, timeout)
+
+    async def update(
+        self,
+        *,
+        schedule_id: str,
+        name: str | Unset = UNSET,
+        event: Mapping[str, Any] | Unset = UNSET,
+        cron: str | None | Unset = UNSET,
+        time_zone: str | Unset = UNSET,
+        at: str | None | Unset = UNSET,
+        on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET,
+        paused: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Schedule:
+        """Change, pause or resume a schedule.
+
+        `cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`,
+        apply from now on: earlier ticks are over. `event` is replaced as a whole.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.SCHEDULES_UPDATE, given({
+            "schedule_id": schedule_id,
+            "name": name,
+            "event": event,
+            "cron": cron,
+            "time_zone": time_zone,
+            "at": at,
+            "on_missed": on_missed,
+            "paused": paused,
+        }), models.Schedule, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        schedule_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a schedule.
+
+        Events that it has published are still delivered.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.SCHEDULES_DELETE, given({
+            "schedule_id": schedule_id,
+        }), None, idempotency_key, timeout)
+
+    async def run(
+        self,
+        *,
+        schedule_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.PublishResult:
+        """Publish a schedule's event now.
+
+        Publishes the event in addition to the ticks, also while the schedule is paused or
+        has ended.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.SCHEDULES_RUN, given({
+            "schedule_id": schedule_id,
+        }), models.PublishResult, idempotency_key, timeout)
+
+    async def test(
+        self,
+        *,
+        cron: str | None | Unset = UNSET,
+        time_zone: str | Unset = UNSET,
+        at: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SchedulesTestResult:
+        """Test when a schedule is due.
+
+        Use this before creating a schedule. Returns its next five ticks, or what is wrong
+        with it. Saves nothing.
+
+        Needs the scope `send`.
+        """
+        return await self._call(op.SCHEDULES_TEST, given({
+            "cron": cron,
+            "time_zone": time_zone,
+            "at": at,
+        }), models.SchedulesTestResult, idempotency_key, timeout)
+
+
 class AsyncSessions(AsyncGroup):
     async def list(
         self,
@@ -5465,6 +5675,7 @@ class AsyncApi:
         self.projects = AsyncProjects(caller)
         self.relationships = AsyncRelationships(caller)
         self.runs = AsyncRuns(caller)
+        self.schedules = AsyncSchedules(caller)
         self.sessions = AsyncSessions(caller)
         self.specialists = AsyncSpecialists(caller)
         self.state = AsyncState(caller)

@@ -361,6 +361,10 @@ EVENTS_RETRY = Operation(
     method="POST",
     path="/events/{event_id}/retry",
 )
+EVENTS_CANCEL = Operation(
+    method="DELETE",
+    path="/events/{event_id}",
+)
 EXEMPLARS_CREATE = Operation(
     method="POST",
     path="/exemplars",
@@ -918,6 +922,36 @@ RUNS_REOPEN_STEP = Operation(
 RUNS_ASSIGN_STEP = Operation(
     method="POST",
     path="/runs/{run_id}/steps/assign",
+)
+SCHEDULES_CREATE = Operation(
+    method="POST",
+    path="/schedules",
+)
+SCHEDULES_LIST = Operation(
+    method="GET",
+    path="/schedules",
+    pages=Pages(items="schedules", by="offset"),
+)
+SCHEDULES_GET = Operation(
+    method="GET",
+    path="/schedules/{schedule_id}",
+)
+SCHEDULES_UPDATE = Operation(
+    method="PATCH",
+    path="/schedules/{schedule_id}",
+)
+SCHEDULES_DELETE = Operation(
+    method="DELETE",
+    path="/schedules/{schedule_id}",
+)
+SCHEDULES_RUN = Operation(
+    method="POST",
+    path="/schedules/{schedule_id}:run",
+)
+SCHEDULES_TEST = Operation(
+    method="POST",
+    path="/schedules:test",
+    repeatable=True,
 )
 SESSIONS_LIST = Operation(
     method="GET",

@@ -570,6 +570,8 @@ class CloudEvent(Model):
     """Media type of `data`."""
     dataschema: Union[str, None] = None
     """Schema of `data`."""
+    notbefore: Union[str, None] = None
+    """Not to be delivered before this time (RFC 3339), at most 366 days ahead."""
     data: Union[Any, None] = None
     """Any JSON. Numbers are stored as doubles: send integers beyond 2^53 as strings."""
     data_base64: Union[str, None] = None
@@ -976,9 +978,11 @@ class EventReceiverMatched(Model):
 class EventSummary(Model):
     event_id: str
     """Id that the service gave the event."""
-    state: Union[Literal["accepted", "fanned_out", "parked"], str]
-    """`parked`: fan-out failed five times; an admin can retry it."""
+    state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
+    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can
+    retry it."""
     accepted_at: str
+    waits_until: Union[str, None]
     fanned_out_at: Union[str, None]
     matched_count: Union[int, None]
     duplicate_sources: int
@@ -993,9 +997,11 @@ class EventSummary(Model):
 class EventsGetResult(Model):
     event_id: str
     """Id that the service gave the event."""
-    state: Union[Literal["accepted", "fanned_out", "parked"], str]
-    """`parked`: fan-out failed five times; an admin can retry it."""
+    state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
+    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can
+    retry it."""
     accepted_at: str
+    waits_until: Union[str, None]
     fanned_out_at: Union[str, None]
     matched_count: Union[int, None]
     duplicate_sources: int
@@ -2394,6 +2400,72 @@ class RunsSkipStepResult(Model):
     skipped_step: RunStep
     newly_ready_steps: list[PositionStep]
     run_completed: bool
+
+
+class Schedule(Model):
+    id: str
+    """Id of the schedule."""
+    name: str
+    """Display name."""
+    owner_id: str
+    """Agent or user that created it: the publisher of its events."""
+    status: Union[Literal["active", "paused", "ended"], str]
+    """`ended`: its last tick is over. It is deleted 30 days later."""
+    event: ScheduledEvent
+    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other
+    names are extension attributes."""
+    cron: Union[str, None]
+    time_zone: str
+    """IANA time zone of `cron`. A local time that daylight saving skips is due when the
+    clocks change; one that it repeats is due once, or every time if the hour is a
+    range."""
+    at: Union[str, None]
+    on_missed: Union[Literal["skip", "run_once", "run_all"], str]
+    """How missed ticks are handled: those that could not be published within a minute,
+    such as when the service was down or the owner inactive. `run_once`: the latest is
+    published late. `run_all`: the latest 100 are. `skip`: none is."""
+    paused: bool
+    """While true, nothing is published, and no tick is missed."""
+    next_run_at: Union[str, None]
+    last_run_at: Union[str, None]
+    last_event_id: Union[str, None]
+    last_missed_at: Union[str, None]
+    last_error: Union[str, None]
+    last_error_at: Union[str, None]
+    run_count: int
+    """Events published."""
+    created_at: str
+    updated_at: str
+
+
+class ScheduledEvent(Model):
+    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other
+    names are extension attributes."""
+
+    type: str
+    """Event type in reverse-DNS form, such as `com.example.report.due`."""
+    source: Union[str, None] = None
+    """Producing system, a URI reference. Default: `sensorium/schedules/` and the
+    schedule's id."""
+    subject: Union[str, None] = None
+    """What the event is about."""
+    datacontenttype: Union[str, None] = None
+    """Media type of `data`."""
+    dataschema: Union[str, None] = None
+    """Schema of `data`."""
+    data: Union[Any, None] = None
+    """Any JSON."""
+    data_base64: Union[str, None] = None
+    """Binary data in base64, instead of `data`."""
+
+
+class SchedulesListResult(Model):
+    schedules: list[Schedule]
+    total: int
+
+
+class SchedulesTestResult(Model):
+    next: list[str]
 
 
 class Session(Model):

@@ -45,6 +45,7 @@ export const TAGS: Record<string, string> = {
   projects: "Groups of memories, runs and outputs.",
   relationships: "Links between memories.",
   runs: "Processes of people and agents, step by step.",
+  schedules: "Events published at times to come: repeatedly, or once.",
   sessions: "Connected devices.",
   specialists: "Named prompts that agents load.",
   state: "Texts that an agent keeps under keys, such as checkpoints: private, and in no search.",

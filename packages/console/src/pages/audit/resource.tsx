@@ -14,6 +14,7 @@ const PAGES: Record<string, (id: string, details: AuditEntry["details"]) => stri
   merge: (id) => `/memories/merges/${id}`,
   exemplar: (id) => `/exemplars/${id}`,
   specialist: (id) => `/specialists/${id}`,
+  schedule: (id) => `/schedules/${id}`,
   channel: (id) => `/channels/${id}`,
   template: (_, { slug }) => (typeof slug === "string" ? `/templates/${slug}` : null),
   handoff: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/handoffs/${id}` : null),

@@ -1,5 +1,5 @@
-import { Inbox, RotateCw } from "lucide-react";
-import { useParams } from "react-router";
+import { Ban, Inbox, RotateCw } from "lucide-react";
+import { useNavigate, useParams } from "react-router";
 import type { EventsGetResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number } from "../../data/format.ts";
@@ -9,6 +9,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -33,7 +34,12 @@ export function Event() {
       title={data?.payload.type ?? "Event"}
       above={ABOVE}
       state={data && <EventState state={data.state} matched={data.matched_count} />}
-      actions={data?.state === "parked" && <Retry id={id} done={event.reload} />}
+      actions={
+        <>
+          {data?.state === "parked" && <Retry id={id} done={event.reload} />}
+          {data?.state === "waiting" && <Cancel id={id} />}
+        </>
+      }
     >
       <Load of={event} lines={8}>
         {(loaded) => <Story event={loaded} reload={event.reload} />}
@@ -53,6 +59,7 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
             Subject: <Subject event={payload} />,
             Source: payload.source,
             Accepted: fullTime(event.accepted_at),
+            "Waits until": event.waits_until && fullTime(event.waits_until),
             "Event ID": <Id>{event.event_id}</Id>,
             "Producer's ID": <Id>{payload.id}</Id>,
             "Published by": <Publisher id={event.publisher_id} />,
@@ -73,7 +80,7 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
           <Card title="Timeline">
             <Timeline entries={event.timeline} />
           </Card>
-          {receivers?.length === 0 && event.state !== "accepted" && (
+          {receivers?.length === 0 && !["accepted", "waiting"].includes(event.state) && (
             <Empty
               icon={Inbox}
               title="No receivers"
@@ -99,6 +106,26 @@ function Publisher({ id }: { id: string | null }) {
   if (id === null) return "A webhook, a connector or the service";
   if (id === user.id) return "You";
   return <Who id={id} />;
+}
+
+function Cancel({ id }: { id: string }) {
+  const navigate = useNavigate();
+  const cancel = useTask(async () => {
+    const sure = await confirm({
+      title: "Cancel this event?",
+      text: "It is deleted and never delivered. This cannot be undone.",
+      action: "Cancel event",
+    });
+    if (!sure) return;
+    await api.events.cancel({ event_id: id });
+    toast({ title: "Event cancelled." });
+    navigate("/events");
+  });
+  return (
+    <Button kind="remove" icon={Ban} busy={cancel.busy} onClick={() => cancel.run()}>
+      Cancel event
+    </Button>
+  );
 }
 
 function Retry({ id, done }: { id: string; done(): Promise<void> }) {

@@ -21,6 +21,7 @@ const NAMES = ["type", "source", "subject", "id"] as const;
 type Listed = EventsListResult["events"][number];
 type Filters = Record<(typeof NAMES)[number] | "within", string> & {
   unmatched: boolean;
+  waiting: boolean;
   /** With the service's own events. */
   service: boolean;
 };
@@ -68,7 +69,8 @@ export function Events() {
     "events",
     "event",
   );
-  const searching = NAMES.some((name) => filters[name]) || filters.unmatched || filters.within !== "";
+  const searching =
+    NAMES.some((name) => filters[name]) || filters.unmatched || filters.waiting || filters.within !== "";
   const publish = () => set({ publish: "1" });
   return (
     <Page
@@ -86,9 +88,15 @@ export function Events() {
     >
       <SearchForm
         filters={filters}
-        search={({ unmatched, service, ...texts }) =>
-          set({ ...texts, unmatched: unmatched ? "1" : null, service: service ? "1" : null })
-        }
+        search={({ unmatched, waiting, service, ...texts }) => {
+          const checked = (is: boolean) => (is ? "1" : null);
+          set({
+            ...texts,
+            unmatched: checked(unmatched),
+            waiting: checked(waiting),
+            service: checked(service),
+          });
+        }}
       />
       <List
         pages={list}
@@ -168,11 +176,9 @@ function NoEvents({ publish, service }: { publish(): void; service: boolean }) {
 function filtersIn(search: URLSearchParams): Filters {
   const [type = "", source = "", subject = "", id = ""] = NAMES.map((name) => search.get(name) ?? "");
   const within = search.get("within") ?? "";
-  const [unmatched, service] = ["unmatched", "service"].map((name) => search.get(name) === "1") as [
-    boolean,
-    boolean,
-  ];
-  return { type, source, subject, id, within, unmatched, service };
+  const isChecked = (name: string) => search.get(name) === "1";
+  const [unmatched, waiting, service] = [isChecked("unmatched"), isChecked("waiting"), isChecked("service")];
+  return { type, source, subject, id, within, unmatched, waiting, service };
 }
 
 const HOUR_MS = 3_600_000;
@@ -186,11 +192,16 @@ const WITHIN = [
 /** Types that are searched for are shown whether or not they are the service's own. */
 const OWN = /^(service|memory)\./;
 
-function paramsOf({ unmatched, service, within, ...texts }: Filters) {
+function paramsOf({ unmatched, waiting, service, within, ...texts }: Filters) {
   const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ""));
   const since = Number(within) > 0 && new Date(Date.now() - Number(within) * HOUR_MS).toISOString();
   const include_service = service || OWN.test(texts.type);
-  return { ...given, include_service, ...(unmatched && { unmatched }), ...(since && { since }) };
+  return {
+    ...{ ...given, include_service },
+    ...(unmatched && { unmatched }),
+    ...(waiting && { waiting }),
+    ...(since && { since }),
+  };
 }
 
 function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {
@@ -235,6 +246,11 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
           label="Unmatched only"
           checked={draft.unmatched}
           onChange={(unmatched) => choose({ unmatched })}
+        />
+        <CheckField
+          label="Waiting only"
+          checked={draft.waiting}
+          onChange={(waiting) => choose({ waiting })}
         />
         <CheckField
           label="Service events"

@@ -1,4 +1,5 @@
 import { api } from "../../data/api.ts";
+import { timeOf } from "../../data/local-time.ts";
 import { mistakeInJson } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
@@ -13,10 +14,11 @@ export function Publish({
   onClose(): void;
   onPublished(id: string, duplicate: boolean): void;
 }) {
-  const [{ type, source, subject, data }, field] = useDraft({
+  const [{ type, source, subject, at, data }, field] = useDraft({
     type: "com.example.order.created",
     source: `${location.origin}/console`,
     subject: "",
+    at: "",
     data: '{\n "total": 42\n}',
   });
   const problem = mistakeInJson(data);
@@ -28,6 +30,7 @@ export function Publish({
       type,
       time: new Date().toISOString(),
       ...(subject && { subject }),
+      ...(at && { notbefore: timeOf(at) }),
       ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
     };
     const result = await api.events.publish({ event });
@@ -44,6 +47,12 @@ export function Publish({
       <TextField label="Type" required {...field("type")} hint="Reverse DNS. Interests match it." />
       <TextField label="Source" required {...field("source")} />
       <TextField label="Subject" {...field("subject")} placeholder="acme/shop#12" />
+      <TextField
+        label="Deliver at"
+        type="datetime-local"
+        {...field("at")}
+        hint="Empty: at once. Until then the event waits, and can be cancelled."
+      />
       <CodeArea label="Data (JSON)" rows={7} {...field("data")} error={problem} />
     </FormDialog>
   );

@@ -5,6 +5,7 @@ import { Badge, type Tone } from "../../ui/badge.tsx";
 /** The state of an event. */
 export function EventState({ state, matched }: { state: string; matched: number | null }) {
   if (state === "parked") return <Badge tone="bad">Parked</Badge>;
+  if (state === "waiting") return <Badge tone="warn">Waiting</Badge>;
   if (state === "accepted") return <Badge tone="info">Accepted</Badge>;
   if (!matched) return <Badge>Unmatched</Badge>;
   return <Badge tone="good">{plural(matched, "receiver")}</Badge>;

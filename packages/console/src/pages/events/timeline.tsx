@@ -5,6 +5,7 @@ import "./events.css";
 
 const WORDS: Record<string, string> = {
   published: "Published",
+  waiting: "Waiting",
   matched: "Matched",
   unmatched: "No match",
   parked: "Parked: matching failed",

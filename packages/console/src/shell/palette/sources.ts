@@ -1,4 +1,14 @@
-import { Bot, Brain, FileText, Hash, type LucideIcon, Radio, Shapes, Workflow } from "lucide-react";
+import {
+  Bot,
+  Brain,
+  CalendarClock,
+  FileText,
+  Hash,
+  type LucideIcon,
+  Radio,
+  Shapes,
+  Workflow,
+} from "lucide-react";
 import { api } from "../../data/api.ts";
 import type { Action } from "../../data/may.ts";
 import { capitalised } from "../../data/text.ts";
@@ -64,6 +74,13 @@ const SOURCES: Source[] = [
         ...at("channels", id, name),
         detail: description ?? "",
       }));
+    },
+  },
+  {
+    ...{ group: "Schedules", icon: CalendarClock, needs: "schedules.list" },
+    async find(search, signal) {
+      const { schedules } = await api.schedules.list({ search, limit }, { signal });
+      return schedules.map(({ id, name, event }) => ({ ...at("schedules", id, name), detail: event.type }));
     },
   },
   {

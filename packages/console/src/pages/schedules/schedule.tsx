@@ -1,0 +1,161 @@
+import { CircleAlert, Pause, Pencil, Play, Send, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import type { Schedule } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { number } from "../../data/format.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useReload } from "../../data/use-fresh.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { Card, Facts, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Id, Json, Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Who } from "../../ui/who.tsx";
+import { NextTicks } from "./next-ticks.tsx";
+import { ScheduleForm } from "./schedule-form.tsx";
+import { POLICIES, ScheduleState, When } from "./words.tsx";
+
+const ABOVE = [{ to: "/schedules", label: "Schedules" }];
+
+/** One schedule: when it publishes what, how its latest ticks went, and what can be done with it. */
+export function SchedulePage() {
+  const { id = "" } = useParams();
+  const schedule = useLoad((signal) => api.schedules.get({ schedule_id: id }, { signal }), [id]);
+  useOnChange("schedule", null, true, useReload(schedule));
+  const [editing, setEditing] = useState(false);
+  const { data } = schedule;
+  return (
+    <Page
+      title={data?.name ?? "Schedule"}
+      above={ABOVE}
+      state={data && <ScheduleState schedule={data} />}
+      actions={data && <Actions schedule={data} edit={() => setEditing(true)} onChanged={schedule.reload} />}
+    >
+      <Load of={schedule} lines={6}>
+        {(loaded) => <Content schedule={loaded} />}
+      </Load>
+      {editing && data && (
+        <ScheduleForm
+          schedule={data}
+          onClose={() => setEditing(false)}
+          onSaved={(saved) => {
+            schedule.set(saved);
+            setEditing(false);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Content({ schedule }: { schedule: Schedule }) {
+  const { id, event, cron, time_zone, on_missed, status, last_error, last_error_at } = schedule;
+  const { next_run_at, last_run_at, last_event_id, last_missed_at } = schedule;
+  return (
+    <div className="stack loose">
+      {last_error && (
+        <p className="notice bad">
+          <CircleAlert aria-hidden size={16} />
+          <span>
+            {last_error} {last_error_at && <Time at={last_error_at} />}
+          </span>
+        </p>
+      )}
+      <Card>
+        <Facts
+          of={{
+            When: <When schedule={schedule} />,
+            Next: next_run_at && <Time at={next_run_at} />,
+            Last: last_run_at && (
+              <>
+                <Time at={last_run_at} />
+                {last_event_id && (
+                  <>
+                    {" · "}
+                    <Link to={`/events/${last_event_id}`}>event</Link>
+                  </>
+                )}
+              </>
+            ),
+            "Events published": number(schedule.run_count),
+            "Missed times": POLICIES.find(({ value }) => value === on_missed)?.label,
+            "Last missed": last_missed_at && <Time at={last_missed_at} />,
+            "Published as": <Who id={schedule.owner_id} />,
+            "Schedule ID": <Id>{id}</Id>,
+          }}
+        />
+      </Card>
+      <div className="sides">
+        <Card title="Next times">
+          {status === "active" && cron !== null ? (
+            <NextTicks when={{ cron, time_zone }} />
+          ) : (
+            <p className="muted">{NEXT[status]}</p>
+          )}
+        </Card>
+        <Card title="Event">
+          <Json value={event} label="event" />
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+const NEXT: Record<Schedule["status"], string> = {
+  active: "Once, at the time above.",
+  paused: "None while the schedule is paused.",
+  ended: "None: its last time is over. It is deleted 30 days later.",
+};
+
+interface ActionsProps {
+  schedule: Schedule;
+  edit(): void;
+  onChanged(): Promise<void>;
+}
+
+function Actions({ schedule: { id: schedule_id, name, paused, status }, edit, onChanged }: ActionsProps) {
+  const navigate = useNavigate();
+  const run = useTask(async () => {
+    const { event_id } = await api.schedules.run({ schedule_id });
+    toast({ title: "Published." });
+    navigate(`/events/${event_id}`);
+  });
+  const pause = useTask(async () => {
+    await api.schedules.update({ schedule_id, paused: !paused });
+    toast({ title: paused ? `${name} resumed.` : `${name} paused.` });
+    await onChanged();
+  });
+  const remove = useTask(async () => {
+    const sure = await confirm({
+      title: `Delete ${name}?`,
+      text: "It publishes no more events. Those it has published are kept. This cannot be undone.",
+      action: "Delete schedule",
+    });
+    if (!sure) return;
+    await api.schedules.delete({ schedule_id });
+    toast({ title: `${name} deleted.` });
+    navigate("/schedules");
+  });
+  return (
+    <>
+      <Button icon={Send} busy={run.busy} onClick={() => run.run()}>
+        Publish now
+      </Button>
+      {status !== "ended" && (
+        <Button icon={paused ? Play : Pause} busy={pause.busy} onClick={() => pause.run()}>
+          {paused ? "Resume" : "Pause"}
+        </Button>
+      )}
+      <Button icon={Pencil} onClick={edit}>
+        Edit
+      </Button>
+      <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+        Delete
+      </Button>
+    </>
+  );
+}

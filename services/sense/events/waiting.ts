@@ -1,0 +1,85 @@
+import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import type { More } from "../../../mixins/loop.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type * as contract from "./events.contract.ts";
+import type { EventDoc } from "./events.model.ts";
+import { fanoutKey, listKey } from "./position.ts";
+
+interface WaitingDeps {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+  /** Called when events have become due. */
+  onReleased(): void;
+}
+
+/** Events released by one write. */
+const BATCH = 500;
+
+/**
+ * Events with a `notbefore` in the future: durable, but not due for fan-out until then
+ * (docs/decisions/0054-delayed-publish.md).
+ */
+export class WaitingEvents {
+  readonly #deps: WaitingDeps;
+
+  constructor(deps: WaitingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes the events whose time has come due for fan-out. Returns when the next one is due, if any waits. */
+  async release(): Promise<More> {
+    const { events, store, onReleased } = this.#deps;
+    const options = { sort: { due_at: 1 }, limit: BATCH, projection: { tenant_id: 1, due_at: 1 } } as const;
+    const due = { due_at: { $lte: new Date(store.now()) } };
+    const rows = (await events.system.find(due, options).toArray()) as EventDoc[];
+    const latest = rows.at(-1)?.due_at;
+    if (!latest) return this.#untilNext();
+    // The record's clock may be behind this node's estimate, and no event may come early.
+    await store.clock?.passed(latest.getTime());
+    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      await events.updateMany(
+        tenant_id,
+        { _id: { $in: own.map(({ _id }) => _id) }, due_at: { $exists: true } },
+        {
+          $set: { fanout_key: fanoutKey(tenant_id, store.now()) },
+          $unset: { due_at: 1, waiting_key: 1 },
+        },
+      );
+    }
+    onReleased();
+    return rows.length === BATCH || this.#untilNext();
+  }
+
+  async #untilNext(): Promise<More> {
+    const { events, store } = this.#deps;
+    const options = { sort: { due_at: 1 }, projection: { due_at: 1 } } as const;
+    const next = (await events.system.findOne({ due_at: { $gt: new Date(0) } }, options)) as EventDoc | null;
+    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.now()) : false;
+  }
+
+  /** Deletes an event that still waits: its publisher's own, for admins any. */
+  async cancel({ params: { event_id }, meta: { caller } }: Call<ParamsOf<typeof contract.cancelEvent>>) {
+    const { events } = this.#deps;
+    const { tenant_id } = caller;
+    const own = { _id: event_id, ...(!isAdmin(caller) && { publisher_id: callerId(caller) }) };
+    if (await events.deleteMany(tenant_id, { ...own, due_at: { $exists: true } })) return;
+    const row = await events.findOne(tenant_id, own, { projection: { _id: 1 } });
+    if (!row) throw notFound("event", event_id);
+    const message = "The event is not waiting: only one that waits for its notbefore can be cancelled.";
+    throw new Fault("conflict", message, { existing_resource_id: event_id });
+  }
+}
+
+/** Has an event wait if its `notbefore` is later than its acceptance. */
+export function delay(row: EventDoc, { notbefore }: CloudEvent): void {
+  const due = notbefore === undefined ? Number.NaN : Date.parse(notbefore as string);
+  // Not true of NaN.
+  if (!(due > row.accepted_at.getTime())) return;
+  row.not_before = new Date(due);
+  row.due_at = new Date(due);
+  row.waiting_key = listKey(row);
+}

@@ -1,0 +1,36 @@
+import type { ScheduleStatus } from "./schedules.contract.ts";
+import type { ScheduleDoc } from "./schedules.model.ts";
+
+/** Formats a schedule for callers. */
+export function present(row: ScheduleDoc) {
+  return {
+    id: row._id,
+    name: row.name,
+    owner_id: row.owner_id,
+    status: statusOf(row),
+    event: JSON.parse(row.event) as { type: string },
+    cron: row.cron,
+    time_zone: row.time_zone,
+    at: textOf(row.at),
+    on_missed: row.on_missed,
+    paused: row.paused,
+    next_run_at: textOf(row.next_at),
+    last_run_at: textOf(row.last_run_at),
+    last_event_id: row.last_event_id,
+    last_missed_at: textOf(row.last_missed_at),
+    last_error: row.last_error,
+    last_error_at: textOf(row.last_error_at),
+    run_count: row.run_count,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function statusOf({ paused, next_at }: ScheduleDoc): ScheduleStatus {
+  if (paused) return "paused";
+  return next_at ? "active" : "ended";
+}
+
+function textOf(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
+}

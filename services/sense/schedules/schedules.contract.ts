@@ -1,0 +1,256 @@
+import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { PublishResult } from "../events/events.contract.ts";
+
+const ON_MISSED = ["skip", "run_once", "run_all"] as const;
+export type OnMissed = (typeof ON_MISSED)[number];
+const STATUSES = ["active", "paused", "ended"] as const;
+export type ScheduleStatus = (typeof STATUSES)[number];
+
+const access = { by: "any", scope: "send" } as const;
+const path = { schedule_id: Id("sch") };
+
+const ScheduledEvent = Type.Object(
+  {
+    type: Type.String({
+      minLength: 1,
+      maxLength: MAX_TYPE_LENGTH,
+      description: "Event type in reverse-DNS form, such as `com.example.report.due`.",
+    }),
+    source: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_ATTRIBUTE,
+        description:
+          "Producing system, a URI reference. Default: `sensorium/schedules/` and the schedule's id.",
+      }),
+    ),
+    subject: Type.Optional(
+      Type.String({ minLength: 1, maxLength: MAX_ATTRIBUTE, description: "What the event is about." }),
+    ),
+    datacontenttype: Type.Optional(
+      Type.String({ maxLength: MAX_ATTRIBUTE, description: "Media type of `data`." }),
+    ),
+    dataschema: Type.Optional(Type.String({ maxLength: MAX_ATTRIBUTE, description: "Schema of `data`." })),
+    data: Type.Optional(Type.Unknown({ description: "Any JSON." })),
+    data_base64: Type.Optional(
+      Type.String({ contentEncoding: "base64", description: "Binary data in base64, instead of `data`." }),
+    ),
+  },
+  {
+    title: "ScheduledEvent",
+    additionalProperties: true,
+    description:
+      "The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension attributes.",
+    examples: [{ type: "com.example.report.due", subject: "weekly", data: { format: "pdf" } }],
+  },
+);
+
+const CronExpression = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description:
+    "Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`), `L` and `#` are " +
+    "understood, and `@daily` and the like.",
+  examples: ["0 9 * * MON-FRI"],
+});
+
+const TimeZone = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  default: "UTC",
+  description:
+    "IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it " +
+    "repeats is due once, or every time if the hour is a range.",
+  examples: ["Europe/Berlin"],
+});
+
+const At = Type.String({
+  format: "date-time",
+  description: "Instead of `cron`: the only time to publish (RFC 3339).",
+  examples: ["2026-12-31T18:00:00+01:00"],
+});
+
+const Missed = oneOf(ON_MISSED, {
+  default: "run_once",
+  description:
+    "How missed ticks are handled: those that could not be published within a minute, such as when the service was down " +
+    "or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`: none is.",
+});
+
+const Paused = Type.Boolean({
+  default: false,
+  description: "While true, nothing is published, and no tick is missed.",
+});
+
+export const Schedule = Type.Object(
+  {
+    id: Id("sch"),
+    name: Name,
+    owner_id: Type.String({ description: "Agent or user that created it: the publisher of its events." }),
+    status: oneOf(STATUSES, { description: "`ended`: its last tick is over. It is deleted 30 days later." }),
+    event: ScheduledEvent,
+    cron: nullable(CronExpression),
+    time_zone: TimeZone,
+    at: nullable(At),
+    on_missed: Missed,
+    paused: Paused,
+    next_run_at: nullable(
+      Type.String({
+        format: "date-time",
+        description: "The next tick. In the past while it is being retried, with the reason in `last_error`.",
+      }),
+    ),
+    last_run_at: nullable(
+      Type.String({ format: "date-time", description: "The latest published tick, or manual run." }),
+    ),
+    last_event_id: nullable(Type.String({ description: "Id of its event." })),
+    last_missed_at: nullable(
+      Type.String({ format: "date-time", description: "The latest tick for which nothing was published." }),
+    ),
+    last_error: nullable(
+      Type.String({ description: "Why the latest attempt failed; null after a success." }),
+    ),
+    last_error_at: nullable(Timestamp),
+    run_count: Type.Integer({ description: "Events published." }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Schedule" },
+);
+
+const timing = {
+  cron: Type.Optional(nullable(CronExpression)),
+  time_zone: Type.Optional(TimeZone),
+  at: Type.Optional(nullable(At)),
+};
+
+export const createSchedule = operation({
+  action: "schedules.create",
+  route: "POST /schedules",
+  summary: "Create a schedule",
+  description:
+    "Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`). The caller is the publisher. " +
+    "Each tick is published exactly once, whatever fails meanwhile. To delay a single event, publish it with " +
+    "`notbefore` instead. The number of schedules is limited (rule `schedule_limit`).",
+  access,
+  audit: true,
+  body: {
+    name: Name,
+    event: ScheduledEvent,
+    ...timing,
+    on_missed: Type.Optional(Missed),
+    paused: Type.Optional(Paused),
+  },
+  results: { 201: Schedule },
+  errors: ["validation_error", "invalid_event", "payload_too_large", "business_rule_violation"],
+  mcp: true,
+});
+
+export const listSchedules = operation({
+  action: "schedules.list",
+  route: "GET /schedules",
+  summary: "List schedules, oldest first",
+  description: "Returns the caller's schedules, for admins all, as one page with the `total`.",
+  access,
+  query: {
+    ...page,
+    search: partOf("the name"),
+    owner_id: Type.Optional(Type.String({ description: "Only those of this agent or user." })),
+    status: Type.Optional(oneOf(STATUSES, { description: "Only those with this status." })),
+  },
+  results: { 200: Type.Object({ schedules: Type.Array(Schedule), total: Type.Integer() }) },
+  mcp: true,
+});
+
+export const getSchedule = operation({
+  action: "schedules.get",
+  route: "GET /schedules/{schedule_id}",
+  summary: "Read a schedule",
+  description: "Use this to see when a schedule is due next, and whether its latest ticks were published.",
+  access,
+  path,
+  results: { 200: Schedule },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const updateSchedule = operation({
+  action: "schedules.update",
+  route: "PATCH /schedules/{schedule_id}",
+  summary: "Change, pause or resume a schedule",
+  description:
+    "`cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`, apply from now on: earlier " +
+    "ticks are over. `event` is replaced as a whole.",
+  access,
+  audit: true,
+  path,
+  body: {
+    name: Type.Optional(Name),
+    event: Type.Optional(ScheduledEvent),
+    ...timing,
+    on_missed: Type.Optional(Missed),
+    paused: Type.Optional(Paused),
+  },
+  results: { 200: Schedule },
+  errors: [
+    "not_found",
+    "conflict",
+    "validation_error",
+    "invalid_event",
+    "payload_too_large",
+    "business_rule_violation",
+  ],
+  mcp: true,
+});
+
+export const deleteSchedule = operation({
+  action: "schedules.delete",
+  route: "DELETE /schedules/{schedule_id}",
+  summary: "Delete a schedule",
+  description: "Events that it has published are still delivered.",
+  access,
+  path,
+  results: { 204: null },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const runSchedule = operation({
+  action: "schedules.run",
+  route: "POST /schedules/{schedule_id}:run",
+  summary: "Publish a schedule's event now",
+  description:
+    "Publishes the event in addition to the ticks, also while the schedule is paused or has ended.",
+  access,
+  path,
+  results: { 202: PublishResult },
+  errors: ["not_found", "service_unavailable"],
+  mcp: true,
+});
+
+export const testSchedule = operation({
+  action: "schedules.test",
+  route: "POST /schedules:test",
+  summary: "Test when a schedule is due",
+  description:
+    "Use this before creating a schedule. Returns its next five ticks, or what is wrong with it. Saves nothing.",
+  access,
+  body: timing,
+  results: { 200: Type.Object({ next: Type.Array(Timestamp) }) },
+  errors: ["validation_error"],
+  reads: true,
+  mcp: true,
+});
+
+export const schedulesOperations = [
+  createSchedule,
+  listSchedules,
+  getSchedule,
+  updateSchedule,
+  deleteSchedule,
+  runSchedule,
+  testSchedule,
+] as const;

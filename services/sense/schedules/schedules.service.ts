@@ -1,0 +1,56 @@
+import type { Context, ServiceBroker } from "moleculer";
+import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
+import { action, type ServiceFactory } from "../../runtime.ts";
+import * as contract from "./schedules.contract.ts";
+import { type ScheduleDoc, ScheduleModel } from "./schedules.model.ts";
+import { Schedules } from "./schedules.ts";
+import { TICK_MS, Ticker } from "./ticker.ts";
+
+const ENDED_DAYS = 30;
+const PAGE = 500;
+
+export const schedulesService: ServiceFactory = (runtime) => {
+  const { store, usage } = runtime;
+  const rows = store.collection(ScheduleModel);
+  let ticker: Ticker;
+  let schedules: Schedules;
+  const ticksFailed = "schedules: a look for what is due failed and will be retried";
+  const ticks = new SharedLoop("ticks", () => ticker.run(), TICK_MS, ticksFailed);
+  const endedFailed = "schedules: a sweep of ended schedules failed and will be retried";
+  const ended = new SharedLoop("ended", deleteEnded, HOUR_MS, endedFailed);
+
+  /** Deletes schedules that ended long ago; returns whether there may be more. */
+  async function deleteEnded(): Promise<boolean> {
+    const old = { ended_at: { $lt: new Date(store.now() - ENDED_DAYS * DAY_MS) } };
+    const found = (await rows.system.find(old, { limit: PAGE }).toArray()) as ScheduleDoc[];
+    for (const [tenant_id, own] of Map.groupBy(found, (row) => row.tenant_id))
+      await rows.deleteMany(tenant_id, { _id: { $in: own.map(({ _id }) => _id) }, ...old });
+    return found.length === PAGE;
+  }
+
+  return {
+    name: "schedules",
+    mixins: [ticks.mixin, ended.mixin],
+    events: {
+      /** A tick is due soon. */
+      "schedules.due": ({ params: { due } }: Context<{ due: number }>) => {
+        if (ticks.isOwn) ticks.within(due - store.now());
+      },
+    },
+    actions: {
+      create: action(contract.createSchedule, (ctx) => schedules.create(ctx)),
+      list: action(contract.listSchedules, (ctx) => schedules.list(ctx)),
+      get: action(contract.getSchedule, (ctx) => schedules.get(ctx)),
+      update: action(contract.updateSchedule, (ctx) => schedules.update(ctx)),
+      delete: action(contract.deleteSchedule, (ctx) => schedules.delete(ctx)),
+      run: action(contract.runSchedule, (ctx) => schedules.run(ctx)),
+      test: action(contract.testSchedule, (ctx) => schedules.test(ctx)),
+    },
+
+    created() {
+      ticker = new Ticker({ rows, store, usage, broker: this.broker as ServiceBroker });
+      schedules = new Schedules(runtime, rows, ticker);
+    },
+  };
+};

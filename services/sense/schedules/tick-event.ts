@@ -1,0 +1,52 @@
+import { type CloudEvent, invalidEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { Fault, isFault } from "../../../lib/contract/faults.ts";
+import { derivedId } from "../../../lib/ids.ts";
+import { checkClientEvent, requireSize } from "../events/client-event.ts";
+import type { ScheduleDoc } from "./schedules.model.ts";
+
+/** The attributes that each tick gives. */
+const GIVEN = ["id", "time", "specversion", "notbefore"];
+
+/** Builds the event of a schedule for a time. */
+export function eventOf(
+  { _id, event }: Pick<ScheduleDoc, "_id" | "event">,
+  id: string,
+  time: Date,
+): CloudEvent {
+  return {
+    specversion: "1.0",
+    id,
+    source: `sensorium/schedules/${_id}`,
+    time: time.toISOString(),
+    ...JSON.parse(event),
+  };
+}
+
+/** Returns the id of the event for a tick: the same one whoever publishes it, so that a repetition is a duplicate. */
+export function tickId({ secret }: Pick<ScheduleDoc, "secret">, tick: Date): string {
+  return derivedId("evt", "tick", secret, tick.toISOString());
+}
+
+/**
+ * Validates the event of a schedule, and returns it as it is stored.
+ *
+ * @throws Fault invalid_event, with a field below `event`; payload_too_large
+ */
+export function checkEvent(schedule_id: string, given: Record<string, unknown>, maxBytes: number): string {
+  try {
+    for (const name of GIVEN)
+      if (given[name] !== undefined)
+        throw invalidEvent(name, given[name], "no value: each tick gives the event one");
+    const now = new Date();
+    const event = checkClientEvent(
+      eventOf({ _id: schedule_id, event: JSON.stringify(given) }, "evt_of_a_tick_to_come_xx", now),
+      now.getTime(),
+    );
+    requireSize(Buffer.byteLength(JSON.stringify(event)), maxBytes);
+  } catch (err) {
+    if (!isFault(err) || err.type !== "invalid_event") throw err;
+    const { field } = err.data as { field: string };
+    throw new Fault("invalid_event", `event.${err.message}`, { ...err.data, field: `event.${field}` });
+  }
+  return JSON.stringify(given);
+}

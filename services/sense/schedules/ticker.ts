@@ -1,0 +1,169 @@
+import type { ServiceBroker } from "moleculer";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { FAULTS, Fault, type FaultCode } from "../../../lib/contract/faults.ts";
+import { backOff } from "../../../lib/queue/backoff.ts";
+import type { More } from "../../../mixins/loop.ts";
+import { metrics } from "../../../observability/metrics.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { StorageUsage } from "../../../storage/usage/usage.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
+import type { BatchAnswer } from "../events/publish-answers.ts";
+import { reasonToHold } from "./holding.ts";
+import type { ScheduleDoc } from "./schedules.model.ts";
+import { eventOf, tickId } from "./tick-event.ts";
+import { type Plan, planTicks, type Timing } from "./timing.ts";
+
+interface TickerDeps {
+  rows: TenantCollection<ScheduleDoc>;
+  store: Pick<Store, "now" | "clock">;
+  broker: ServiceBroker;
+  usage: Pick<StorageUsage, "isFull">;
+}
+
+/** Schedules that are looked at together. */
+const BATCH = 100;
+/** A held schedule is looked at again after this. */
+const HOLD_MS = 300_000;
+/** Longest delay of a retry. */
+const LONGEST_RETRY_S = 60;
+/** Nodes are told of a tick that is due sooner. */
+export const TICK_MS = 5_000;
+
+/**
+ * Publishes the ticks of schedules that are due, each exactly once (docs/decisions/0053-schedules.md): first the event,
+ * whose id derives from schedule and tick, so that a repetition after a crash is a duplicate; then one write that
+ * settles the tick, guarded by it.
+ */
+export class Ticker {
+  readonly #deps: TickerDeps;
+
+  constructor(deps: TickerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Settles the ticks that are due. Returns when the next one is, if there is one. */
+  async run(): Promise<More> {
+    const { rows, store } = this.#deps;
+    const options = { sort: { due_at: 1 }, limit: BATCH } as const;
+    const due = (await rows.system
+      .find({ due_at: { $lte: new Date(store.now()) } }, options)
+      .toArray()) as ScheduleDoc[];
+    const latest = due.at(-1)?.due_at;
+    if (!latest) return this.#untilNext();
+    // The record's clock may be behind this node's estimate, and nothing may come early.
+    await store.clock?.passed(latest.getTime());
+    const settled = await Promise.allSettled(due.map((row) => this.#settle(row)));
+    const failed = settled.find((each) => each.status === "rejected");
+    if (failed) throw failed.reason;
+    return due.length === BATCH || this.#untilNext();
+  }
+
+  /** Tells the nodes of a schedule that is due soon; later ones they find by themselves. */
+  expect(due_at: Date | undefined): void {
+    const { broker, store } = this.#deps;
+    const due = due_at?.getTime();
+    if (due !== undefined && due - store.now() < TICK_MS) void broker.broadcast("schedules.due", { due });
+  }
+
+  /** Publishes an event of a schedule. @throws Fault */
+  async publish({ tenant_id, owner_id }: ScheduleDoc, event: CloudEvent): Promise<string> {
+    const params = { tenant_id, publisher_id: owner_id, events: [event] };
+    const [answer] = await this.#deps.broker.call<BatchAnswer[], unknown>("events.ingest", params);
+    if (!answer) throw new Fault("internal_error", "The event was not answered.");
+    if (answer.status !== "rejected") return answer.event_id;
+    const { code, message, details } = answer.error;
+    throw new Fault(code as FaultCode, message, details);
+  }
+
+  async #untilNext(): Promise<More> {
+    const { rows, store } = this.#deps;
+    const options = { sort: { due_at: 1 }, projection: { due_at: 1 } } as const;
+    const next = (await rows.system.findOne({ due_at: { $gt: new Date(0) } }, options)) as ScheduleDoc | null;
+    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.now()) : false;
+  }
+
+  async #settle(row: ScheduleDoc): Promise<void> {
+    const { store, broker } = this.#deps;
+    try {
+      const held = await reasonToHold(this.#deps, row);
+      if (held) return await this.#putOff(row, held, HOLD_MS);
+      const { next_at, on_missed } = row as { next_at: Date } & ScheduleDoc;
+      const plan = planTicks(timingOf(row), next_at, store.now(), on_missed);
+      const { last, error } = await this.#publishAll(row, plan.publish);
+      if (await this.#advance(row, plan, last, error)) count(plan, error, store.now());
+    } catch (err) {
+      const seconds = Math.min(backOff(row.failures + 1), LONGEST_RETRY_S);
+      broker.logger.warn({ err, schedule: row._id }, "schedules: a tick failed and will be retried");
+      // Without the record there is nothing to put off: the tick stays due.
+      await this.#putOff(row, reasonOf(err), seconds * 1000);
+    }
+    tellLive(broker, row.tenant_id, "schedule");
+  }
+
+  /** Publishes ticks in order. An event that can never be published is given up, with the reason. */
+  async #publishAll(row: ScheduleDoc, ticks: Date[]) {
+    let last: string | null = null;
+    let error: string | null = null;
+    for (const tick of ticks) {
+      try {
+        last = await this.publish(row, eventOf(row, tickId(row, tick), tick));
+        error = null;
+      } catch (err) {
+        const code = (err as { type?: string }).type as FaultCode;
+        if (!FAULTS[code] || FAULTS[code].retryable) throw err;
+        error = (err as Error).message;
+      }
+    }
+    return { last, error };
+  }
+
+  /** Records that the ticks of a plan are settled. Returns whether this was the first to do so. */
+  async #advance(
+    row: ScheduleDoc,
+    { publish, missed, next }: Plan,
+    last: string | null,
+    error: string | null,
+  ) {
+    const { rows, store } = this.#deps;
+    const now = new Date(store.now());
+    const failed = error === null ? {} : { last_error: error, last_error_at: now };
+    const $set = {
+      ...{ next_at: next, failures: 0, last_error: null, last_error_at: null, ...failed },
+      ...(last !== null && { last_run_at: publish.at(-1) as Date, last_event_id: last }),
+      ...(missed && { last_missed_at: missed }),
+    };
+    const $inc = { run_count: last === null ? 0 : publish.length };
+    const update = next
+      ? { $set: { ...$set, due_at: next }, $inc }
+      : { $set: { ...$set, ended_at: now }, $inc, $unset: { due_at: 1 as const } };
+    return rows.update(row.tenant_id, stillDue(row), update);
+  }
+
+  async #putOff(row: ScheduleDoc, last_error: string, ms: number): Promise<void> {
+    const { rows, store } = this.#deps;
+    const now = store.now();
+    const $set = { last_error, last_error_at: new Date(now), due_at: new Date(now + ms) };
+    await rows.update(row.tenant_id, stillDue(row), { $set, $inc: { failures: 1 } });
+  }
+}
+
+/** The state that a tick was read in: nobody has settled it, put it off or changed the schedule since. */
+function stillDue({ _id, revision, next_at, due_at }: ScheduleDoc) {
+  return { _id, revision, next_at, ...(due_at && { due_at }) };
+}
+
+function timingOf({ cron, time_zone, at }: ScheduleDoc): Timing {
+  return cron === null ? { at: at as Date } : { cron, time_zone };
+}
+
+function reasonOf(err: unknown): string {
+  return ((err as Error).message || "The event could not be published.").slice(0, 500);
+}
+
+function count({ publish, missed }: Plan, error: string | null, now: number): void {
+  const latest = publish.at(-1);
+  if (latest) metrics.scheduleTicks.inc({ outcome: error === null ? "published" : "failed" }, publish.length);
+  if (missed) metrics.scheduleTicks.inc({ outcome: "missed" });
+  if (latest) metrics.scheduleLag.observe((now - latest.getTime()) / 1000);
+}

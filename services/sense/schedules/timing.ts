@@ -1,0 +1,111 @@
+import { Cron } from "croner";
+import { invalidValue } from "../../../lib/contract/faults.ts";
+import type { OnMissed } from "./schedules.contract.ts";
+
+/** When a schedule publishes: at the ticks of a cron expression in a time zone, or once. */
+export type Timing = { cron: string; time_zone: string } | { at: Date };
+
+/** What is to be done about the ticks of a schedule that are due. */
+export interface Plan {
+  /** The ticks to publish, oldest first. */
+  publish: Date[];
+  /** The latest tick that is not published. */
+  missed: Date | null;
+  /** The first tick that is not due yet; null if there is none. */
+  next: Date | null;
+}
+
+/** A tick this late still counts as on time. */
+const ON_TIME_MS = 60_000;
+/** Ticks of a schedule that are made up for. */
+export const MOST_MADE_UP = 100;
+/** Ticks that a test of a schedule returns. */
+const TESTED = 5;
+
+/**
+ * Reads when a schedule publishes, given as `cron` with `time_zone` or as `at`, which must be in the future.
+ *
+ * @throws Fault validation_error
+ */
+export function readTiming(
+  { cron, time_zone, at }: { cron: string | null; time_zone: string; at: Date | null },
+  now: number,
+): Timing {
+  if (cron !== null && at !== null)
+    throw invalidValue("at", "Both cron and at are given. Give cron for repeated events, at for one.");
+  if (at !== null) {
+    if (at.getTime() > now) return { at };
+    const message = `at: expected a time in the future, got ${at.toISOString()}. Publish the event at once, or give a later time.`;
+    throw invalidValue("at", message, { value: at.toISOString() });
+  }
+  if (cron === null)
+    throw invalidValue("cron", "When is missing. Give cron for repeated events, at for one.");
+  checkTimeZone(time_zone);
+  const timing = { cron, time_zone };
+  if (compile(timing).nextRun(new Date(now))) return timing;
+  throw invalidValue("cron", `cron: "${cron}" is never due. Give one with a date that exists.`, {
+    value: cron,
+  });
+}
+
+/** Returns the first tick after a time; null if there is none. */
+export function tickAfter(timing: Timing, time: number): Date | null {
+  if ("at" in timing) return timing.at.getTime() > time ? timing.at : null;
+  return compile(timing).nextRun(new Date(time));
+}
+
+/** Returns the first ticks after a time. */
+export function ticksAfter(timing: Timing, time: number): Date[] {
+  if ("at" in timing) return [timing.at];
+  return compile(timing).nextRuns(TESTED, new Date(time));
+}
+
+/**
+ * Decides about the ticks that are due. The latest one is published if it is on time. Missed ones are skipped, or the
+ * latest is published (`run_once`), or all are, up to a number (`run_all`).
+ *
+ * @param first the first tick that is not settled, which is due
+ */
+export function planTicks(timing: Timing, first: Date, now: number, on_missed: OnMissed): Plan {
+  const limit = on_missed === "run_all" ? MOST_MADE_UP : 1;
+  // One more, which is missed.
+  const due = ticksUntil(timing, first, now, limit + 1);
+  const next = tickAfter(timing, now);
+  const isLate = now - (due.at(-1) as Date).getTime() > ON_TIME_MS;
+  if (on_missed === "skip" && isLate) return { publish: [], missed: due.at(-1) ?? null, next };
+  const publish = due.slice(-limit);
+  return { publish, missed: due.at(-limit - 1) ?? null, next };
+}
+
+/** Returns the latest of the ticks from one until now, oldest first. */
+function ticksUntil(timing: Timing, first: Date, now: number, most: number): Date[] {
+  const second = tickAfter(timing, first.getTime());
+  if ("at" in timing || !second || second.getTime() > now) return [first];
+  // Before the next second, because the reference itself is excluded.
+  const latest = compile(timing).previousRuns(most, new Date(Math.floor(now / 1000) * 1000 + 1000));
+  return latest.filter((tick) => tick >= first).reverse();
+}
+
+/** @throws Fault validation_error */
+function compile({ cron, time_zone }: { cron: string; time_zone: string }): Cron {
+  try {
+    return new Cron(cron, { timezone: time_zone, mode: "5-part", paused: true });
+  } catch (err) {
+    const why = (err as Error).message.replace(/^CronPattern: /, "");
+    const message = `cron: ${why}${/[.!?]$/.test(why) ? "" : "."} Give five fields: minute, hour, day, month, weekday.`;
+    throw invalidValue("cron", message, { value: cron });
+  }
+}
+
+/** @throws Fault validation_error */
+function checkTimeZone(time_zone: string): void {
+  // Offsets are no names, and know no daylight saving.
+  if (/^[A-Za-z]/.test(time_zone)) {
+    try {
+      new Intl.DateTimeFormat("en", { timeZone: time_zone });
+      return;
+    } catch {}
+  }
+  const message = `time_zone: expected an IANA name such as Europe/Berlin or UTC, got "${time_zone}".`;
+  throw invalidValue("time_zone", message, { value: time_zone });
+}

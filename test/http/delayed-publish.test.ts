@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { CloudEvent, HTTP } from "cloudevents";
+import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal, signIn } from "../support/tenancy.ts";
+
+let server: TestServer;
+let admin: TestAgent;
+let orgAdmin: Api;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  admin = await firstAgent(server);
+  const { admin: user, tenant_slug } = server.credentials;
+  orgAdmin = api(server, await signIn(server, user, tenant_slug));
+});
+afterAll(() => server?.stop());
+
+const DAY_MS = 86_400_000;
+const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+async function receiver(event_type: string): Promise<TestAgent> {
+  const agent = await newAgent(server, admin);
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type }));
+  return agent;
+}
+
+describe("an event with notbefore", () => {
+  test("waits, visible to its publisher, and is delivered when it is due, not before", async () => {
+    const agent = await receiver("com.delayed.*");
+    const notbefore = ahead(2500);
+    const event = cloudEvent("delayed-1", { type: "com.delayed.one", notbefore });
+    const { event_id, status } = ok(await admin.post("/events", event));
+    expect(status).toBe("accepted");
+    const waiting = ok(await admin.get(`/events/${event_id}`));
+    expect(waiting).toMatchObject({
+      ...{ state: "waiting", waits_until: notbefore, fanned_out_at: null, matched_count: null },
+      timeline: [{ what: "published" }, { what: "waiting", reason: `until ${notbefore}` }],
+      receivers: [],
+    });
+    expect(ok(await admin.get("/events?waiting=true")).events).toMatchObject([{ event_id }]);
+    expect(ok(await admin.get("/events?waiting=false&type=com.delayed.*")).events).toEqual([]);
+    expect((await agent.get(`/events/${event_id}`)).status).toBe(404);
+    expect(ok(await admin.post("/events", event))).toEqual({ event_id, status: "duplicate" });
+    // What is published meanwhile does not wait for it.
+    ok(await admin.post("/events", cloudEvent("at-once", { type: "com.delayed.two" })));
+    expect((await receive(agent, 1)).map(({ payload }) => payload.id)).toEqual(["at-once"]);
+    const [delivery] = await receive(agent, 1);
+    expect(delivery).toMatchObject({ event_id, payload: event });
+    const done = await fannedOut(admin, event_id);
+    expect(done).toMatchObject({ waits_until: null, matched_count: 1 });
+    expect(done.fanned_out_at >= notbefore).toBe(true);
+    expect(done.timeline.map(({ what }: { what: string }) => what)).toEqual([
+      "published",
+      "waiting",
+      "matched",
+    ]);
+    expect(ok(await admin.get("/events?waiting=true")).events).toEqual([]);
+  });
+
+  test("is matched to the interests of the time when it is due", async () => {
+    const early = await receiver("com.later.*");
+    const { event_id } = ok(
+      await admin.post("/events", cloudEvent("later-1", { type: "com.later.x", notbefore: ahead(2000) })),
+    );
+    const { interests } = ok(await early.get(`/agents/${early.id}/interests`));
+    expect((await early.del(`/agents/${early.id}/interests/${interests[0].id}`)).status).toBe(204);
+    const late = await receiver("com.later.*");
+    expect((await receive(late, 1))[0]).toMatchObject({ event_id });
+    expect(ok(await early.get("/delivery/poll")).deliveries).toEqual([]);
+  });
+
+  test("whose time has come already is delivered at once, in any notation", async () => {
+    const agent = await receiver("com.past.*");
+    for (const [i, notbefore] of ["2026-01-31T09:30:00+01:00", "2026-01-31t09:30:00.123456789z"].entries())
+      ok(await admin.post("/events", cloudEvent(`past-${i}`, { type: "com.past.x", notbefore })));
+    expect(await receive(agent, 2)).toHaveLength(2);
+  });
+
+  test("waits in binary mode and in batches too, each on its own", async () => {
+    const agent = await receiver("com.modes.*");
+    const notbefore = ahead(1500);
+    const given = { source: "/s", type: "com.modes.x", data: {}, notbefore };
+    const { headers, body } = HTTP.binary(new CloudEvent({ ...given, id: "binary" }));
+    expect((await admin.post("/events", body, headers as Record<string, string>)).status).toBe(202);
+    const batch = [
+      { ...given, specversion: "1.0", id: "first", notbefore: undefined },
+      { ...given, specversion: "1.0", id: "delayed" },
+      { ...given, specversion: "1.0", id: "wrong", notbefore: "tomorrow" },
+      { ...given, specversion: "1.0", id: "last", notbefore: undefined },
+    ];
+    const results = ok(await admin.post("/events", JSON.stringify(batch), BATCH));
+    expect(results.map(({ status }: { status: string }) => status)).toEqual([
+      "accepted",
+      "accepted",
+      "rejected",
+      "accepted",
+    ]);
+    const ids = async (count: number) => (await receive(agent, count)).map(({ payload }) => payload.id);
+    expect((await ids(2)).sort()).toEqual(["first", "last"]);
+    expect((await ids(2)).sort()).toEqual(["binary", "delayed"]);
+  });
+
+  test.each(["soon", "2026-13-01T00:00:00Z", 5, "2126-01-01T00:00:00Z", "2026-12-31T23:59:60Z"])(
+    "is refused with the time %s",
+    async (notbefore) => {
+      const answer = await admin.post("/events", cloudEvent(`refused-${notbefore}`, { notbefore }));
+      expect(answer).toMatchObject(refusal(400, "invalid_event", { field: "notbefore", value: notbefore }));
+    },
+  );
+
+  test("survives a restart, and what became due meanwhile is delivered", async () => {
+    const agent = await receiver("com.restart.*");
+    const at = (id: string, ms: number) =>
+      admin.post("/events", cloudEvent(id, { type: "com.restart.x", notbefore: ahead(ms) }));
+    ok(await at("due-meanwhile", 200));
+    const { event_id } = ok(await at("due-later", DAY_MS));
+    await server.kill();
+    await server.restart();
+    [admin, orgAdmin] = await signedInAgain();
+    const again = api(server, agent.token);
+    const found = await receive({ ...agent, ...again }, 1);
+    expect(found.map(({ payload }) => payload.id)).toEqual(["due-meanwhile"]);
+    expect(ok(await admin.get(`/events/${event_id}`)).state).toBe("waiting");
+  });
+});
+
+async function signedInAgain(): Promise<[TestAgent, Api]> {
+  const { admin: user, tenant_slug } = server.credentials;
+  return [await firstAgent(server), api(server, await signIn(server, user, tenant_slug))];
+}
+
+describe("cancelling", () => {
+  const waiting = async (by: Api, id: string) =>
+    ok(await by.post("/events", cloudEvent(id, { type: "com.cancelled.x", notbefore: ahead(DAY_MS) })))
+      .event_id as string;
+
+  test("its publisher and admins cancel a waiting event; its id can then be used again", async () => {
+    const agent = await receiver("com.cancelled.*");
+    const first = await waiting(agent, "cancel-1");
+    expect((await agent.del(`/events/${first}`)).status).toBe(204);
+    expect(await agent.get(`/events/${first}`)).toMatchObject(refusal(404, "not_found"));
+    expect(await agent.del(`/events/${first}`)).toMatchObject(refusal(404, "not_found"));
+    const second = await waiting(agent, "cancel-1");
+    expect(second).not.toBe(first);
+    expect((await orgAdmin.del(`/events/${second}`)).status).toBe(204);
+    const { entries } = ok(await orgAdmin.get("/audit?action=events.cancel"));
+    expect(entries.map(({ resource_id }: { resource_id: string }) => resource_id)).toContain(second);
+  });
+
+  test("is refused for another's event, for one that does not wait, and without the scope", async () => {
+    const agent = await receiver("com.cancelled.*");
+    const other = await newAgent(server, admin);
+    const event_id = await waiting(agent, "cancel-2");
+    expect(await other.del(`/events/${event_id}`)).toMatchObject(refusal(404, "not_found"));
+    const { key } = ok(await admin.post(`/agents/${agent.id}/keys`, { scopes: ["receive"] }));
+    const reader = api(server, await agentToken(server, key));
+    expect(await reader.del(`/events/${event_id}`)).toMatchObject(refusal(403, "insufficient_scope"));
+    const sent = ok(await agent.post("/events", cloudEvent("cancel-3"))).event_id;
+    expect(await agent.del(`/events/${sent}`)).toMatchObject(refusal(409, "conflict"));
+    expect(ok(await agent.get(`/events/${event_id}`)).state).toBe("waiting");
+    expect((await agent.del(`/events/${event_id}`)).status).toBe(204);
+  });
+
+  test("either cancels an event or comes too late for its delivery", async () => {
+    const agent = await receiver("com.race.*");
+    const notbefore = ahead(1200);
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++)
+      ids.push(
+        ok(await admin.post("/events", cloudEvent(`race-${i}`, { type: "com.race.x", notbefore }))).event_id,
+      );
+    await settle(() => Date.now() >= Date.parse(notbefore) - 2);
+    const statuses = await Promise.all(
+      ids.map(async (id) => [id, (await admin.del(`/events/${id}`)).status] as const),
+    );
+    const late = statuses.filter(([, status]) => status !== 204).map(([id]) => id);
+    const got = late.length ? (await receive(agent, late.length)).map(({ event_id }) => event_id) : [];
+    expect(got.sort()).toEqual(late.sort());
+    expect(ok(await agent.get("/delivery/poll")).deliveries).toEqual([]);
+  });
+});
+
+const BATCH = { "content-type": "application/cloudevents-batch+json" };

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal, signIn } from "../support/tenancy.ts";
+
+let server: TestServer;
+let admin: TestAgent;
+let orgAdmin: Api;
+const LIMIT = 12;
+const ENV = {
+  RATE_LIMIT_PER_MINUTE: "0",
+  MAX_SCHEDULES_PER_AGENT: `${LIMIT}`,
+  EVENT_MAX_BYTES: "20000",
+};
+
+beforeAll(async () => {
+  server = await startServer({ env: ENV });
+  await signInAgain();
+});
+afterAll(() => server?.stop());
+
+async function signInAgain(): Promise<void> {
+  admin = await firstAgent(server);
+  const { admin: user, tenant_slug } = server.credentials;
+  orgAdmin = api(server, await signIn(server, user, tenant_slug));
+}
+
+const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
+const YEARLY = { cron: "0 0 1 1 *", event: { type: "com.example.yearly" } };
+const create = async (by: Api, more: object = {}) =>
+  ok(await by.post("/schedules", { name: "a schedule", ...YEARLY, ...more }));
+const published = async (type: string) => ok(await admin.get(`/events?type=${type}`)).events;
+
+/** Deletes the schedules of a caller, so that the limit is not reached. */
+async function clear(by: Api): Promise<void> {
+  const { schedules } = ok(await by.get("/schedules?limit=200"));
+  for (const { id } of schedules) await by.del(`/schedules/${id}`);
+}
+
+describe("a schedule", () => {
+  test("once: publishes its event at the time, as its owner, and ends", async () => {
+    const sender = await newAgent(server, admin);
+    const receiver = await newAgent(server, admin);
+    ok(await receiver.post(`/agents/${receiver.id}/interests`, { event_type: "com.once.*" }));
+    const at = ahead(1500);
+    const event = { type: "com.once.due", subject: "report/1", data: { n: [1, null] }, comexampleext: "x" };
+    const made = await create(sender, { name: "once", cron: undefined, at, event });
+    expect(made).toMatchObject({
+      ...{ name: "once", owner_id: sender.id, status: "active", event, cron: null, at, time_zone: "UTC" },
+      ...{ on_missed: "run_once", paused: false, next_run_at: at, last_run_at: null, run_count: 0 },
+    });
+    const [delivery] = await receive(receiver, 1);
+    expect(delivery.payload).toMatchObject({
+      ...{ specversion: "1.0", source: `sensorium/schedules/${made.id}`, time: at, ...event },
+    });
+    const page = ok(await admin.get(`/events/${delivery.event_id}`));
+    expect(page).toMatchObject({ publisher_id: sender.id });
+    expect(page.accepted_at >= at).toBe(true);
+    const ended = await settle(async () => {
+      const now = ok(await sender.get(`/schedules/${made.id}`));
+      return now.status === "ended" && now;
+    });
+    expect(ended).toMatchObject({
+      ...{ next_run_at: null, last_run_at: at, last_event_id: delivery.event_id, run_count: 1 },
+      ...{ last_error: null, last_missed_at: null },
+    });
+    expect(await sender.patch(`/schedules/${made.id}`, { paused: false, at })).toMatchObject(
+      refusal(400, "validation_error", { field: "at" }),
+    );
+    const again = ok(await sender.patch(`/schedules/${made.id}`, { cron: "0 9 * * *" }));
+    expect(again).toMatchObject({ status: "active", at: null, cron: "0 9 * * *", run_count: 1 });
+  });
+
+  test("repeated: every minute, and what is next follows", async () => {
+    const made = await create(orgAdmin, { cron: "* * * * *", event: { type: "com.minutely.tick" } });
+    const first = made.next_run_at;
+    const events = await settle(
+      async () => {
+        const found = await published("com.minutely.tick");
+        return found.length > 0 && found;
+      },
+      { within: 90_000, every: 250 },
+    );
+    expect(events).toMatchObject([{ payload: { time: first } }]);
+    const after = await settle(async () => {
+      const now = ok(await orgAdmin.get(`/schedules/${made.id}`));
+      return now.run_count === 1 && now;
+    });
+    expect(Date.parse(after.next_run_at) - Date.parse(first)).toBe(60_000);
+    ok(await orgAdmin.del(`/schedules/${made.id}`));
+  });
+
+  test("is paused and resumed, and what passed meanwhile is not made up for", async () => {
+    const made = await create(orgAdmin, { cron: undefined, at: ahead(60_000), paused: true });
+    expect(made).toMatchObject({ status: "paused", next_run_at: null });
+    const resumed = ok(await orgAdmin.patch(`/schedules/${made.id}`, { paused: false }));
+    expect(resumed).toMatchObject({ status: "active", next_run_at: made.at });
+    ok(await orgAdmin.patch(`/schedules/${made.id}`, { at: ahead(500), event: { type: "com.paused.x" } }));
+    expect(ok(await orgAdmin.patch(`/schedules/${made.id}`, { paused: true })).status).toBe("paused");
+    const over = ok(await orgAdmin.get(`/schedules/${made.id}`)).at;
+    await settle(() => Date.now() > Date.parse(over) + 300);
+    expect(await orgAdmin.patch(`/schedules/${made.id}`, { paused: false })).toMatchObject(
+      refusal(400, "validation_error", { field: "at" }),
+    );
+    expect(await published("com.paused.x")).toEqual([]);
+    expect((await orgAdmin.del(`/schedules/${made.id}`)).status).toBe(204);
+    expect((await orgAdmin.get(`/schedules/${made.id}`)).status).toBe(404);
+  });
+
+  test("runs now, also while it is paused, and keeps its next tick", async () => {
+    const made = await create(orgAdmin, { event: { type: "com.now.x", source: "/mine" }, paused: true });
+    const answer = await orgAdmin.post(`/schedules/${made.id}:run`, {});
+    expect(answer).toMatchObject({ status: 202, body: { status: "accepted" } });
+    const { event_id } = answer.body;
+    expect(await published("com.now.x")).toMatchObject([{ event_id, payload: { source: "/mine" } }]);
+    expect(ok(await orgAdmin.get(`/schedules/${made.id}`))).toMatchObject({
+      ...{ run_count: 1, last_event_id: event_id, next_run_at: null, status: "paused" },
+    });
+  });
+
+  test("a change of its name keeps its next tick; a change of its timing does not", async () => {
+    const made = await create(orgAdmin, { time_zone: "Asia/Tokyo" });
+    expect(made.next_run_at).toMatch(/-12-31T15:00:00.000Z$/);
+    const named = ok(await orgAdmin.patch(`/schedules/${made.id}`, { name: "other", on_missed: "skip" }));
+    expect(named).toMatchObject({ name: "other", on_missed: "skip", next_run_at: made.next_run_at });
+    const moved = ok(await orgAdmin.patch(`/schedules/${made.id}`, { time_zone: "UTC" }));
+    expect(moved.next_run_at).toMatch(/-01-01T00:00:00.000Z$/);
+  });
+
+  test("of an inactive agent waits, and is made up for when it is active again", async () => {
+    const sender = await newAgent(server, admin);
+    const made = await create(sender, { cron: undefined, at: ahead(800), event: { type: "com.held.x" } });
+    ok(await admin.patch(`/agents/${sender.id}/status`, { status: "inactive" }));
+    const held = await settle(async () => {
+      const now = ok(await orgAdmin.get(`/schedules/${made.id}`));
+      return now.last_error && now;
+    });
+    expect(held).toMatchObject({
+      ...{ status: "active", next_run_at: made.at, run_count: 0 },
+      last_error: expect.stringContaining(sender.id),
+    });
+    expect(await published("com.held.x")).toEqual([]);
+    ok(await admin.patch(`/agents/${sender.id}/status`, { status: "active" }));
+    // A change is looked at without the pause between looks.
+    ok(await orgAdmin.patch(`/schedules/${made.id}`, { at: ahead(300) }));
+    await settle(async () => (await published("com.held.x")).length === 1);
+  });
+
+  test("survives a SIGKILL at any moment: each is published once", async () => {
+    await clear(orgAdmin);
+    const ids: string[] = [];
+    for (let i = 0; i < LIMIT; i++)
+      ids.push(
+        (
+          await create(orgAdmin, {
+            cron: undefined,
+            at: ahead(1200 + i * 500),
+            event: { type: "com.killed.x" },
+          })
+        ).id,
+      );
+    for (let round = 0; round < 2; round++) {
+      const done = (await published("com.killed.x")).length;
+      await settle(
+        async () => {
+          const { length } = await published("com.killed.x");
+          return length > done || length === LIMIT;
+        },
+        { every: 5 },
+      );
+      await server.kill();
+      await server.restart();
+      await signInAgain();
+    }
+    await settle(async () => {
+      const { schedules } = ok(await orgAdmin.get("/schedules?status=ended&search=a schedule"));
+      return ids.every((id) => schedules.some((each: { id: string }) => each.id === id));
+    });
+    const sources = (await published("com.killed.x")).map(({ payload }: { payload: { source: string } }) =>
+      payload.source.split("/").at(-1),
+    );
+    expect(sources.toSorted()).toEqual(ids.toSorted());
+    for (const id of ids) expect(ok(await orgAdmin.get(`/schedules/${id}`)).run_count).toBe(1);
+    await clear(orgAdmin);
+  });
+});
+
+describe("who may", () => {
+  test("agents manage their own schedules, admins all; others see none", async () => {
+    const [one, other] = [await newAgent(server, admin), await newAgent(server, admin)];
+    const made = await create(one);
+    expect(ok(await one.get("/schedules"))).toMatchObject({ schedules: [{ id: made.id }], total: 1 });
+    expect(ok(await other.get("/schedules"))).toEqual({ schedules: [], total: 0 });
+    expect(ok(await other.get(`/schedules?owner_id=${one.id}`)).total).toBe(0);
+    expect(ok(await orgAdmin.get(`/schedules?owner_id=${one.id}`)).total).toBe(1);
+    const path = `/schedules/${made.id}`;
+    const missing = refusal(404, "not_found");
+    expect(await other.get(path)).toMatchObject(missing);
+    expect(await other.patch(path, { name: "x" })).toMatchObject(missing);
+    expect(await other.post(`${path}:run`, {})).toMatchObject(missing);
+    expect(await other.del(path)).toMatchObject(missing);
+    expect(ok(await orgAdmin.patch(path, { name: "renamed" }))).toMatchObject({ owner_id: one.id });
+    const { key } = ok(await admin.post(`/agents/${one.id}/keys`, { scopes: ["receive"] }));
+    const reader = api(server, await agentToken(server, key));
+    expect(await reader.get("/schedules")).toMatchObject(refusal(403, "insufficient_scope"));
+    expect((await one.del(path)).status).toBe(204);
+    const { entries } = ok(await orgAdmin.get(`/audit?resource_id=${made.id}&outcome=done`));
+    expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual([
+      "schedules.create",
+      "schedules.delete",
+      "schedules.update",
+    ]);
+  });
+
+  test("the number of schedules of an owner is limited; ended ones do not count", async () => {
+    const one = await newAgent(server, admin);
+    const [first] = await Promise.all(Array.from({ length: LIMIT }, () => create(one)));
+    const full = refusal(422, "business_rule_violation", { rule: "schedule_limit" });
+    expect(await one.post("/schedules", { name: "one more", ...YEARLY })).toMatchObject(full);
+    ok(await one.patch(`/schedules/${first.id}`, { at: ahead(200) }));
+    await settle(async () => ok(await one.get(`/schedules/${first.id}`)).status === "ended");
+    await create(one);
+    expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);
+  });
+});
+
+describe("what is wrong is said", () => {
+  test.each([
+    [{ cron: "0 25 * * *" }, "validation_error", "cron"],
+    [{ cron: undefined }, "validation_error", "cron"],
+    [{ at: "2126-01-01T00:00:00Z" }, "validation_error", "at"],
+    [{ time_zone: "Mars/Base" }, "validation_error", "time_zone"],
+    [{ event: { type: "service.run.started" } }, "invalid_event", "event.type"],
+    [{ event: { type: "t", id: "mine" } }, "invalid_event", "event.id"],
+    [{ event: { type: "t", source: "no uri" } }, "invalid_event", "event.source"],
+    [{ event: { type: "t", Not: 1 } }, "invalid_event", "event.Not"],
+    [{ event: {} }, "validation_failed", "event.type"],
+    [{ on_missed: "all" }, "validation_failed", "on_missed"],
+  ])("%j", async (more, code, field) => {
+    const answer = await orgAdmin.post("/schedules", { name: "wrong", ...YEARLY, ...more });
+    expect(answer).toMatchObject(refusal(400, code, { field }));
+  });
+
+  test("a test shows the next ticks, and saves nothing", async () => {
+    const { total } = ok(await orgAdmin.get("/schedules"));
+    const { next } = ok(
+      await orgAdmin.post("/schedules:test", { cron: "30 2 * * *", time_zone: "Europe/Berlin" }),
+    );
+    expect(next).toHaveLength(5);
+    expect(await orgAdmin.post("/schedules:test", { cron: "often" })).toMatchObject(
+      refusal(400, "validation_error", { field: "cron" }),
+    );
+    expect(ok(await orgAdmin.get("/schedules")).total).toBe(total);
+  });
+
+  test("an event that is too large", async () => {
+    const event = { type: "t", data: "x".repeat(20_000) };
+    const answer = await orgAdmin.post("/schedules", { name: "large", ...YEARLY, event });
+    expect(answer).toMatchObject(refusal(413, "payload_too_large", { max_size: 20_000 }));
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from "@jest/globals";
+import { isFault } from "../../lib/contract/faults.ts";
+import {
+  MOST_MADE_UP,
+  planTicks,
+  readTiming,
+  tickAfter,
+  ticksAfter,
+} from "../../services/sense/schedules/timing.ts";
+
+const at = (text: string) => new Date(text);
+const ms = (text: string) => at(text).getTime();
+const cron = (expression: string, time_zone = "UTC") => ({ cron: expression, time_zone });
+const texts = (dates: Date[]) => dates.map((date) => date.toISOString().slice(0, 16));
+
+/** The ticks of an expression between two times. */
+function ticksOf(expression: string, time_zone: string, from: string, to: string): string[] {
+  const found: Date[] = [];
+  let time = ms(from);
+  for (;;) {
+    const next = tickAfter(cron(expression, time_zone), time);
+    if (!next || next > at(to)) return texts(found);
+    found.push(next);
+    time = next.getTime();
+  }
+}
+
+describe("daylight saving", () => {
+  test("a local time that is skipped is due when the clocks change, once", () => {
+    const days = ["2026-03-27T12:00Z", "2026-03-30T12:00Z"] as const;
+    expect(ticksOf("30 2 * * *", "Europe/Berlin", ...days)).toEqual([
+      "2026-03-28T01:30",
+      "2026-03-29T01:00",
+      "2026-03-30T00:30",
+    ]);
+    expect(ticksOf("0 0 * * *", "America/Sao_Paulo", "2018-11-03T12:00Z", "2018-11-05T12:00Z")).toEqual([
+      "2018-11-04T03:00",
+      "2018-11-05T02:00",
+    ]);
+  });
+
+  test("a local time that is repeated is due once", () => {
+    expect(ticksOf("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00Z", "2026-10-26T12:00Z")).toEqual([
+      "2026-10-25T00:30",
+      "2026-10-26T01:30",
+    ]);
+    expect(ticksOf("30 1 * * *", "America/New_York", "2026-10-31T12:00Z", "2026-11-02T12:00Z")).toEqual([
+      "2026-11-01T05:30",
+      "2026-11-02T06:30",
+    ]);
+  });
+
+  test("every half hour stays every half hour on both days", () => {
+    const halfHours = (from: string) =>
+      ticksOf(
+        "*/30 * * * *",
+        "Europe/Berlin",
+        `${from}T23:00Z`,
+        new Date(ms(`${from}T23:00Z`) + 5 * 3_600_000).toISOString(),
+      );
+    for (const day of ["2026-03-28", "2026-10-24"]) {
+      const ticks = halfHours(day).map((tick) => ms(`${tick}Z`));
+      expect(ticks).toHaveLength(10);
+      for (const [i, tick] of ticks.entries()) if (i) expect(tick - (ticks[i - 1] as number)).toBe(1_800_000);
+    }
+  });
+
+  test("office hours follow the local clock", () => {
+    const mondays = ticksOf("0 9 * * MON", "Europe/Berlin", "2026-03-20T00:00Z", "2026-04-01T00:00Z");
+    expect(mondays).toEqual(["2026-03-23T08:00", "2026-03-30T07:00"]);
+  });
+});
+
+describe("what is due", () => {
+  const hourly = cron("0 * * * *");
+  const first = at("2026-01-31T09:00Z");
+
+  test("a tick on time is published, whatever the policy", () => {
+    for (const policy of ["skip", "run_once", "run_all"] as const)
+      expect(planTicks(hourly, first, ms("2026-01-31T09:00:59.900Z"), policy)).toEqual({
+        ...{ publish: [first], missed: null, next: at("2026-01-31T10:00Z") },
+      });
+  });
+
+  test("missed ticks are skipped, the latest is published, or all are", () => {
+    const now = ms("2026-01-31T12:30Z");
+    const next = at("2026-01-31T13:00Z");
+    const latest = at("2026-01-31T12:00Z");
+    expect(planTicks(hourly, first, now, "skip")).toEqual({ publish: [], missed: latest, next });
+    const once = planTicks(hourly, first, now, "run_once");
+    expect(once).toEqual({ publish: [latest], missed: at("2026-01-31T11:00Z"), next });
+    const all = planTicks(hourly, first, now, "run_all");
+    expect(texts(all.publish)).toEqual(
+      [9, 10, 11, 12].map((h) => `2026-01-31T${String(h).padStart(2, "0")}:00`),
+    );
+    expect(all.missed).toBeNull();
+  });
+
+  test("a tick on time is published by skip, too, when earlier ones were missed", () => {
+    const plan = planTicks(hourly, first, ms("2026-01-31T11:00:00Z"), "skip");
+    expect(plan).toMatchObject({ publish: [at("2026-01-31T11:00Z")], missed: at("2026-01-31T10:00Z") });
+  });
+
+  test("of very many only the latest are made up for, oldest first", () => {
+    const minutely = cron("* * * * *");
+    const plan = planTicks(minutely, first, ms("2026-01-31T20:00:30Z"), "run_all");
+    expect(plan.publish).toHaveLength(MOST_MADE_UP);
+    expect(plan.publish.at(-1)).toEqual(at("2026-01-31T20:00Z"));
+    expect(plan.publish[0]).toEqual(at("2026-01-31T18:21Z"));
+    expect(plan.missed).toEqual(at("2026-01-31T18:20Z"));
+  });
+
+  test("the only time is published late, or skipped", () => {
+    const late = ms("2026-01-31T12:30Z");
+    expect(planTicks({ at: first }, first, late, "run_all")).toEqual({
+      publish: [first],
+      missed: null,
+      next: null,
+    });
+    expect(planTicks({ at: first }, first, late, "skip")).toEqual({ publish: [], missed: first, next: null });
+  });
+
+  test("ticks in the repeated hour are all made up for", () => {
+    const from = at("2026-10-25T00:00Z");
+    const plan = planTicks(
+      cron("*/30 * * * *", "Europe/Berlin"),
+      from,
+      ms("2026-10-25T02:00:10Z"),
+      "run_all",
+    );
+    expect(texts(plan.publish)).toEqual(
+      [0, 0.5, 1, 1.5, 2].map((h) => new Date(from.getTime() + h * 3_600_000).toISOString().slice(0, 16)),
+    );
+  });
+});
+
+describe("reading", () => {
+  const now = ms("2026-01-31T12:00Z");
+  const given = { cron: null as string | null, time_zone: "UTC", at: null as Date | null };
+  const refused = (more: Partial<typeof given>) => {
+    try {
+      readTiming({ ...given, ...more }, now);
+      return null;
+    } catch (err) {
+      return isFault(err) ? { field: err.data.field, message: err.message } : err;
+    }
+  };
+
+  test.each<[Partial<typeof given>, string, string]>([
+    [{}, "cron", "missing"],
+    [{ cron: "* * * * *", at: at("2027-01-01") }, "at", "Both"],
+    [{ at: at("2026-01-31T12:00Z") }, "at", "in the future"],
+    [{ cron: "61 * * * *" }, "cron", "61"],
+    [{ cron: "* * * *" }, "cron", "five"],
+    [{ cron: "* * * * * *" }, "cron", "5 parts"],
+    [{ cron: "0 0 30 2 *" }, "cron", "never"],
+    [{ cron: "@reboot" }, "cron", "reboot"],
+    [{ cron: "0 9 * * *", time_zone: "Nowhere/City" }, "time_zone", "IANA"],
+    [{ cron: "0 9 * * *", time_zone: "+02:00" }, "time_zone", "IANA"],
+  ])("%j is refused", (more, field, part) => {
+    expect(refused(more)).toMatchObject({ field, message: expect.stringContaining(part) });
+  });
+
+  test("the next ticks are shown", () => {
+    expect(texts(ticksAfter(cron("@monthly"), now))).toEqual(
+      [2, 3, 4, 5, 6].map((m) => `2026-0${m}-01T00:00`),
+    );
+    expect(ticksAfter({ at: at("2027-01-01") }, now)).toEqual([at("2027-01-01")]);
+  });
+});
