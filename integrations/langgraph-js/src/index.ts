@@ -1,0 +1,1 @@
+export { SensoriumStore } from "./store.ts";

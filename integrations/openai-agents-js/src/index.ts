@@ -1,0 +1,1 @@
+export { sensoriumMCP } from "./tools.ts";
