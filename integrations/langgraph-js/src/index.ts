@@ -1,1 +1,2 @@
+export { SensoriumSaver } from "./saver.ts";
 export { SensoriumStore } from "./store.ts";
