@@ -93,6 +93,11 @@ export class Checkpoints {
     return { checkpoint: { ...rest, channel_values }, metadata, parent: saved.parent };
   }
 
+  /** Forgets where the values of a thread are: it was deleted. */
+  forget(namespace: string): void {
+    for (const name of this.#known.keys()) if (name.startsWith(`${namespace} `)) this.#known.delete(name);
+  }
+
   async #placesOf(place: Place): Promise<Record<string, string> | undefined> {
     const known = this.#known.get(nameOf(place));
     if (known) return known;

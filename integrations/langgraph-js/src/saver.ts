@@ -163,7 +163,9 @@ export class SensoriumSaver extends BaseCheckpointSaver {
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    await this.#client.state.clear({ namespace: threadNamespace(threadId) });
+    const namespace = threadNamespace(threadId);
+    await this.#client.state.clear({ namespace });
+    this.#checkpoints.forget(namespace);
   }
 }
 

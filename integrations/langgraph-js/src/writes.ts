@@ -70,8 +70,10 @@ export class Writes {
 
   /** The writes to a checkpoint, in LangGraph's order. */
   async of({ namespace, ns, id }: Place): Promise<CheckpointPendingWrite[]> {
-    const entries = entriesOf(this.#client, { namespace, prefix: writesPrefix(ns, id) });
-    return this.#inOrder(await Array.fromAsync(entries));
+    const entries: StateEntry[] = [];
+    const prefix = writesPrefix(ns, id);
+    for await (const entry of entriesOf(this.#client, { namespace, prefix })) entries.push(entry);
+    return this.#inOrder(entries);
   }
 
   /**

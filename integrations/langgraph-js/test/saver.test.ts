@@ -129,6 +129,20 @@ test("checkpoints that are saved at the end alone have all values", async () => 
   expect(values).toEqual({ file: "a", log: ["one", "two", "three", "more", "one", "two", "three"] });
 });
 
+test("a run that goes on after its thread was deleted saves all of its values", async () => {
+  const config = { configurable: { thread_id: "gone" } };
+  const checkpoint = (n: number) => ({
+    ...emptyCheckpoint(),
+    id: uuid6(n),
+    channel_values: { file: "a", n },
+    channel_versions: { file: 1, n },
+  });
+  const first = await saver.put(config, checkpoint(1), loop, { file: 1, n: 1 });
+  await saver.deleteThread("gone");
+  await saver.put(first, checkpoint(2), loop, { n: 2 });
+  expect((await saver.getTuple(config))?.checkpoint.channel_values).toEqual({ file: "a", n: 2 });
+});
+
 test("subgraphs have checkpoints of their own, in names of any length", async () => {
   const inner = new StateGraph(State)
     .addNode("ask", () => ({ log: [interrupt("go on?") as string] }))
