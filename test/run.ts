@@ -29,6 +29,7 @@ const SUITES: Suite[] = [
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 1200 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
   { name: "guides", files: /^test\/guides\//, budgetSeconds: 420 },
+  { name: "integrations", files: /^(integrations\/|test\/integrations\.)/, budgetSeconds: 240 },
   { name: "python", files: /^test\/python\//, budgetSeconds: 300 },
   { name: "tools", files: /^test\/tools\//, budgetSeconds: 240 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
@@ -50,7 +51,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 const words = process.argv.slice(2).flatMap((word) => (word === "quick" ? QUICK : [word]));
-const all = globSync("{test,packages/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
+const all = globSync("{test,{packages,integrations}/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
   file.split(sep).join("/"),
 );
 const suites = plan();

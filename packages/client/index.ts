@@ -12,4 +12,5 @@ export { ApiError, ConnectionError, isApiError, isCredentialRefused } from "./er
 export type * from "./generated/types.ts";
 export { type Handler, type HandlerContext, type ListenOptions, RetryLater } from "./handler.ts";
 export type { Listener } from "./listen.ts";
+export { type McpEndpoint, type McpOptions, mcpEndpoint } from "./mcp.ts";
 export type { Call, CallOptions, PagedCall, StreamCall, StreamMessage } from "./operation.ts";

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { blocksOf, page } from "../support/guides.ts";
+import { oldestNode } from "../support/oldest-node.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -46,15 +47,6 @@ afterAll(async () => {
   if (folder) rmSync(folder, { recursive: true });
   await server?.stop();
 });
-
-/** The oldest Node on this machine that the package promises to run on. */
-function oldestNode(): string {
-  const found = ["/usr/bin/node", "/usr/local/bin/node"].filter((file) => existsSync(file));
-  const fits = found.filter(
-    (file) => Number(execFileSync(file, ["-p", "process.versions.node"]).toString().split(".")[0]) >= 20,
-  );
-  return fits[0] ?? process.execPath;
-}
 
 /** Time limit of a program: compilers are slow on a busy machine. */
 const LONGEST_MS = 150_000;

@@ -106,7 +106,7 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
   const choice = [
     ...workers,
     "--testMatch",
-    "<rootDir>/{test,packages/*/test}/**/*.ts",
+    "<rootDir>/{test,{packages,integrations}/*/test}/**/*.ts",
     "--runTestsByPath",
     ...files,
   ];

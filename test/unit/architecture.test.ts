@@ -86,6 +86,17 @@ describe("imports go one way", () => {
     expect(offences(shipped, (of) => !of.startsWith("packages/client/generate/"))).toEqual([]);
   });
 
+  test("an integration imports itself alone, and the client as any program does", () => {
+    const integrations = sources("integrations/*/{src,examples}/**/*.ts");
+    expect(integrations.length).toBeGreaterThan(10);
+    const own = (of: string, { file }: Source) => of.startsWith(`${file.split("/", 2).join("/")}/`);
+    expect(offences(integrations, own)).toEqual([]);
+    const readers = integrations.filter(
+      ({ file, text }) => file.includes("/src/") && text.includes("process.env"),
+    );
+    expect(readers.map(({ file }) => file)).toEqual([]);
+  });
+
   test("there is no circle", () => {
     expect(circles([...all, ...client, ...driver, ...consoleSources])).toEqual([]);
   });

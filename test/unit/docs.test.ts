@@ -65,6 +65,13 @@ describe("programs and commands in the documents", () => {
     "integrations/claude-code/README.md": { sh: "claude-code.test.ts", ts: "claude-code.test.ts" },
     "integrations/codex/README.md": { sh: "codex.test.ts" },
     "integrations/gemini-cli/README.md": { sh: "gemini-cli.test.ts" },
+    "integrations/ai-sdk/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
+    "integrations/langchain-js/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
+    "integrations/langgraph-js/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
+    "integrations/openai-agents-js/README.md": {
+      ts: "integrations.test.ts",
+      console: "integrations.test.ts",
+    },
     "integrations/langgraph-python/README.md": { python: "projects.test.ts", console: "projects.test.ts" },
     "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
     "docs/atlas.md": { bash: "needs an Atlas" },
@@ -80,7 +87,9 @@ describe("programs and commands in the documents", () => {
 
   test("are run, or it is known why not", () => {
     const tests = new Set(
-      globSync("{test,packages/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) => basename(file)),
+      globSync("{test,{packages,integrations}/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
+        basename(file),
+      ),
     );
     const blocks = named(/^```([a-z]+)$/gm).filter(({ what }) => what !== "text");
     const runner = ({ page, what }: { page: string; what: string }) =>

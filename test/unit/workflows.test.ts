@@ -72,7 +72,7 @@ describe("a release", () => {
   });
 
   test("publishes the packages that are not private", () => {
-    const open = globSync("packages/*/package.json", { cwd: ROOT })
+    const open = globSync("{packages,integrations}/*/package.json", { cwd: ROOT })
       .sort()
       .map((file) => JSON.parse(read(file)))
       .filter((each) => !each.private)

@@ -1,0 +1,2 @@
+export { type MemoryOptions, memoryMiddleware } from "./memory.ts";
+export { sensoriumMCP } from "./tools.ts";

@@ -1,0 +1,2 @@
+export { SensoriumSaver } from "./saver.ts";
+export { SensoriumStore } from "./store.ts";

@@ -1,0 +1,2 @@
+export { SensoriumSession, type SessionOptions } from "./session.ts";
+export { sensoriumMCP } from "./tools.ts";

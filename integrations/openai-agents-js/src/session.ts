@@ -1,0 +1,120 @@
+import type { AgentInputItem, Session } from "@openai/agents-core";
+import { type Client, isApiError, type StateEntry } from "sensorium";
+import { fromText, toText } from "./items.ts";
+
+export interface SessionOptions {
+  /** Default: a new one. */
+  sessionId?: string;
+  /** The person that the conversation is with, for erasure. */
+  subject?: string;
+}
+
+/** Sessions of the SDK for JavaScript: that for Python has items of another form. */
+const SESSIONS = "openai-agents.js";
+const FORMAT = "openai-agents-js/1";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no label may have them
+const ODD = /[%./\x00-\x1f\x7f]/g;
+const DIGITS = 12;
+
+/**
+ * A conversation in the state of the agent whose client it has, for `run(agent, input, { session })`. What one call adds is
+ * one entry, under the next number: processes that use the same session lose no item and agree on the order.
+ */
+export class SensoriumSession implements Session {
+  readonly #client: Client;
+  readonly #sessionId: string;
+  readonly #namespace: string;
+  readonly #metadata: Record<string, unknown>;
+  /** The number of the last entry, as far as it knows. */
+  #last: number | undefined;
+
+  constructor(client: Client, { sessionId = crypto.randomUUID(), subject }: SessionOptions = {}) {
+    this.#client = client;
+    this.#sessionId = sessionId;
+    this.#namespace = `${SESSIONS}.${sessionId.replace(ODD, percentEncoded)}`;
+    this.#metadata = { format: FORMAT, ...(subject !== undefined && { subject }) };
+  }
+
+  async getSessionId(): Promise<string> {
+    return this.#sessionId;
+  }
+
+  /** The items in order. @param limit only so many, the latest */
+  async getItems(limit = Number.POSITIVE_INFINITY): Promise<AgentInputItem[]> {
+    if (limit <= 0) return [];
+    const parts: AgentInputItem[][] = [];
+    let left = limit;
+    for await (const entry of this.#backwards()) {
+      const items = await this.#itemsOf(entry);
+      parts.push(items.slice(-left));
+      left -= items.length;
+      if (left <= 0) break;
+    }
+    return parts.reverse().flat();
+  }
+
+  async addItems(items: AgentInputItem[]): Promise<void> {
+    if (items.length === 0) return;
+    const value = toText(items);
+    while (!(await this.#save((this.#last ?? (await this.#lastNumber())) + 1, value, 0)))
+      this.#last = undefined;
+  }
+
+  /** Removes the last item. Its entry stays, without it, so that no number is used twice. */
+  async popItem(): Promise<AgentInputItem | undefined> {
+    for await (const entry of this.#backwards()) {
+      const items = await this.#itemsOf(entry);
+      const item = items.pop();
+      if (!item) continue;
+      if (await this.#save(Number(entry.key), toText(items), entry.version)) return item;
+      // Another process changed it first.
+      return this.popItem();
+    }
+    return undefined;
+  }
+
+  async clearSession(): Promise<void> {
+    this.#last = undefined;
+    await this.#client.state.clear({ namespace: this.#namespace });
+  }
+
+  /** Saves an entry that has this version, 0: that is not there. Returns whether it had. */
+  async #save(number: number, value: string, if_version: number): Promise<boolean> {
+    const key = String(number).padStart(DIGITS, "0");
+    const entry = { namespace: this.#namespace, key, value, metadata: this.#metadata, if_version };
+    try {
+      await this.#client.state.put(entry);
+    } catch (error) {
+      if (isApiError(error, "conflict")) return false;
+      throw error;
+    }
+    this.#last = Math.max(this.#last ?? 0, number);
+    return true;
+  }
+
+  async #lastNumber(): Promise<number> {
+    const page = await this.#client.state.list({ namespace: this.#namespace, order: "desc", limit: 1 });
+    return Number(page.entries[0]?.key ?? 0);
+  }
+
+  async *#backwards(): AsyncGenerator<StateEntry> {
+    for (let before: string | null | undefined; before !== null; ) {
+      const bound = before && { before };
+      const page = await this.#client.state.list({ namespace: this.#namespace, order: "desc", ...bound });
+      yield* page.entries;
+      before = page.next;
+    }
+  }
+
+  /** @throws Error if another kind of program wrote the entry */
+  async #itemsOf({ namespace, key, metadata, value }: StateEntry): Promise<AgentInputItem[]> {
+    if (metadata.format !== FORMAT)
+      throw new Error(
+        `The state ${namespace}/${key} has the format ${metadata.format}, expected ${FORMAT}: another program wrote it.`,
+      );
+    return fromText(value ?? (await this.#client.state.get({ namespace, key })).value ?? "[]");
+  }
+}
+
+const percentEncoded = (found: string) =>
+  `%${found.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;

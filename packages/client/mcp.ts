@@ -1,0 +1,23 @@
+import { originOf } from "./client.ts";
+
+/** Which tools of a service, and as whom. */
+export interface McpOptions {
+  /** The service's origin, or its base URL with `/v1`. */
+  url: string;
+  /** An agent's API key. */
+  apiKey: string;
+  /** Presets (`core`, `sense`, `remember`, `work`, `all`), domains and tools, with commas between. Default `core`. */
+  tools?: string;
+}
+
+/** The address of the tools for clients of the Model Context Protocol, over Streamable HTTP. */
+export interface McpEndpoint {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** Returns where a client of the Model Context Protocol finds the tools. @throws TypeError for what is no URL */
+export function mcpEndpoint({ url, apiKey, tools }: McpOptions): McpEndpoint {
+  const query = tools ? `?${new URLSearchParams({ tools })}` : "";
+  return { url: `${originOf(url)}/mcp${query}`, headers: { authorization: `Bearer ${apiKey}` } };
+}
