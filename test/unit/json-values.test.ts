@@ -59,6 +59,7 @@ const LARGE = {
   "memories.create_batch": "pieces",
   "memories.update": "values",
   "runs.complete_step": "values",
+  "state.put": "blob",
   "gateway.mcp": "values",
   "documents.upload": "blob",
   "exemplars.create": "blob",

@@ -108,6 +108,10 @@ test("only metadata, payloads and events are free-form", () => {
     "oauth.register.metadata",
     "outputs.save.metadata",
     "relationships.create.metadata",
+    "schedules.create.event",
+    "schedules.update.event",
+    "state.put.metadata",
+    "state.put_many.entries[].metadata",
   ]);
 });
 
