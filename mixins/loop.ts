@@ -101,7 +101,7 @@ export class Loop {
     }
     this.#running = undefined;
     if (this.#stopped) return;
-    this.within(wait);
+    this.#due = Math.min(this.#due, performance.now() + wait);
     this.#wait();
   }
 }

@@ -147,14 +147,14 @@ describe("reading", () => {
   };
 
   test.each<[Partial<typeof given>, string, string]>([
-    [{}, "cron", "missing"],
+    [{}, "cron", "Neither"],
     [{ cron: "* * * * *", at: at("2027-01-01") }, "at", "Both"],
     [{ at: at("2026-01-31T12:00Z") }, "at", "in the future"],
     [{ cron: "61 * * * *" }, "cron", "61"],
     [{ cron: "* * * *" }, "cron", "five"],
-    [{ cron: "* * * * * *" }, "cron", "5 parts"],
+    [{ cron: "* * * * * *" }, "cron", "got 6"],
     [{ cron: "0 0 30 2 *" }, "cron", "never"],
-    [{ cron: "@reboot" }, "cron", "reboot"],
+    [{ cron: "@reboot" }, "cron", "five"],
     [{ cron: "0 9 * * *", time_zone: "Nowhere/City" }, "time_zone", "IANA"],
     [{ cron: "0 9 * * *", time_zone: "+02:00" }, "time_zone", "IANA"],
   ])("%j is refused", (more, field, part) => {

@@ -45,7 +45,7 @@ export class Schedules {
       ...{ ...DEFAULTS, ...defined(given), ...whenOf(given, NEVER) },
       ...{ revision: 1, secret: newUuid(), next_at: null, failures: 0, run_count: 0 },
       ...{ last_run_at: null, last_event_id: null, last_missed_at: null },
-      ...{ last_error: null, last_error_at: null, created_at: now, updated_at: now },
+      ...{ ...NO_ERROR, created_at: now, updated_at: now },
     };
     const next_at = this.#nextOf(row);
     await this.#requireRoom(row);
@@ -123,7 +123,7 @@ export class Schedules {
     // Pausing is always possible, also when the only time is over.
     const next_at = isTimed || !paused ? this.#nextOf(changed) : null;
     if (row.ended_at && next_at) await this.#requireRoom(row);
-    const timed = { ...$set, cron, at, time_zone: changed.time_zone, next_at, failures: 0, last_error: null };
+    const timed = { ...$set, cron, at, time_zone: changed.time_zone, next_at, failures: 0, ...NO_ERROR };
     // It may have ended while it is changed to be paused, which keeps it from being deleted.
     return next_at
       ? { $set: { ...timed, due_at: next_at }, $unset: { ended_at: 1 as const }, $inc }
@@ -169,6 +169,7 @@ export class Schedules {
   }
 }
 
+const NO_ERROR = { last_error: null, last_error_at: null };
 const NEVER = { cron: null, at: null };
 
 /** Returns when a changed schedule publishes: `cron` replaces `at`, and the reverse. */

@@ -39,7 +39,7 @@ export function checkEvent(schedule_id: string, given: Record<string, unknown>, 
         throw invalidEvent(name, given[name], "no value: each tick gives the event one");
     const now = new Date();
     const event = checkClientEvent(
-      eventOf({ _id: schedule_id, event: JSON.stringify(given) }, "evt_of_a_tick_to_come_xx", now),
+      eventOf({ _id: schedule_id, event: JSON.stringify(given) }, derivedId("evt", "of a tick to come"), now),
       now.getTime(),
     );
     requireSize(Buffer.byteLength(JSON.stringify(event)), maxBytes);

@@ -15,6 +15,8 @@ export interface Plan {
   next: Date | null;
 }
 
+const NEITHER = "Neither cron nor at is given. Give cron for repeated events, at for one.";
+const FIELDS = "five fields: minute, hour, day of month, month, day of week";
 /** A tick this late still counts as on time. */
 const ON_TIME_MS = 60_000;
 /** Ticks of a schedule that are made up for. */
@@ -38,8 +40,7 @@ export function readTiming(
     const message = `at: expected a time in the future, got ${at.toISOString()}. Publish the event at once, or give a later time.`;
     throw invalidValue("at", message, { value: at.toISOString() });
   }
-  if (cron === null)
-    throw invalidValue("cron", "When is missing. Give cron for repeated events, at for one.");
+  if (cron === null) throw invalidValue("cron", NEITHER);
   checkTimeZone(time_zone);
   const timing = { cron, time_zone };
   if (compile(timing).nextRun(new Date(now))) return timing;
@@ -91,8 +92,10 @@ function compile({ cron, time_zone }: { cron: string; time_zone: string }): Cron
   try {
     return new Cron(cron, { timezone: time_zone, mode: "5-part", paused: true });
   } catch (err) {
-    const why = (err as Error).message.replace(/^CronPattern: /, "");
-    const message = `cron: ${why}${/[.!?]$/.test(why) ? "" : "."} Give five fields: minute, hour, day, month, weekday.`;
+    const count = cron.trim().split(/\s+/).length;
+    const why = (err as Error).message.replace(/^CronPattern: |\.$/g, "");
+    const message =
+      count === 5 ? `cron: ${why}. Correct one of the ${FIELDS}.` : `cron: expected ${FIELDS}; got ${count}.`;
     throw invalidValue("cron", message, { value: cron });
   }
 }
