@@ -1269,9 +1269,17 @@ export interface A2aTasksUpdateParams {
     artifact_id: string;
     /** Name of the artifact. */
     name?: string;
-    /** Content of the artifact. */
-    text: string;
-    /** Media type of the text. Default: `text/plain`. */
+    /** Content as text. Give one of `text`, `data`, `url` and `raw`. */
+    text?: string;
+    /** Content as JSON. */
+    data?: unknown;
+    /** Address of a file with the content. */
+    url?: string;
+    /** Content of a file, in base64. */
+    raw?: string;
+    /** Name of the file. */
+    filename?: string;
+    /** Media type of the content. Default for `text`: `text/plain`. */
     media_type?: string;
   }>;
 }
