@@ -490,7 +490,7 @@ export interface Api {
   gateway: {
     /** Send a request of the Agent2Agent protocol to an agent.
      *
-     * A2A 1.0 over JSON-RPC, with the header `A2A-Version: 1.0`: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask and SubscribeToTask. Callers see only tasks that they sent.
+     * A2A 1.0 over JSON-RPC, with the header `A2A-Version: 1.0`: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, and CreateTaskPushNotificationConfig with its Get, List and Delete. Callers see only tasks that they sent.
      *
      * Needs the scope `send`. */
     a2a: StreamCall<GatewayA2aParams>;

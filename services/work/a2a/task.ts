@@ -108,6 +108,19 @@ function partOf({ artifact_id, filename, media_type, ...given }: GivenArtifact):
   return { [content]: given[content], ...(filename && { filename }), ...(mediaType && { mediaType }) };
 }
 
+/** A push notification configuration in the JSON of A2A 1.0. */
+export interface PushConfigJson extends PushSecrets {
+  id?: string;
+  taskId: string;
+  url: string;
+}
+
+/** What a webhook authenticates notifications by. */
+export interface PushSecrets {
+  token?: string;
+  authentication?: { scheme: string; credentials?: string };
+}
+
 /** Whose tasks: those that one caller gave to one agent. */
 export interface Side {
   tenant_id: string;
