@@ -25,6 +25,7 @@ afterAll(() => server?.stop());
 
 const clientOf = (token: string) => a2aClient(server, worker.id, token);
 const receive = () => nextEvent(worker);
+const ALL = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
 const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/status`, body);
 
 test("a card is shown only of an agent that wants one", async () => {
@@ -113,11 +114,10 @@ test("a canceled task is final, and the agent is told", async () => {
 });
 
 test("tasks are listed in pages, for their caller alone", async () => {
-  const asked = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
   const ids: string[] = [];
   let pageToken = "";
   do {
-    const page = await client.listTasks({ ...asked, pageSize: 2, pageToken });
+    const page = await client.listTasks({ ...ALL, pageSize: 2, pageToken });
     expect(page.totalSize).toBe(5);
     ids.push(...page.tasks.map(({ id }) => id));
     pageToken = page.nextPageToken;
@@ -125,7 +125,7 @@ test("tasks are listed in pages, for their caller alone", async () => {
   expect(new Set(ids).size).toBe(5);
   expect(ids).toHaveLength(5);
   const other = await clientOf((await newAgent(server, world.admin, ["send"])).token);
-  expect((await other.listTasks(asked)).tasks).toEqual([]);
+  expect((await other.listTasks(ALL)).tasks).toEqual([]);
   await expect(other.getTask({ tenant: "", id: ids[0] as string })).rejects.toThrow("no task");
 });
 
@@ -170,4 +170,39 @@ test("a subscription shows what follows until the task is final", async () => {
     if (seen.length === 3) ok(await report(task.id, { state: "rejected" }));
   }
   expect(seen).toEqual(["task", "statusUpdate", "statusUpdate", "statusUpdate"]);
+});
+
+test("malformed requests are refused with their reason, and leave nothing", async () => {
+  const url = `${server.root}/a2a/${worker.id}`;
+  const call = async (method: string, params: unknown) =>
+    ok(await caller.post(url, { jsonrpc: "2.0", id: 1, method, params }, { "a2a-version": "1.0" })).error;
+  const message = { messageId: "malformed", role: "ROLE_USER" };
+  for (const parts of [undefined, [], [{}], [null], ["x"], [{ text: "x" }, 5]]) {
+    const error = await call("SendMessage", { message: { ...message, parts } });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^message\.parts: expected/),
+    });
+  }
+  const unknown = { ...message, parts: [{ text: "x" }], taskId: "absent" };
+  expect(await call("SendMessage", { message: unknown })).toMatchObject({
+    ...{ code: -32001, message: "There is no task absent of yours." },
+  });
+  expect(await call("ListTasks", { status: "DONE" })).toMatchObject({ code: -32602 });
+  for (const params of [undefined, null, [], "x", { message: null }, { message: 5 }])
+    expect(await call("SendMessage", params)).toMatchObject({ code: -32602 });
+  for (const method of ["Nothing", "__proto__", "message/send"])
+    expect(await call(method, {})).toMatchObject({ code: -32601 });
+  const { tasks } = await client.listTasks({ ...ALL, pageSize: 100 });
+  expect(JSON.stringify(tasks)).not.toContain("malformed");
+});
+
+test("a stream ends when its caller's key is revoked", async () => {
+  const leaving = await newAgent(server, world.admin, ["send"]);
+  const stream = (await clientOf(leaving.token)).sendMessageStream(request("revoked"));
+  expect((await stream.next()).value?.payload?.$case).toBe("task");
+  const [{ id }] = ok(await world.admin.get(`/agents/${leaving.id}/keys`)).keys;
+  expect((await world.admin.del(`/agents/${leaving.id}/keys/${id}`)).status).toBeLessThan(300);
+  expect((await stream.next()).done).toBe(true);
+  await receive();
 });

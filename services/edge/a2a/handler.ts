@@ -8,6 +8,7 @@ import {
   type ListTasksRequest,
   type ListTasksResponse,
   Message,
+  TaskState as ProtocolState,
   type SendMessageConfiguration,
   type SendMessageRequest,
   StreamResponse,
@@ -36,6 +37,8 @@ import type { CallersTasks } from "./callers-tasks.ts";
 import { translated } from "./errors.ts";
 import { follow, updatesBetween, type Waiting } from "./follow.ts";
 
+/** What the parts of a message are. */
+export const PARTS = "expected one or more, each with one of text, data, url and raw.";
 const PAGE = 50;
 const MAX_PAGE = 100;
 
@@ -99,7 +102,7 @@ export class Handler implements A2ARequestHandler {
       this.#tasks.list({
         limit: pageSize,
         ...(asked.contextId && { context_id: asked.contextId }),
-        ...(asked.status && { state: taskStateToJSON(asked.status) as TaskState }),
+        ...(asked.status && { state: stateOf(asked.status) }),
         ...(asked.statusTimestampAfter && { since: timeOf(asked.statusTimestampAfter) }),
         ...(asked.pageToken && { cursor: asked.pageToken }),
       }),
@@ -133,7 +136,8 @@ export class Handler implements A2ARequestHandler {
   #send(message: Message | undefined, configuration: SendMessageConfiguration | undefined) {
     const push = configuration?.taskPushNotificationConfig;
     const { taskId: _, ...given } = push ? pushOf(push) : { taskId: "" };
-    return translated(this.#tasks.send(messageOf(message), push && (given as PushConfigJson)));
+    const sent = this.#tasks.send(messageOf(message), push && (given as PushConfigJson));
+    return translated(sent, message?.taskId);
   }
 
   async *#updates(first: Versioned, isLast: (state: TaskState) => boolean, historyLength?: number): Updates {
@@ -160,11 +164,20 @@ function messageOf(message: Message | undefined): MessageJson {
   if (!message?.messageId || message.messageId.length > 200) {
     throw new RequestMalformedError("message.messageId: expected 1 to 200 characters.");
   }
-  if (message.parts.length === 0) throw new RequestMalformedError("message.parts: expected at least one.");
+  if (message.parts.length === 0 || message.parts.some(({ content }) => !content)) {
+    throw new RequestMalformedError(`message.parts: ${PARTS}`);
+  }
   if (message.contextId.length > 200) {
     throw new RequestMalformedError("message.contextId: expected at most 200 characters.");
   }
   return { ...(Message.toJSON(message) as MessageJson), role: "ROLE_USER" };
+}
+
+function stateOf(status: ProtocolState): TaskState {
+  if (status === ProtocolState.UNRECOGNIZED) {
+    throw new RequestMalformedError("status: expected a state such as TASK_STATE_WORKING.");
+  }
+  return taskStateToJSON(status) as TaskState;
 }
 
 function timeOf(text: string): number {
