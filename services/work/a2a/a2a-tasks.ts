@@ -69,10 +69,15 @@ export class A2aTasks {
 
   /** Cancels a task, and tells the agent. @throws Fault not_found, conflict if it is final */
   async cancel({ task_id, ...side }: Side & { task_id: string }): Promise<Versioned> {
-    const row = await this.#change({ ...side, _id: task_id }, (task, at) => ({
-      task: { ...task, status: { state: "TASK_STATE_CANCELED", timestamp: at.toISOString() } },
-    }));
+    let canceled = false;
+    const row = await this.#change({ ...side, _id: task_id }, (task, at, { state }) => {
+      canceled = state === "TASK_STATE_CANCELED";
+      if (canceled) return null;
+      return { task: { ...task, status: { state: "TASK_STATE_CANCELED", timestamp: at.toISOString() } } };
+    });
+    // Also when it is repeated: the first request may have been cut off before this.
     await announceTask(this.#broker, row, "service.a2a.canceled", "canceled");
+    if (canceled) requireOpen(row);
     return versioned(row);
   }
 
