@@ -9,11 +9,17 @@ import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, lookupOf } from "./host-resolver.ts";
 
-/** A push and its destination. */
-interface Push {
+/** A request and its destination. */
+interface Post {
   /** The tenant's share that host look-ups count against. */
   share: Share;
   url: string;
+  content: HttpContent;
+  signal?: AbortSignal;
+}
+
+/** A push of an event. */
+interface Push extends Omit<Post, "content"> {
   /** `webhook-id`: the same for every attempt. */
   id: string;
   /** The CloudEvent as JSON text. */
@@ -24,7 +30,6 @@ interface Push {
   secrets: string[];
   /** W3C trace context for the endpoint to continue. */
   traceparent?: string | undefined;
-  signal?: AbortSignal;
 }
 
 /**
@@ -57,7 +62,7 @@ interface PushSenderOptions {
   timeoutMs: number;
 }
 
-/** Sends events to endpoints, signed as Standard Webhooks. Never follows a redirect. */
+/** Posts to endpoints that tenants name: events, signed as Standard Webhooks, and others. Never follows a redirect. */
 export class PushSender {
   readonly #options: PushSenderOptions;
   readonly #http = new HttpAgent({ keepAlive: true, maxFreeSockets: 8, timeout: 60_000 });
@@ -67,31 +72,37 @@ export class PushSender {
     this.#options = options;
   }
 
+  /** Sends an event, as `post` does. */
+  send(push: Push): Promise<PushResult> {
+    const content = (push.binary && toBinaryMode(push.envelope)) || structuredContent(push.envelope);
+    return this.post({ ...push, content: { ...content, headers: signed(push, content) } });
+  }
+
   /** Resolves to the outcome; never rejects. The timeout starts when the host is resolved. */
-  async send(push: Push): Promise<PushResult> {
+  async post(post: Post): Promise<PushResult> {
     try {
-      return await this.#sendTo(await this.#resolve(push), push);
+      return await this.#sendTo(await this.#resolve(post), post);
     } catch (err) {
-      return push.signal?.aborted ? { kind: "aborted" } : failure(err as NodeJS.ErrnoException);
+      return post.signal?.aborted ? { kind: "aborted" } : failure(err as NodeJS.ErrnoException);
     }
   }
 
   /** Checks the address at each connection: a name may resolve differently from when it was given (DNS rebinding). */
-  async #resolve({ url, share, signal }: Push): Promise<LookupFunction> {
+  async #resolve({ url, share, signal }: Post): Promise<LookupFunction> {
     const { resolver, allowPrivate } = this.#options;
     const addresses = await unless(signal, resolver.resolve(hostOf(url), share));
     if (!allowPrivate) refusePrivate(hostOf(url), addresses);
     return lookupOf(addresses);
   }
 
-  async #sendTo(lookup: LookupFunction, push: Push): Promise<PushResult> {
+  async #sendTo(lookup: LookupFunction, post: Post): Promise<PushResult> {
     const { timeoutMs } = this.#options;
     const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = push.signal ? AbortSignal.any([push.signal, timeout]) : timeout;
+    const signal = post.signal ? AbortSignal.any([post.signal, timeout]) : timeout;
     try {
-      return answered(await this.#post(push, lookup, signal));
+      return answered(await this.#request(post, lookup, signal));
     } catch (err) {
-      if (push.signal?.aborted || !timeout.aborted) throw err;
+      if (post.signal?.aborted || !timeout.aborted) throw err;
       return { kind: "failed", reason: `no response within ${timeoutMs / 1000} s` };
     }
   }
@@ -101,12 +112,10 @@ export class PushSender {
     this.#https.destroy();
   }
 
-  #post(push: Push, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
-    const { url, envelope, binary } = push;
+  #request({ url, content }: Post, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
     const secure = new URL(url).protocol === "https:";
-    const content = (binary && toBinaryMode(envelope)) || structuredContent(envelope);
     const { body } = content;
-    const headers = { ...signed(push, content), "Content-Length": body.length };
+    const headers = { "User-Agent": "Sensorium", ...content.headers, "Content-Length": body.length };
     return new Promise((resolve, reject) => {
       const request = (secure ? httpsRequest : httpRequest)(url, {
         method: "POST",
@@ -169,7 +178,6 @@ function signed({ id, secrets, traceparent }: Push, { headers, body }: HttpConte
   const timestamp = Math.floor(Date.now() / 1000);
   return {
     ...headers,
-    "User-Agent": "Sensorium",
     ...(traceparent && { traceparent }),
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),

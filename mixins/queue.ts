@@ -29,7 +29,7 @@ export type Queued<T> = T & { queue: string };
  */
 export function place(tenant_id: string, due: number, caller?: string): string {
   const lane = caller === undefined ? tenant_id : `${tenant_id} ${caller}`;
-  return `${lane} ${String(due).padStart(DIGITS, "0")} ${newUuid()}`;
+  return `${lane} ${String(Math.ceil(due)).padStart(DIGITS, "0")} ${newUuid()}`;
 }
 
 const dueOf = (queue: string) => Number(queue.split(" ").at(-2));

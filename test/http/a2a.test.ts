@@ -1,6 +1,7 @@
-import { Role, type SendMessageRequest, type Task, TaskState } from "@a2a-js/sdk";
-import { type Client, ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { type Task, TaskState } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { a2aClient, cardUrl, nextEvent, pushConfig, a2aRequest as request } from "../support/a2a.ts";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -22,41 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const cardUrl = (id: string) => `${server.root}/a2a/${id}/.well-known/agent-card.json`;
-
-/** The official client, with a caller's token. */
-function clientOf(token: string): Promise<Client> {
-  const fetchImpl: typeof fetch = (url, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set("authorization", `Bearer ${token}`);
-    return fetch(url, { ...init, headers });
-  };
-  const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] });
-  return factory.createFromUrl(cardUrl(worker.id), "");
-}
-
-function request(messageId: string, more: object = {}, returnImmediately = true): SendMessageRequest {
-  const part = { content: { $case: "text" as const, value: `text of ${messageId}` } };
-  const message = { messageId, contextId: "", taskId: "", role: Role.ROLE_USER, parts: [part] };
-  const configuration = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately };
-  return {
-    ...{ tenant: "", metadata: undefined, configuration },
-    message: { ...message, metadata: undefined, extensions: [], referenceTaskIds: [], ...more },
-  } as unknown as SendMessageRequest;
-}
-
-/** Receives the next event, as the agent does. */
-async function receive() {
-  const { deliveries } = ok(await worker.get("/delivery/poll?wait=5&limit=1"));
-  const [{ id, payload }] = deliveries;
-  ok(await worker.post("/delivery/ack", { delivery_ids: [id] }));
-  return payload;
-}
-
+const clientOf = (token: string) => a2aClient(server, worker.id, token);
+const receive = () => nextEvent(worker);
+const ALL = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
 const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/status`, body);
 
 test("a card is shown only of an agent that wants one", async () => {
-  const card = ok(await api(server).get(cardUrl(worker.id)));
+  const card = ok(await api(server).get(cardUrl(server, worker.id)));
   const url = `${server.root}/a2a/${worker.id}`;
   expect(card).toMatchObject({
     description: "Counts things.",
@@ -64,7 +37,7 @@ test("a card is shown only of an agent that wants one", async () => {
   });
   expect(JSON.stringify(card)).not.toContain(world.tenant_id);
   for (const id of [caller.id, "ag_nobody"]) {
-    const { status, body } = await api(server).get(cardUrl(id));
+    const { status, body } = await api(server).get(cardUrl(server, id));
     expect([status, body.error.message.replace(id, "ID")]).toEqual([
       404,
       "There is no agent ID that you may read. Check the id.",
@@ -125,7 +98,7 @@ test("a stream shows the task until it is done", async () => {
 });
 
 test("sending waits for the answer unless told not to", async () => {
-  const sent = client.sendMessage(request("waits", {}, false));
+  const sent = client.sendMessage(request("waits", {}, { returnImmediately: false }));
   ok(await report((await receive()).subject, { state: "failed", message: "No." }));
   expect(((await sent) as Task).status?.state).toBe(TaskState.TASK_STATE_FAILED);
 });
@@ -141,11 +114,10 @@ test("a canceled task is final, and the agent is told", async () => {
 });
 
 test("tasks are listed in pages, for their caller alone", async () => {
-  const asked = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
   const ids: string[] = [];
   let pageToken = "";
   do {
-    const page = await client.listTasks({ ...asked, pageSize: 2, pageToken });
+    const page = await client.listTasks({ ...ALL, pageSize: 2, pageToken });
     expect(page.totalSize).toBe(5);
     ids.push(...page.tasks.map(({ id }) => id));
     pageToken = page.nextPageToken;
@@ -153,23 +125,27 @@ test("tasks are listed in pages, for their caller alone", async () => {
   expect(new Set(ids).size).toBe(5);
   expect(ids).toHaveLength(5);
   const other = await clientOf((await newAgent(server, world.admin, ["send"])).token);
-  expect((await other.listTasks(asked)).tasks).toEqual([]);
+  expect((await other.listTasks(ALL)).tasks).toEqual([]);
   await expect(other.getTask({ tenant: "", id: ids[0] as string })).rejects.toThrow("no task");
 });
 
-test("another tenant, another version and a push configuration are refused", async () => {
+test("another tenant, another version and a private webhook are refused", async () => {
   const theirs = await makeWorld(server, "others");
   const url = `${server.root}/a2a/${worker.id}`;
   expect(await theirs.agent.post(url, {})).toMatchObject(refusal(404, "not_found"));
   const rpc = { jsonrpc: "2.0", id: 7, method: "GetTask", params: { id: "x" } };
   expect(ok(await caller.post(url, rpc))).toMatchObject({ id: 7, error: { code: -32009 } });
-  const config = {
-    ...rpc,
-    method: "CreateTaskPushNotificationConfig",
-    params: { taskId: "x", url: "http://x" },
-  };
-  const answer = await caller.post(url, config, { "a2a-version": "1.0" });
-  expect(ok(answer)).toMatchObject({ id: 7, error: { code: -32003 } });
+  const task = (await client.sendMessage(request("private"))) as Task;
+  for (const address of ["http://127.0.0.1:9/", "http://localhost/", "http://169.254.169.254/latest", "x"]) {
+    const config = pushConfig(address);
+    const created = client.createTaskPushNotificationConfig({ ...config, taskId: task.id });
+    await expect(created).rejects.toThrow(/^url: /);
+    const given = request("refused", {}, { taskPushNotificationConfig: config });
+    await expect(client.sendMessage(given)).rejects.toThrow(/^url: /);
+  }
+  const asked = { tenant: "", taskId: task.id, pageSize: 0, pageToken: "" };
+  expect((await client.listTaskPushNotificationConfig(asked)).configs).toEqual([]);
+  await receive();
 });
 
 test("what was accepted survives a crash, and is answered after it", async () => {
@@ -184,13 +160,49 @@ test("what was accepted survives a crash, and is answered after it", async () =>
   await expect(stream.next()).rejects.toThrow("final");
 });
 
-test("a subscription shows what follows until the task waits for its caller", async () => {
+test("a subscription shows what follows until the task is final", async () => {
   const task = (await client.sendMessage(request("subscribed"))) as Task;
   const seen: unknown[] = [];
   for await (const { payload } of client.resubscribeTask({ tenant: "", id: task.id })) {
     seen.push(payload?.$case);
     if (seen.length === 1) ok(await report(task.id, { state: "working" }));
     if (seen.length === 2) ok(await report(task.id, { state: "input_required", message: "Which?" }));
+    if (seen.length === 3) ok(await report(task.id, { state: "rejected" }));
   }
-  expect(seen).toEqual(["task", "statusUpdate", "statusUpdate"]);
+  expect(seen).toEqual(["task", "statusUpdate", "statusUpdate", "statusUpdate"]);
+});
+
+test("malformed requests are refused with their reason, and leave nothing", async () => {
+  const url = `${server.root}/a2a/${worker.id}`;
+  const call = async (method: string, params: unknown) =>
+    ok(await caller.post(url, { jsonrpc: "2.0", id: 1, method, params }, { "a2a-version": "1.0" })).error;
+  const message = { messageId: "malformed", role: "ROLE_USER" };
+  for (const parts of [undefined, [], [{}], [null], ["x"], [{ text: "x" }, 5]]) {
+    const error = await call("SendMessage", { message: { ...message, parts } });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^message\.parts: expected/),
+    });
+  }
+  const unknown = { ...message, parts: [{ text: "x" }], taskId: "absent" };
+  expect(await call("SendMessage", { message: unknown })).toMatchObject({
+    ...{ code: -32001, message: "There is no task absent of yours." },
+  });
+  expect(await call("ListTasks", { status: "DONE" })).toMatchObject({ code: -32602 });
+  for (const params of [undefined, null, [], "x", { message: null }, { message: 5 }])
+    expect(await call("SendMessage", params)).toMatchObject({ code: -32602 });
+  for (const method of ["Nothing", "__proto__", "message/send"])
+    expect(await call(method, {})).toMatchObject({ code: -32601 });
+  const { tasks } = await client.listTasks({ ...ALL, pageSize: 100 });
+  expect(JSON.stringify(tasks)).not.toContain("malformed");
+});
+
+test("a stream ends when its caller's key is revoked", async () => {
+  const leaving = await newAgent(server, world.admin, ["send"]);
+  const stream = (await clientOf(leaving.token)).sendMessageStream(request("revoked"));
+  expect((await stream.next()).value?.payload?.$case).toBe("task");
+  const [{ id }] = ok(await world.admin.get(`/agents/${leaving.id}/keys`)).keys;
+  expect((await world.admin.del(`/agents/${leaving.id}/keys/${id}`)).status).toBeLessThan(300);
+  expect((await stream.next()).done).toBe(true);
+  await receive();
 });

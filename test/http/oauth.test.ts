@@ -98,6 +98,8 @@ describe("a registration", () => {
     ["a script", { redirect_uris: ["javascript:alert(1)"] }],
     ["http elsewhere", { redirect_uris: ["http://client.example/callback"] }],
     ["a fragment", { redirect_uris: ["https://client.example/#x"] }],
+    ["an address of a file server", { redirect_uris: ["smb://host.example/share"] }],
+    ["a command of the system", { redirect_uris: ["search-ms:query=x"] }],
     ["a user name", { redirect_uris: ["https://a@client.example/"] }],
   ])("is refused with %s", async (_, metadata) => {
     expect(await api(server).post(`${server.root}/oauth/register`, metadata)).toMatchObject(
@@ -119,6 +121,13 @@ describe("a registration", () => {
     const { client } = await registered(server, asked);
     expect(client).toMatchObject({ token_endpoint_auth_method: "none", client_name: "Test client" });
     expect(client.client_secret).toBeUndefined();
+  });
+
+  test("shows people a name without characters that hide or reorder others", async () => {
+    const { client } = await registered(server, { client_name: " Edi\u202etor\u200b\n\tof  x\u0000 " });
+    expect(client.client_name).toBe("Editor of x");
+    const unnamed = await registered(server, { client_name: "\u200b\u2060" });
+    expect(unnamed.client.client_name).toBe("Unnamed client");
   });
 });
 

@@ -40,6 +40,19 @@ test("an artifact with a known id is replaced, and only what changed is streamed
   ]);
 });
 
+test("an artifact has one content: text, JSON, an address or a file", () => {
+  const partsOf = (content: object) =>
+    withProgress(task, { state: "completed", artifacts: [{ artifact_id: "a", ...content }] }, "m", AT)
+      .artifacts[0]?.parts;
+  expect(partsOf({ text: "x" })).toEqual([{ text: "x", mediaType: "text/plain" }]);
+  expect(partsOf({ data: false })).toEqual([{ data: false }]);
+  const file = { raw: "eA==", filename: "x.txt", media_type: "text/plain" };
+  expect(partsOf(file)).toEqual([{ raw: "eA==", filename: "x.txt", mediaType: "text/plain" }]);
+  expect(partsOf({ url: "https://example.com/x" })).toEqual([{ url: "https://example.com/x" }]);
+  for (const wrong of [{}, { data: null }, { text: "x", url: "https://example.com/x" }])
+    expect(() => partsOf(wrong)).toThrow('artifacts: expected one of text, data, url, raw in "a".');
+});
+
 test("a message submits a task again only if it was waited for", () => {
   const message = { messageId: "m", role: "ROLE_USER" as const, parts: [{ text: "x" }] };
   const working = withProgress(task, { state: "working" }, "p", AT);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
+import { outcomeOf } from "../../connectors/push-outcome.ts";
 import { retryAfter } from "../../connectors/push-sender.ts";
 import { opened, PARKED_MS, parkedTooLong } from "../../services/sense/push/breaker.ts";
-import { outcomeOf } from "../../services/sense/push/outcome.ts";
 
 const answered = (status: number, retry_after_seconds: number | null = null) =>
   ({ kind: "answered", status, retry_after_seconds }) as const;

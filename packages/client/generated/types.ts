@@ -496,7 +496,7 @@ export interface Api {
   gateway: {
     /** Send a request of the Agent2Agent protocol to an agent.
      *
-     * A2A 1.0 over JSON-RPC, with the header `A2A-Version: 1.0`: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask and SubscribeToTask. Callers see only tasks that they sent.
+     * A2A 1.0 over JSON-RPC, with the header `A2A-Version: 1.0`: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, and CreateTaskPushNotificationConfig with its Get, List and Delete. Callers see only tasks that they sent.
      *
      * Needs the scope `send`. */
     a2a: StreamCall<GatewayA2aParams>;
@@ -1361,9 +1361,17 @@ export interface A2aTasksUpdateParams {
     artifact_id: string;
     /** Name of the artifact. */
     name?: string;
-    /** Content of the artifact. */
-    text: string;
-    /** Media type of the text. Default: `text/plain`. */
+    /** Content as text. Give one of `text`, `data`, `url` and `raw`. */
+    text?: string;
+    /** Content as JSON. */
+    data?: unknown;
+    /** Address of a file with the content. */
+    url?: string;
+    /** Content of a file, in base64. */
+    raw?: string;
+    /** Name of the file. */
+    filename?: string;
+    /** Media type of the content. Default for `text`: `text/plain`. */
     media_type?: string;
   }>;
 }

@@ -30,7 +30,8 @@ export const sendA2a = operation({
   summary: "Send a request of the Agent2Agent protocol to an agent",
   description:
     "A2A 1.0 over JSON-RPC, with the header `A2A-Version: 1.0`: SendMessage, SendStreamingMessage, GetTask, ListTasks, " +
-    "CancelTask and SubscribeToTask. Callers see only tasks that they sent.",
+    "CancelTask, SubscribeToTask, and CreateTaskPushNotificationConfig with its Get, List and Delete. Callers see only " +
+    "tasks that they sent.",
   access: { by: "any", scope: "send" },
   path,
   wholeBody: true,

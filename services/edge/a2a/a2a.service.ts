@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId } from "../../../lib/access/caller.ts";
 import { notFound, requireFound } from "../../../lib/contract/faults.ts";
@@ -5,12 +6,16 @@ import { Type } from "../../../lib/contract/type.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import { action, event, type ServiceFactory } from "../../runtime.ts";
+import type { TaskChange } from "../../work/a2a/a2a-tasks.ts";
 import type { StreamService } from "../gateway/exchange.ts";
 import { endingOf } from "../gateway/streams/sse.ts";
 import * as contract from "./a2a.contract.ts";
 import { CallersTasks } from "./callers-tasks.ts";
 import { cardOf, type Shown } from "./card.ts";
+import { Changes } from "./changes.ts";
+
+const etagOf = (card: object) => `"${hash("sha256", JSON.stringify(card), "base64url")}"`;
 
 const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
 
@@ -20,6 +25,7 @@ const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
  */
 export const a2aService: ServiceFactory = ({ config, log }) => {
   let broker: ServiceBroker;
+  const changes = new Changes();
 
   /** @throws Fault not_found, alike for all agents that cannot be called */
   const cardFor = async (agent_id: string) => {
@@ -42,7 +48,12 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
     const tasks = new CallersTasks(ctx, { tenant_id, agent_id, caller_id: callerId(caller) }, log);
     const ended = endingOf(exchange, link);
     const version = req.headers["a2a-version"] as string | undefined;
-    await answer(res, { message, version }, { card, tasks, waiting: { ended, recheck: link.recheck } }, log);
+    await answer(
+      res,
+      { message, version },
+      { card, tasks, waiting: { ended, changes, recheck: link.recheck } },
+      log,
+    );
   };
 
   return {
@@ -50,7 +61,14 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
     created() {
       broker = this.broker;
     },
-    actions: { card: action(contract.getA2aCard, ({ params }) => cardFor(params.agent_id)) },
+    actions: {
+      card: action(contract.getA2aCard, async ({ params, meta }) => {
+        const card = await cardFor(params.agent_id);
+        meta.$responseHeaders = { "Cache-Control": "public, max-age=60", ETag: etagOf(card) };
+        return card;
+      }),
+    },
+    events: { "a2a_tasks.changed": event<TaskChange>(({ task_id }) => changes.announce(task_id)) },
     methods: { serve },
   };
 };

@@ -1,7 +1,7 @@
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { TaskPage, TaskQuery } from "../../work/a2a/list.ts";
-import type { MessageJson, Side, Versioned } from "../../work/a2a/task.ts";
+import type { MessageJson, PushConfigJson, Side, Versioned } from "../../work/a2a/task.ts";
 import type { RootCall } from "../gateway/exchange.ts";
 
 /** The tasks that the caller of a request gave to one agent. Its methods throw only what callers may read. */
@@ -16,8 +16,8 @@ export class CallersTasks {
     this.#log = log;
   }
 
-  send(message: MessageJson): Promise<Versioned> {
-    return this.#call("send", { message });
+  send(message: MessageJson, push?: Omit<PushConfigJson, "taskId">): Promise<Versioned> {
+    return this.#call("send", { message, push });
   }
 
   read(task_id: string): Promise<Versioned> {
@@ -30,6 +30,22 @@ export class CallersTasks {
 
   list(query: Omit<TaskQuery, keyof Side>): Promise<TaskPage> {
     return this.#call("list", query);
+  }
+
+  createPush(config: PushConfigJson): Promise<PushConfigJson> {
+    return this.#call("create_push", { config });
+  }
+
+  getPush(task_id: string, config_id: string): Promise<PushConfigJson> {
+    return this.#call("get_push", { task_id, config_id });
+  }
+
+  listPush(task_id: string): Promise<PushConfigJson[]> {
+    return this.#call("list_push", { task_id });
+  }
+
+  deletePush(task_id: string, config_id: string): Promise<void> {
+    return this.#call("delete_push", { task_id, config_id });
   }
 
   async #call<T>(name: string, params: object): Promise<T> {

@@ -14,7 +14,7 @@ export function cardOf({ name, description }: Shown, url: string) {
     description: purpose,
     version: INFO.version,
     supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false },
     securitySchemes: {
       bearer: { httpAuthSecurityScheme: { scheme: "Bearer", description: "A token with the scope send." } },
     },

@@ -15,6 +15,8 @@ export async function translated<T>(
     return await call;
   } catch (err) {
     if (!isFault(err)) throw err;
+    const { resource_type } = err.data as { resource_type?: string };
+    if (resource_type === "push_notification_config") throw new TaskNotFoundError(err.message);
     if (err.type === "not_found") throw new TaskNotFoundError(`There is no task ${task_id} of yours.`);
     if (err.type === "conflict") throw final(err.message);
     if (["validation_failed", "validation_error", "payload_too_large"].includes(err.type)) {

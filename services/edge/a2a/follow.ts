@@ -1,33 +1,44 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { isPaused, type TaskJson, type Versioned } from "../../work/a2a/task.ts";
+import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
+import type { TaskJson, Versioned } from "../../work/a2a/task.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
+import type { Changes } from "./changes.ts";
 
-/** Between reads of a task that somebody waits for. */
-const EVERY_MS = 500;
+/** Until a task that somebody waits for is read again, in case the announcement of its change was lost. */
+const LOOK_MS = 5000;
 
 /** A waiting request: its end, and the check that its caller is still accepted. */
 export interface Waiting {
   ended: AbortSignal;
+  changes: Changes;
   recheck(): unknown;
 }
 
-/** Yields the task whenever it has changed, until it is final, waits for the caller, or the request ends. */
+/**
+ * Yields the task whenever it has changed until a state is the last one, or the request ends.
+ */
 export async function* follow(
   tasks: CallersTasks,
   { task, version }: Versioned,
-  { ended, recheck }: Waiting,
+  { ended, changes, recheck }: Waiting,
+  isLast: (state: TaskState) => boolean,
 ): AsyncGenerator<TaskJson, void, undefined> {
   let known = version;
   let state = task.status.state;
-  while (!isPaused(state) && !ended.aborted) {
-    await pause(EVERY_MS, undefined, { signal: ended }).catch(() => {});
-    if (ended.aborted) return;
-    const next = await tasks.read(task.id);
-    if (next.version === known) continue;
-    await recheck();
-    known = next.version;
-    state = next.task.status.state;
-    yield next.task;
+  const watch = changes.watch(task.id);
+  try {
+    // The first read finds what has changed since the given version.
+    for (let first = true; !isLast(state) && !ended.aborted; first = false) {
+      if (!first) await watch.next(LOOK_MS, ended);
+      if (ended.aborted) return;
+      const next = await tasks.read(task.id);
+      if (next.version === known) continue;
+      await recheck();
+      known = next.version;
+      state = next.task.status.state;
+      yield next.task;
+    }
+  } finally {
+    watch.close();
   }
 }
 

@@ -1,31 +1,44 @@
 import {
   AgentCard,
   type CancelTaskRequest,
+  type DeleteTaskPushNotificationConfigRequest,
+  type GetTaskPushNotificationConfigRequest,
   type GetTaskRequest,
+  type ListTaskPushNotificationConfigsRequest,
   type ListTasksRequest,
   type ListTasksResponse,
   Message,
+  TaskState as ProtocolState,
   type SendMessageConfiguration,
   type SendMessageRequest,
   StreamResponse,
   type SubscribeToTaskRequest,
   Task,
+  TaskPushNotificationConfig,
   taskStateToJSON,
 } from "@a2a-js/sdk";
 import {
   ExtendedAgentCardNotConfiguredError,
-  PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
-import { isFinal, type MessageJson, type TaskJson } from "../../work/a2a/task.ts";
+import {
+  isFinal,
+  isPaused,
+  type MessageJson,
+  type PushConfigJson,
+  type TaskJson,
+  type Versioned,
+} from "../../work/a2a/task.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
 import { translated } from "./errors.ts";
 import { follow, updatesBetween, type Waiting } from "./follow.ts";
 
+/** What the parts of a message are. */
+export const PARTS = "expected one or more, each with one of text, data, url and raw.";
 const PAGE = 50;
 const MAX_PAGE = 100;
 
@@ -49,24 +62,24 @@ export class Handler implements A2ARequestHandler {
 
   /** Waits for the agent unless told not to. */
   async sendMessage({ message, configuration }: SendMessageRequest): Promise<Task> {
-    const sent = await translated(this.#tasks.send(messageOf(message, configuration)));
+    const sent = await this.#send(message, configuration);
     let latest = sent.task;
     if (!configuration?.returnImmediately) {
-      for await (const task of follow(this.#tasks, sent, this.#waiting)) latest = task;
+      for await (const task of follow(this.#tasks, sent, this.#waiting, isPaused)) latest = task;
     }
     return shown(latest, configuration?.historyLength);
   }
 
   async *sendMessageStream({ message, configuration }: SendMessageRequest): Updates {
-    const sent = await translated(this.#tasks.send(messageOf(message, configuration)));
-    yield* this.#updates(sent, configuration?.historyLength);
+    const sent = await this.#send(message, configuration);
+    yield* this.#updates(sent, isPaused, configuration?.historyLength);
   }
 
   async *resubscribe({ id }: SubscribeToTaskRequest): Updates {
     const found = await translated(this.#tasks.read(id), id);
     const { state } = found.task.status;
     if (isFinal(state)) throw new UnsupportedOperationError(`The task ${id} is final: ${state}.`);
-    yield* this.#updates(found);
+    yield* this.#updates(found, isFinal);
   }
 
   async getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
@@ -89,7 +102,7 @@ export class Handler implements A2ARequestHandler {
       this.#tasks.list({
         limit: pageSize,
         ...(asked.contextId && { context_id: asked.contextId }),
-        ...(asked.status && { state: taskStateToJSON(asked.status) as TaskState }),
+        ...(asked.status && { state: stateOf(asked.status) }),
         ...(asked.statusTimestampAfter && { since: timeOf(asked.statusTimestampAfter) }),
         ...(asked.pageToken && { cursor: asked.pageToken }),
       }),
@@ -103,23 +116,34 @@ export class Handler implements A2ARequestHandler {
   async getAuthenticatedExtendedAgentCard(): Promise<never> {
     throw new ExtendedAgentCardNotConfiguredError();
   }
-  async createTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
-  }
-  async getTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
-  }
-  async listTaskPushNotificationConfigs(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
-  }
-  async deleteTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
+  async createTaskPushNotificationConfig(config: TaskPushNotificationConfig) {
+    return configOf(await translated(this.#tasks.createPush(pushOf(config)), config.taskId));
   }
 
-  async *#updates(first: { task: TaskJson; version: number }, historyLength?: number): Updates {
+  async getTaskPushNotificationConfig({ taskId, id }: GetTaskPushNotificationConfigRequest) {
+    return configOf(await translated(this.#tasks.getPush(taskId, id), taskId));
+  }
+
+  async listTaskPushNotificationConfigs({ taskId }: ListTaskPushNotificationConfigsRequest) {
+    const configs = await translated(this.#tasks.listPush(taskId), taskId);
+    return { configs: configs.map(configOf), nextPageToken: "" };
+  }
+
+  async deleteTaskPushNotificationConfig({ taskId, id }: DeleteTaskPushNotificationConfigRequest) {
+    await translated(this.#tasks.deletePush(taskId, id), taskId);
+  }
+
+  #send(message: Message | undefined, configuration: SendMessageConfiguration | undefined) {
+    const push = configuration?.taskPushNotificationConfig;
+    const { taskId: _, ...given } = push ? pushOf(push) : { taskId: "" };
+    const sent = this.#tasks.send(messageOf(message), push && (given as PushConfigJson));
+    return translated(sent, message?.taskId);
+  }
+
+  async *#updates(first: Versioned, isLast: (state: TaskState) => boolean, historyLength?: number): Updates {
     yield { payload: { $case: "task", value: shown(first.task, historyLength) } };
     let before = first.task;
-    for await (const task of follow(this.#tasks, first, this.#waiting)) {
+    for await (const task of follow(this.#tasks, first, this.#waiting, isLast)) {
       for (const update of updatesBetween(before, task)) yield StreamResponse.fromJSON(update);
       before = task;
     }
@@ -132,19 +156,28 @@ function shown(task: TaskJson, historyLength?: number): Task {
   return Task.fromJSON({ ...task, history: historyLength > 0 ? task.history.slice(-historyLength) : [] });
 }
 
-function messageOf(
-  message: Message | undefined,
-  configuration: SendMessageConfiguration | undefined,
-): MessageJson {
-  if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
+const pushOf = (config: TaskPushNotificationConfig) =>
+  TaskPushNotificationConfig.toJSON(config) as PushConfigJson;
+const configOf = (config: PushConfigJson) => TaskPushNotificationConfig.fromJSON(config);
+
+function messageOf(message: Message | undefined): MessageJson {
   if (!message?.messageId || message.messageId.length > 200) {
     throw new RequestMalformedError("message.messageId: expected 1 to 200 characters.");
   }
-  if (message.parts.length === 0) throw new RequestMalformedError("message.parts: expected at least one.");
+  if (message.parts.length === 0 || message.parts.some(({ content }) => !content)) {
+    throw new RequestMalformedError(`message.parts: ${PARTS}`);
+  }
   if (message.contextId.length > 200) {
     throw new RequestMalformedError("message.contextId: expected at most 200 characters.");
   }
   return { ...(Message.toJSON(message) as MessageJson), role: "ROLE_USER" };
+}
+
+function stateOf(status: ProtocolState): TaskState {
+  if (status === ProtocolState.UNRECOGNIZED) {
+    throw new RequestMalformedError("status: expected a state such as TASK_STATE_WORKING.");
+  }
+  return taskStateToJSON(status) as TaskState;
 }
 
 function timeOf(text: string): number {

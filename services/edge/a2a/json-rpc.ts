@@ -1,10 +1,11 @@
 import type { ServerResponse } from "node:http";
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import type { Runtime } from "../../runtime.ts";
 import { beginEvents, sendComments, write } from "../gateway/streams/sse.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
 import type { Waiting } from "./follow.ts";
-import { Handler } from "./handler.ts";
+import { Handler, PARTS } from "./handler.ts";
 
 interface Request {
   message: unknown;
@@ -32,6 +33,7 @@ export async function answer(
   try {
     const context = new ServerCallContext(version ? { requestedVersion: version } : {});
     validateVersion(context.requestedVersion, await handler.getAgentCard(), "JSONRPC");
+    requireObjects(message);
     const result = await new JsonRpcTransportHandler(handler).handle(
       message as Record<string, unknown>,
       context,
@@ -42,6 +44,14 @@ export async function answer(
     log.debug({ err }, "an A2A request was rejected");
     sendJson(res, failed(err));
   }
+}
+
+/** The library takes parts for objects. */
+function requireObjects(request: unknown): void {
+  const { params } = (request ?? {}) as { params?: { message?: { parts?: unknown } } };
+  const parts = params?.message?.parts;
+  if (!Array.isArray(parts) || parts.every((part) => typeof part === "object" && part !== null)) return;
+  throw new RequestMalformedError(`message.parts: ${PARTS}`);
 }
 
 /** A stream that fails before its first event is answered by JSON. */

@@ -53,7 +53,7 @@ export class Clients {
     return this.#rows.insert({
       _id: newUuid(),
       tenant_id: NOBODY,
-      name: client_name?.trim() || "Unnamed client",
+      name: shownName(client_name) || "Unnamed client",
       uri: webPage(client_uri),
       redirect_uris: [...redirect_uris],
       created_at: new Date(now),
@@ -131,8 +131,7 @@ function clientOf(url: string, value: unknown): Client {
     throw refuse("redirect_uris: expected a list of URIs");
   requireRedirectUris(redirect_uris);
   const { host } = new URL(url);
-  const name = typeof client_name === "string" && client_name.trim() ? client_name.slice(0, 200) : host;
-  return { id: url, name, uri: webPage(client_uri), redirect_uris, host };
+  return { id: url, name: shownName(client_name) || host, uri: webPage(client_uri), redirect_uris, host };
 }
 
 function requireRedirectUris(uris: readonly string[]): void {
@@ -143,6 +142,13 @@ function requireRedirectUris(uris: readonly string[]): void {
     "invalid_redirect_uri",
     `redirect_uris: expected ${expected}, got ${wrong.slice(0, 200)}.`,
   );
+}
+
+/** Returns a name for people: without characters that hide others, or reorder what they read. */
+function shownName(name: unknown): string {
+  if (typeof name !== "string") return "";
+  const spaced = name.replace(/\s+/g, " ").replace(/\p{C}/gu, "");
+  return spaced.trim().slice(0, 200);
 }
 
 /** Returns the address of a page that may be linked to. */

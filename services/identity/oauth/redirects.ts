@@ -1,8 +1,13 @@
 const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/** Schemes that a browser or the system interprets itself: they belong to no client. */
-const TAKEN =
-  /^(javascript|data|vbscript|file|filesystem|blob|about|view-source|ftp|wss?|chrome|edge|resource|mailto|tel|sms|ms-.*|intent|jar):$/;
+/** Schemes that a browser or the system interprets itself, and some of them remotely: they belong to no client. */
+const TAKEN = new RegExp(
+  `^(${[
+    "javascript|data|vbscript|blob|about|view-source|chrome|edge|resource|jar|intent|wss?",
+    "file|filesystem|s?ftp|smb|cifs|afp|nfs|davs?|ldaps?|ssh|telnet|rdp|vnc",
+    "mailto|tel|sms|ms-.*|search|search-ms|shell|market|itms-.*",
+  ].join("|")}):$`,
+);
 
 /**
  * Whether a client may have answers sent to a URI: https, http to this machine, or a scheme of its own (RFC 8252).

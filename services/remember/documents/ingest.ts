@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
+import { WorkerSlots } from "../../../lib/queue/worker-slots.ts";
 import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
@@ -10,16 +11,17 @@ import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
 import { type Reading, readDocument } from "./reader.ts";
-import { MOST_IN_WORK, WorkerSlots } from "./worker-slots.ts";
 
 /** Chunks per call to search: well below the NATS payload limit. */
 const PAGE = 100;
 /** Memory limit for reading a document. */
 const MEGABYTES = 512;
 
+/** Limits of documents in work: on this node, of one tenant, and of one uploader. */
+const IN_WORK = { capacity: 32, perTenant: 4, perCaller: 2 };
 /** Reserves one slot for another tenant, however long one tenant's documents keep a parser busy. */
 const PARSING = { capacity: 2, perTenant: 1, chargeTime: true };
-const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: MOST_IN_WORK });
+const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: IN_WORK.capacity });
 
 type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
@@ -45,7 +47,7 @@ interface Dependencies {
 export class Ingest {
   readonly #deps: Dependencies;
   readonly #ending = new AbortController();
-  readonly #slots = new WorkerSlots();
+  readonly #slots = new WorkerSlots(IN_WORK);
   readonly #chunks: ChunkWrites;
   readonly #steps: Record<DocumentDoc["status"], Step> = {
     queued: (doc) => this.#read(doc),

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
+import type { Outcome } from "../../../connectors/push-outcome.ts";
 import type { Claimed } from "../deliveries/claim.ts";
-import type { Outcome } from "./outcome.ts";
 import type { Target } from "./target.ts";
 
 interface Pending {

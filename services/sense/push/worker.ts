@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { hostOf } from "../../../connectors/address-guard.ts";
+import { type Outcome, outcomeOf } from "../../../connectors/push-outcome.ts";
 import type { PushResult, PushSender } from "../../../connectors/push-sender.ts";
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -8,7 +9,6 @@ import type { PushSpan, Tracing } from "../../../observability/tracing.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
 import { Settler } from "./settler.ts";
 import type { Target } from "./target.ts";
 

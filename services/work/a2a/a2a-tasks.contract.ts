@@ -47,11 +47,34 @@ const Artifact = Type.Object({
   name: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: "Name of the artifact.", examples: ["Report"] }),
   ),
-  text: Type.String({ description: "Content of the artifact.", examples: ["# Report\n"] }),
+  text: Type.Optional(
+    Type.String({
+      description: "Content as text. Give one of `text`, `data`, `url` and `raw`.",
+      examples: ["# Report\n"],
+    }),
+  ),
+  data: Type.Optional(Type.Unknown({ description: "Content as JSON.", examples: [{ total: 5 }] })),
+  url: Type.Optional(
+    Type.String({
+      maxLength: 2048,
+      description: "Address of a file with the content.",
+      examples: ["https://example.com/report.pdf"],
+    }),
+  ),
+  raw: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z0-9+/]*={0,2}$",
+      description: "Content of a file, in base64.",
+      examples: ["JVBERi0xLjcK"],
+    }),
+  ),
+  filename: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "Name of the file.", examples: ["report.pdf"] }),
+  ),
   media_type: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: "Media type of the text. Default: `text/plain`.",
+      description: "Media type of the content. Default for `text`: `text/plain`.",
       examples: ["text/markdown"],
     }),
   ),
@@ -90,7 +113,7 @@ export const updateA2aTask = operation({
     artifacts: Type.Optional(Type.Array(Artifact, { maxItems: 100, description: "Results of the task." })),
   },
   results: { 200: A2aTask },
-  errors: ["not_found", "conflict", "payload_too_large"],
+  errors: ["not_found", "conflict", "payload_too_large", "validation_error"],
   mcp: true,
 });
 

@@ -1,5 +1,14 @@
 import type { InferSchemaType } from "mongoose";
-import { array, date, type Model, number, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  array,
+  boolean,
+  date,
+  type Model,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { TaskState } from "./a2a-tasks.contract.ts";
 
 /** A task that another program gave to an agent over A2A. */
@@ -18,9 +27,14 @@ const schema = tenantSchema({
   message_ids: array(string()),
   /** Counts the changes, and guards them. */
   version: number(),
+  /** Whether it may have webhooks (push-configs.ts). */
+  has_push: optional(boolean()),
+  /** Set with each change of a task that has: its webhooks are not queued yet (mixins/queue.ts). */
+  queue: optional(string()),
   created_at: date(),
   updated_at: date(),
 });
 schema.index({ tenant_id: 1, agent_id: 1, caller_id: 1, updated_at: -1, _id: -1 });
+schema.index({ queue: 1 }, { sparse: true });
 
 export const A2aTaskModel: Model<A2aTaskDoc> = { name: "a2a_tasks", schema };

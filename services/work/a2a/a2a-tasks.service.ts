@@ -1,29 +1,70 @@
-import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
+import { action, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./a2a-tasks.contract.ts";
-import { A2aTasks } from "./a2a-tasks.ts";
+import { A2aTasks, type TaskChange } from "./a2a-tasks.ts";
 import type { TaskQuery } from "./list.ts";
-import type { MessageJson, Side } from "./task.ts";
+import { Notifier } from "./notifier.ts";
+import { PushConfigs } from "./push-configs.ts";
+import type { MessageJson, PushConfigJson, Side } from "./task.ts";
 
 type OfTask = Side & { task_id: string };
+type OfConfig = OfTask & { config_id: string };
+
+/** Interval for finding notifications that other nodes left, and retries. */
+const LOOK_MS = 2000;
 
 /** Tasks that callers give to agents over A2A (services/edge/a2a), durable until the tenant is deleted. */
-export const a2aTasksService: ServiceFactory = ({ store }) => {
+export const a2aTasksService: ServiceFactory = (runtime) => {
   let tasks: A2aTasks;
+  let configs: PushConfigs;
+  let notifier: Notifier;
+  const loop = new SharedLoop(
+    "notifications",
+    () => notifier.work(),
+    LOOK_MS,
+    "a2a_tasks: notifications could not be read; the next sweep retries",
+  );
+
+  const stop = () => notifier.stop();
 
   return {
     name: "a2a_tasks",
+    mixins: [loop.mixin],
     created() {
-      tasks = new A2aTasks(store, this.broker);
+      tasks = new A2aTasks(runtime.store, this.broker);
+      configs = new PushConfigs(runtime, tasks);
+      notifier = new Notifier(runtime, this.broker, () => loop.nudge());
     },
     actions: {
       get: action(contract.getA2aTask, (ctx) => tasks.get(ctx)),
       update: action(contract.updateA2aTask, (ctx) => tasks.update(ctx)),
 
       /** The caller's side. */
-      send: internal<Side & { message: MessageJson }>(({ params }) => tasks.send(params)),
+      send: internal<Side & { message: MessageJson; push?: Omit<PushConfigJson, "taskId"> }>(
+        async ({ params: { message, push, ...side } }) => {
+          if (push) await configs.check(side, push);
+          const expect = push && ((taskId: string) => configs.create(side, { ...push, taskId }));
+          return tasks.send(side, message, expect);
+        },
+      ),
       read: idempotent<OfTask>(({ params }) => tasks.read(params)),
       list: idempotent<TaskQuery>(({ params }) => tasks.list(params)),
       cancel: internal<OfTask>(({ params }) => tasks.cancel(params)),
+      create_push: internal<Side & { config: PushConfigJson }>(({ params: { config, ...side } }) =>
+        configs.create(side, config),
+      ),
+      get_push: idempotent<OfConfig>(({ params }) => configs.get(params)),
+      list_push: idempotent<OfTask>(({ params }) => configs.list(params)),
+      delete_push: internal<OfConfig>(({ params }) => configs.delete(params)),
     },
+    events: {
+      "a2a_tasks.changed": event<TaskChange>(({ notify }) => notify && loop.nudge()),
+      // Before the services that notifications need stop.
+      "node.stopping": event(stop),
+    },
+    async started() {
+      if (runtime.store.driver === "sqlite") await notifier.reclaim();
+    },
+    stopped: stop,
   };
 };

@@ -2,6 +2,8 @@ import type { ServiceBroker } from "moleculer";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
 import { Fault, requireFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./a2a-tasks.contract.ts";
@@ -40,12 +42,18 @@ export class A2aTasks {
    * Adds a caller's message to a new task or the one that it names, and delivers it to the agent. A repeated message
    * only repeats the delivery, which adds nothing.
    *
+   * @param expect called with the task's id before the agent may know of it
    * @throws Fault not_found, conflict if the task is final, payload_too_large
    */
-  async send({ message, ...side }: Side & { message: MessageJson }): Promise<Versioned> {
+  async send(
+    side: Side,
+    message: MessageJson,
+    expect?: (task_id: string) => Promise<unknown>,
+  ): Promise<Versioned> {
     const row = message.taskId
       ? await this.#continue(side, message.taskId, message)
       : await this.#begin(side, message);
+    await expect?.(row._id);
     await announceTask(this.#broker, row, "service.a2a.message", message.messageId);
     return versioned(row);
   }
@@ -61,11 +69,34 @@ export class A2aTasks {
 
   /** Cancels a task, and tells the agent. @throws Fault not_found, conflict if it is final */
   async cancel({ task_id, ...side }: Side & { task_id: string }): Promise<Versioned> {
-    const row = await this.#change({ ...side, _id: task_id }, (task, at) => ({
-      task: { ...task, status: { state: "TASK_STATE_CANCELED", timestamp: at.toISOString() } },
-    }));
+    let canceled = false;
+    const row = await this.#change({ ...side, _id: task_id }, (task, at, { state }) => {
+      canceled = state === "TASK_STATE_CANCELED";
+      if (canceled) return null;
+      return { task: { ...task, status: { state: "TASK_STATE_CANCELED", timestamp: at.toISOString() } } };
+    });
+    // Also when it is repeated: the first request may have been cut off before this.
     await announceTask(this.#broker, row, "service.a2a.canceled", "canceled");
+    if (canceled) requireOpen(row);
     return versioned(row);
+  }
+
+  /** Makes all further changes notify the task's webhooks. @throws Fault not_found */
+  expectNotifications(key: Key): Promise<A2aTaskDoc> {
+    // The new version makes a concurrent change, which does not know of it, try again.
+    return guardedWrite(async () => {
+      const row = await this.#require(key);
+      return row.has_push ? row : this.#write(row, { has_push: true });
+    }, "The task is changed by others all the time. Retry.");
+  }
+
+  /** Notifies the task's webhooks if it has changed since a version. */
+  async announceSince(key: Key, version: number): Promise<void> {
+    const { _id, tenant_id, version: current } = await this.#require(key);
+    if (current <= version) return;
+    const $set = { queue: place(tenant_id, this.#now()) };
+    const written = await this.#rows.update(tenant_id, { _id }, { $set });
+    if (written) this.#announce(written);
   }
 
   async get({ params, meta }: CallOf<typeof contract.getA2aTask>) {
@@ -122,19 +153,39 @@ export class A2aTasks {
       if (!changed) return row;
       requireOpen(row);
       const { task, ...fields } = changed;
-      const $set = { ...fields, state: task.status.state, task_json: textOf(task), updated_at: at };
-      const filter = { _id: row._id, version: row.version };
-      const written = await this.#rows.update(row.tenant_id, filter, {
-        $set: { ...$set, version: row.version + 1 },
-      });
+      const queue = row.has_push && { queue: place(row.tenant_id, at.getTime()) };
+      const $set = { ...fields, state: task.status.state, task_json: textOf(task), updated_at: at, ...queue };
+      const written = await this.#write(row, $set);
       if (written) return written;
     }
     throw new Fault("service_unavailable", "The task is changed by others all the time. Retry.");
   }
 
+  /** Writes fields unless another write came first, and announces that. */
+  async #write(row: A2aTaskDoc, fields: Partial<A2aTaskDoc>): Promise<A2aTaskDoc | null> {
+    const { _id, tenant_id, version } = row;
+    const $set = { ...fields, version: version + 1 };
+    const written = await this.#rows.update(tenant_id, { _id, version }, { $set });
+    if (written) this.#announce(written);
+    return written;
+  }
+
+  /** Wakes who waits for the task; whose message is lost looks by itself. */
+  #announce({ _id: task_id, queue }: A2aTaskDoc): void {
+    const change: TaskChange = { task_id, notify: queue !== undefined };
+    void this.#broker.broadcast("a2a_tasks.changed", change);
+  }
+
   async #require({ tenant_id, ...filter }: Key): Promise<A2aTaskDoc> {
     return requireFound(await this.#rows.findOne(tenant_id, filter), "a2a_task", filter._id);
   }
+}
+
+/** Sent to all nodes. */
+export interface TaskChange {
+  task_id: string;
+  /** Whether webhooks are to be notified. */
+  notify: boolean;
 }
 
 interface Key extends Partial<Side> {

@@ -1,3 +1,4 @@
+import { invalidValue, quoted } from "../../../lib/contract/faults.ts";
 import type { AgentTaskState, TaskState } from "./a2a-tasks.contract.ts";
 
 /** A message in the JSON of A2A 1.0. */
@@ -53,10 +54,24 @@ export function withMessage(task: TaskJson, message: MessageJson, at: Date): Tas
 export interface Progress {
   state: AgentTaskState;
   message?: string;
-  artifacts?: { artifact_id: string; name?: string; text: string; media_type?: string }[];
+  artifacts?: GivenArtifact[];
 }
 
-/** Applies an agent's report: an artifact replaces the one with the same id. */
+/** One of `text`, `data`, `url` and `raw` (base64) is its content. */
+interface GivenArtifact {
+  artifact_id: string;
+  name?: string;
+  text?: string;
+  data?: unknown;
+  url?: string;
+  raw?: string;
+  filename?: string;
+  media_type?: string;
+}
+
+const CONTENTS = ["text", "data", "url", "raw"] as const;
+
+/** Applies an agent's report: an artifact replaces the one with the same id. @throws Fault validation_error */
 export function withProgress(task: TaskJson, given: Progress, messageId: string, at: Date): TaskJson {
   const message: MessageJson | undefined =
     given.message === undefined
@@ -66,9 +81,13 @@ export function withProgress(task: TaskJson, given: Progress, messageId: string,
           parts: [{ text: given.message }],
         };
   const artifacts = new Map(task.artifacts.map((artifact) => [artifact.artifactId, artifact]));
-  for (const { artifact_id, name, text, media_type = "text/plain" } of given.artifacts ?? []) {
-    const parts = [{ text, mediaType: media_type }];
-    artifacts.set(artifact_id, { artifactId: artifact_id, ...(name && { name }), parts });
+  for (const artifact of given.artifacts ?? []) {
+    const { artifact_id, name } = artifact;
+    artifacts.set(artifact_id, {
+      artifactId: artifact_id,
+      ...(name && { name }),
+      parts: [partOf(artifact)],
+    });
   }
   return {
     ...task,
@@ -76,6 +95,30 @@ export function withProgress(task: TaskJson, given: Progress, messageId: string,
     artifacts: [...artifacts.values()],
     history: message ? [...task.history, message] : task.history,
   };
+}
+
+function partOf({ artifact_id, filename, media_type, ...given }: GivenArtifact): object {
+  const contents = CONTENTS.filter((name) => given[name] !== undefined && given[name] !== null);
+  if (contents.length !== 1) {
+    const message = `artifacts: expected one of ${CONTENTS.join(", ")} in ${quoted(artifact_id)}.`;
+    throw invalidValue("artifacts", message);
+  }
+  const [content] = contents as [(typeof CONTENTS)[number]];
+  const mediaType = media_type ?? (content === "text" ? "text/plain" : undefined);
+  return { [content]: given[content], ...(filename && { filename }), ...(mediaType && { mediaType }) };
+}
+
+/** A push notification configuration in the JSON of A2A 1.0. */
+export interface PushConfigJson extends PushSecrets {
+  id?: string;
+  taskId: string;
+  url: string;
+}
+
+/** What a webhook authenticates notifications by. */
+export interface PushSecrets {
+  token?: string;
+  authentication?: { scheme: string; credentials?: string };
 }
 
 /** Whose tasks: those that one caller gave to one agent. */

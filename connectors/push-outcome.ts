@@ -1,5 +1,5 @@
-import type { PushResult } from "../../../connectors/push-sender.ts";
-import { pushBackOff } from "../../../lib/queue/backoff.ts";
+import { pushBackOff } from "../lib/queue/backoff.ts";
+import type { PushResult } from "./push-sender.ts";
 
 /**
  * The consequence of an attempt (api.md Delivery, `push`).

@@ -1,17 +1,25 @@
-/** Limits of documents in work on a node: of all tenants, of one, and of one uploader. */
-export const MOST_IN_WORK = 32;
-const MOST_OF_TENANT = 4;
-const MOST_OF_CALLER = 2;
+/** Limits of work in progress on a node: of all tenants, of one, and of one caller within it. */
+interface SlotLimits {
+  capacity: number;
+  perTenant: number;
+  perCaller: number;
+}
 
-/** Counts documents in work by lane: a tenant's id, or tenant and uploader separated by a space. */
+/** Counts work in progress by lane: a tenant's id, or tenant and caller separated by a space (mixins/queue.ts). */
 export class WorkerSlots {
+  readonly #limits: SlotLimits;
   readonly #counts = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
 
+  constructor(limits: SlotLimits) {
+    this.#limits = limits;
+  }
+
   /** Whether a lane, or the node if none is given, is at its limit. */
   isFull(lane?: string): boolean {
-    if (lane === undefined) return this.#running.size >= MOST_IN_WORK;
-    return (this.#counts.get(lane) ?? 0) >= (lane.includes(" ") ? MOST_OF_CALLER : MOST_OF_TENANT);
+    const { capacity, perTenant, perCaller } = this.#limits;
+    if (lane === undefined) return this.#running.size >= capacity;
+    return (this.#counts.get(lane) ?? 0) >= (lane.includes(" ") ? perCaller : perTenant);
   }
 
   /** Counts `work`, which never rejects, in each of the lanes until it ends; then calls `ended`. */
