@@ -62,6 +62,7 @@ describe("programs and commands in the documents", () => {
     "packages/client/README.md": { ts: "client-package.test.ts" },
     "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
     "packages/python/README.md": { python: "projects.test.ts", console: "needs PyPI" },
+    "integrations/langchain-python/README.md": { python: "projects.test.ts", console: "projects.test.ts" },
     "integrations/langgraph-python/README.md": { python: "projects.test.ts", console: "projects.test.ts" },
     "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
     "docs/atlas.md": { bash: "needs an Atlas" },

@@ -24,6 +24,14 @@ Handler = Callable[[Delivery], object]
 AsyncHandler = Callable[[Delivery], Awaitable[object]]
 
 
+def settings(url: str | None, api_key: str | None) -> tuple[str, str | None]:
+    """The server's origin and the API key: as given, or else from the environment."""
+    address = url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000"
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"{address!r} is not a URL: expected one like https://sensorium.example.com.")
+    return address.rstrip("/").removesuffix("/v1"), api_key or os.environ.get("SENSORIUM_API_KEY")
+
+
 def _connection(
     url: str | None,
     api_key: str | None,
@@ -33,12 +41,8 @@ def _connection(
 ) -> flow.Connection:
     if api_key is not None and token is not None:
         raise TypeError("Give api_key or token, not both.")
-    address = url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000"
-    if not address.startswith(("http://", "https://")):
-        raise ValueError(f"{address!r} is not a URL: expected one like https://sensorium.example.com.")
-    key = api_key if api_key or token else os.environ.get("SENSORIUM_API_KEY")
-    origin = address.rstrip("/").removesuffix("/v1")
-    return flow.Connection(origin=origin, api_key=key, token=token, retries=retries, timeout=timeout)
+    origin, key = settings(url, api_key)
+    return flow.Connection(origin=origin, api_key=None if token else key, token=token, retries=retries, timeout=timeout)
 
 
 def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
