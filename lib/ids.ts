@@ -61,6 +61,11 @@ export function derivedId(prefix: Prefix, ...parts: string[]): string {
   return `${prefix}_${digest(...parts)}`;
 }
 
+/** Returns the id of a row that these parts alone address, of any length. */
+export function addressId(...parts: string[]): string {
+  return hash("sha256", JSON.stringify(parts), "base64url");
+}
+
 function digest(...parts: string[]): string {
   // Lengths keep ("ab","c") and ("a","bc") apart.
   const text = parts.map((part) => `${part.length}:${part}`).join("");

@@ -28,6 +28,7 @@ import { usageOperations } from "./remember/memories/usage.contract.ts";
 import { mergesOperations } from "./remember/merges/merges.contract.ts";
 import { relationshipsOperations } from "./remember/relationships/relationships.contract.ts";
 import { specialistsOperations } from "./remember/specialists/specialists.contract.ts";
+import { stateOperations } from "./remember/state/state.contract.ts";
 import { channelsOperations } from "./sense/channels/channels.contract.ts";
 import { connectorsOperations } from "./sense/connectors/connectors.contract.ts";
 import { agentDeliveriesOperations } from "./sense/deliveries/agent-deliveries.contract.ts";
@@ -95,6 +96,7 @@ export const operations: readonly Operation[] = [
   runOperations,
   stepOperations,
   specialistsOperations,
+  stateOperations,
   systemOperations,
   teamsOperations,
   templatesOperations,

@@ -24,6 +24,7 @@ import { mergesService } from "./remember/merges/merges.service.ts";
 import { relationshipsService } from "./remember/relationships/relationships.service.ts";
 import { searchService } from "./remember/search/search.service.ts";
 import { specialistsService } from "./remember/specialists/specialists.service.ts";
+import { stateService } from "./remember/state/state.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
 import { channelsService } from "./sense/channels/channels.service.ts";
 import { connectorsService } from "./sense/connectors/connectors.service.ts";
@@ -75,6 +76,7 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   search: searchService,
   sessions: sessionsService,
   specialists: specialistsService,
+  state: stateService,
   teams: teamsService,
   templates: templatesService,
   tenants: tenantsService,

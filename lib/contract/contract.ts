@@ -98,6 +98,8 @@ interface BodySpec<Body extends TProperties> {
    * action gets a BlobReference. `byReference` below declares them as the text that callers send.
    */
   byReference?: Record<string, "base64" | "text">;
+  /** The most bytes of a text field by reference that the action gets as a text instead. */
+  inlineUpTo?: number;
   /** The field by reference that is the whole body of a `text/markdown` request; the others are in the query. */
   textBody?: string;
   /**
@@ -225,7 +227,8 @@ export function operation<
   Body extends TProperties = NoFields,
 >(spec: OperationSpec<Path, Query, Body>): Operation<Path, Query, Body> {
   const [method, url] = spec.route.split(" ") as [Method, string];
-  const referenced = Object.keys(spec.byReference ?? {}).map((field) => [field, BlobReference]);
+  const given = spec.inlineUpTo === undefined ? BlobReference : InlineOrReference;
+  const referenced = Object.keys(spec.byReference ?? {}).map((field) => [field, given]);
   const properties = {
     ...spec.path,
     ...spec.query,
@@ -248,9 +251,11 @@ export interface TextPart {
 export type BlobReference = Static<typeof BlobReference>;
 const BlobReference = Type.Object({ hash: Type.String(), size: Type.Integer() });
 
+const InlineOrReference = Type.Union([Type.String(), BlobReference]);
+
 /** Returns the schema of a body field by reference, as callers send it. */
-export function byReference(options: Record<string, unknown>) {
-  return Type.Unsafe<BlobReference>({ type: "string", ...options });
+export function byReference<T = BlobReference>(options: Record<string, unknown>) {
+  return Type.Unsafe<T>({ type: "string", ...options });
 }
 
 /** Returns `T|null` of the specification: the key is required and may be null. */

@@ -20,6 +20,7 @@ const NOT_PLAIN_READS = [
   "deliveries.stream",
   "events.stream",
   "findings.list",
+  "live.history",
   "live.stats",
   "live.watch",
 ];
@@ -39,9 +40,14 @@ afterAll(() => server?.stop());
 const guarded = operations.filter((op) => op.access.by !== "public" && op.access.by !== "monitor");
 const named = (ops: readonly Operation[]) => ops.map((op) => [`${op.method} ${op.url}`, op] as const);
 // A PUT creates missing resources in the caller's tenant, whatever the name refers to elsewhere.
-const withPath = guarded.filter(
+const withNames = guarded.filter(
   (op) => op.path && Object.keys(op.path).length > 0 && op.access.by !== "operator" && op.method !== "PUT",
 );
+/** Every caller has its own namespaces, so a name of one never refers to another caller's. */
+const isOfNamespace = ({ path = {} }: Operation) =>
+  Object.values(path).every((schema) => identifierKind(schema) === "state_namespace");
+const ofNamespace = withNames.filter(isOfNamespace);
+const withPath = withNames.filter((op) => !isOfNamespace(op));
 
 const MALFORMED = "§";
 
@@ -155,7 +161,13 @@ describe("another tenant's ids", () => {
     await expectAbsent(op, Object.fromEntries(names.map((name) => [name, absent(foreign[name] as string)])));
   });
 
-  test.each(named(withPath))("%s says which id is malformed", async (_, op) => {
+  test.each(named(ofNamespace))("%s has none of theirs under the same name", async (_, op) => {
+    const { status, body } = await ask(callerOf(op, mine), op, await idsOf(op, theirs));
+    expect(status).toBe(200);
+    expect(JSON.stringify(body)).not.toContain(await theirs.idOf("state_key"));
+  });
+
+  test.each(named(withNames))("%s says which id is malformed", async (_, op) => {
     const own = await idsOf(op, mine);
     for (const name of Object.keys(own).filter((each) => hasForm(op, each))) {
       const answer = await ask(callerOf(op, mine), op, { ...own, [name]: MALFORMED });

@@ -136,6 +136,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/auth/auth.ts": "sweep of ended tokens",
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
   "services/remember/bundles/retention.ts": "sweep of bundles whose time is over",
+  "services/remember/state/state.ts": "sweep of what has expired",
   "services/sense/connectors/runner.ts": "connectors to run",
   "services/sense/deliveries/announce.ts": "outbox of dead deliveries",
   "services/sense/deliveries/ready-agents.ts": "which of many agents have ready deliveries",

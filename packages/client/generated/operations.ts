@@ -269,6 +269,15 @@ export const OPERATIONS = {
     unload: {"method":"POST","path":"/specialists/{name}/unload","scope":"memory:read"},
     versions: {"method":"GET","path":"/specialists/{name}/versions","scope":"memory:read","pages":{"items":"versions","by":"offset"}},
   },
+  state: {
+    put: {"method":"PUT","path":"/state/{namespace}/{key}","by":"agent","scope":"memory:write"},
+    putMany: {"method":"POST","path":"/state/{namespace}","by":"agent","scope":"memory:write"},
+    get: {"method":"GET","path":"/state/{namespace}/{key}","by":"agent","scope":"memory:read"},
+    delete: {"method":"DELETE","path":"/state/{namespace}/{key}","by":"agent","scope":"memory:write"},
+    list: {"method":"GET","path":"/state/{namespace}","by":"agent","scope":"memory:read"},
+    clear: {"method":"DELETE","path":"/state/{namespace}","by":"agent","scope":"memory:write"},
+    namespaces: {"method":"GET","path":"/state","by":"agent","scope":"memory:read"},
+  },
   teams: {
     create: {"method":"POST","path":"/teams","scope":"admin","audited":true},
     list: {"method":"GET","path":"/teams","scope":"admin","pages":{"items":"teams","by":"offset"}},

@@ -700,7 +700,7 @@ export interface Api {
   memories: {
     /** Erase memories permanently.
      *
-     * For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any scope and status with their vectors, relationships and other data; by `subject` also the documents uploaded about it, their files and chunks, and the memories derived from these. Responds once the data is removed from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). If data is left, repeat the request.
+     * For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any scope and status with their vectors, relationships and other data; by `subject` also the documents uploaded about it, their files and chunks, and the memories derived from these; by `agent_id` and `subject` also state. Responds once the data is removed from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). If data is left, repeat the request.
      *
      * Needs the scope `memory:write`. */
     erase: Call<MemoriesEraseParams, MemoriesEraseResult>;
@@ -1148,6 +1148,48 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     versions: PagedCall<SpecialistsVersionsParams, SpecialistsVersionsResult, SpecialistsVersionsResult["versions"][number]>;
+  };
+  state: {
+    /** Save state under a key.
+     *
+     * Use this for what a program must find again exactly: a checkpoint, a cursor, the messages of a session. It is private to the agent, and no search finds it. Creates the entry or replaces it.
+     *
+     * Needs the scope `memory:write`. */
+    put: Call<StatePutParams, StatePutResult>;
+    /** Save several entries of state.
+     *
+     * Creates or replaces each entry. Values of more than 65536 characters are saved one by one.
+     *
+     * Needs the scope `memory:write`. */
+    putMany: Call<StatePutManyParams, StatePutManyResult>;
+    /** Read state under a key.
+     *
+     * Returns the entry that the calling agent saved under this key.
+     *
+     * Needs the scope `memory:read`. */
+    get: Call<StateGetParams, StateGetResult>;
+    /** Delete state under a key.
+     *
+     * Removes the entry that the calling agent saved under this key; it cannot be restored.
+     *
+     * Needs the scope `memory:write`. */
+    delete: Call<StateDeleteParams, StateDeleteResult>;
+    /** List the state in a namespace.
+     *
+     * Returns entries in the order of their keys, with their values. A page is shorter than `limit` if the values are long.
+     *
+     * Needs the scope `memory:read`. */
+    list: Call<StateListParams, StateListResult>;
+    /** Delete the state in a namespace.
+     *
+     * Deletes all entries of the namespace, or those whose keys begin with `prefix`; not those of namespaces below it.
+     *
+     * Needs the scope `memory:write`. */
+    clear: Call<StateClearParams, StateClearResult>;
+    /** List the namespaces of the calling agent's state.
+     *
+     * Needs the scope `memory:read`. */
+    namespaces: Call<StateNamespacesParams, StateNamespacesResult>;
   };
   teams: {
     /** Create a team.
@@ -3042,11 +3084,11 @@ export type LiveWatchParams = Record<never, never>;
 export type LiveWatchResult = string;
 
 export interface MemoriesEraseParams {
-  /** Erase all memories of this agent. */
+  /** Erase all memories and state of this agent. */
   agent_id?: string;
   /** Erase these memories. */
   ids?: Array<string>;
-  /** Erase memories whose `metadata.subject` is or contains this, or whose source event or document has it. Numbers are compared as text. */
+  /** Erase memories and state whose `metadata.subject` is or contains this, and memories whose source event or document has it. Numbers are compared as text. */
   subject?: string;
   /** Only count; erase nothing. */
   dry_run?: boolean;
@@ -4186,6 +4228,107 @@ export interface SpecialistsVersionsResult {
   total: number;
 }
 
+export interface StatePutParams {
+  /** Namespace of the entry: labels joined by dots. */
+  namespace: string;
+  /** Key, unique in the namespace of the agent. */
+  key: string;
+  /** The value: a text, such as JSON. */
+  value: string;
+  /** Any fields, at most 64 KB as JSON. `subject` names the person it is about, for erasure. */
+  metadata?: Record<string, unknown>;
+  expires_at?: string | null;
+  /** Save only if the entry has this version; 0: only if it does not exist. Otherwise 409. */
+  if_version?: number;
+}
+
+export type StatePutResult = StateEntry;
+
+export interface StatePutManyParams {
+  /** Namespace of the entry: labels joined by dots. */
+  namespace: string;
+  /** Entries with different keys. */
+  entries: Array<{
+    /** Key of the entry. */
+    key: string;
+    /** The value: a text, such as JSON. */
+    value: string;
+    /** Any fields, at most 64 KB as JSON. `subject` names the person it is about, for erasure. */
+    metadata?: Record<string, unknown>;
+    expires_at?: string | null;
+  }>;
+}
+
+export interface StatePutManyResult {
+  /** Number of entries. */
+  saved: number;
+}
+
+export interface StateGetParams {
+  /** Namespace of the entry: labels joined by dots. */
+  namespace: string;
+  /** Key, unique in the namespace of the agent. */
+  key: string;
+}
+
+export type StateGetResult = StateEntry;
+
+export interface StateDeleteParams {
+  /** Namespace of the entry: labels joined by dots. */
+  namespace: string;
+  /** Key, unique in the namespace of the agent. */
+  key: string;
+}
+
+export type StateDeleteResult = undefined;
+
+export interface StateListParams {
+  /** Namespace of the entry: labels joined by dots. */
+  namespace: string;
+  /** Only keys that begin so. */
+  prefix?: string;
+  /** Only keys that sort after this one. */
+  after?: string;
+  /** Only keys that sort before this one. */
+  before?: string;
+  /** Order of the keys, by code point. */
+  order?: "asc" | "desc";
+  /** Maximum number. */
+  limit?: number;
+}
+
+export interface StateListResult {
+  entries: Array<StateEntry>;
+  next: string | null;
+}
+
+export interface StateClearParams {
+  /** Namespace of the entry: labels joined by dots. */
+  namespace: string;
+  /** Only keys that begin so. */
+  prefix?: string;
+}
+
+export interface StateClearResult {
+  deleted: number;
+}
+
+export interface StateNamespacesParams {
+  /** Only this namespace and those below it. */
+  prefix?: string;
+  /** Most labels of a namespace: deeper ones are cut off to these, and listed once. */
+  max_depth?: number;
+  /** The last namespace of the previous page. */
+  after?: string;
+  /** Maximum number. */
+  limit?: number;
+}
+
+export interface StateNamespacesResult {
+  namespaces: Array<string>;
+  next: string | null;
+}
+
 export interface TeamsCreateParams {
   /** Display name. */
   name: string;
@@ -4853,6 +4996,7 @@ export interface ErasedMemories {
   findings: number;
   bundles: number;
   handoffs: number;
+  state_entries?: number;
 }
 
 export interface EventReceiver {
@@ -5722,6 +5866,21 @@ export interface SpecialistNotLoaded {
     /** `not_found` or `unavailable`. */
     code: string;
   };
+}
+
+export interface StateEntry {
+  namespace: string;
+  key: string;
+  /** 1 for a new entry; each write adds 1. */
+  version: number;
+  /** Length of the value in bytes. */
+  size: number;
+  value: string | null;
+  /** Free-form data of the caller, at most 64 KB as JSON. */
+  metadata: Record<string, unknown>;
+  created_at: string;
+  updated_at: string;
+  expires_at: string | null;
 }
 
 export interface Stats {

@@ -2,7 +2,7 @@
 export const PRESETS: Record<string, readonly string[]> = {
   core: [],
   sense: ["events", "interests", "deliveries", "channels", "findings"],
-  remember: ["memories", "merges", "relationships", "documents", "bundles", "handoffs", "findings"],
+  remember: ["memories", "merges", "relationships", "documents", "bundles", "handoffs", "findings", "state"],
   work: ["runs", "templates", "handoffs", "outputs", "exemplars", "specialists", "projects"],
   all: [],
 };

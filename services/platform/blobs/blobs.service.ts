@@ -9,7 +9,7 @@ import { UnusedTwice } from "./unused-twice.ts";
  * Domains whose rows reference blobs: each offers `blob_references {tenant_id, hashes}`, which returns the hashes in
  * use.
  */
-const OWNERS = ["documents", "exemplars", "idempotency", "outputs", "runs"];
+const OWNERS = ["documents", "exemplars", "idempotency", "outputs", "runs", "state"];
 
 /** New blobs are kept this long: their row may not be written yet. */
 const KEPT_MS = HOUR_MS;

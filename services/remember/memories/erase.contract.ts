@@ -17,6 +17,7 @@ const Erased = Type.Object(
     findings: Count,
     bundles: Count,
     handoffs: Count,
+    state_entries: Type.Optional(Count),
   },
   {
     title: "ErasedMemories",
@@ -32,7 +33,8 @@ export const eraseMemories = operation({
   description:
     "For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any " +
     "scope and status with their vectors, relationships and other data; by `subject` also the documents uploaded " +
-    "about it, their files and chunks, and the memories derived from these. Responds once the data is removed " +
+    "about it, their files and chunks, and the memories derived from these; by `agent_id` and `subject` also " +
+    "state. Responds once the data is removed " +
     "from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service " +
     "(`/.well-known/jwks.json`). If data is left, repeat the request.",
   access: { by: "org_admin", scope: "memory:write" },
@@ -40,7 +42,7 @@ export const eraseMemories = operation({
   // The action writes its own entry, with the counts.
   audit: false,
   body: {
-    agent_id: Type.Optional(Id("ag", "Erase all memories of this agent.")),
+    agent_id: Type.Optional(Id("ag", "Erase all memories and state of this agent.")),
     ids: Type.Optional(
       Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000, description: "Erase these memories." }),
     ),
@@ -49,7 +51,7 @@ export const eraseMemories = operation({
         minLength: 1,
         maxLength: 1000,
         description:
-          "Erase memories whose `metadata.subject` is or contains this, or whose source event or document has it. Numbers are compared as text.",
+          "Erase memories and state whose `metadata.subject` is or contains this, and memories whose source event or document has it. Numbers are compared as text.",
       }),
     ),
     dry_run: Type.Optional(Type.Boolean({ default: false, description: "Only count; erase nothing." })),

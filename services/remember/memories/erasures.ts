@@ -63,7 +63,7 @@ export class Erasures {
     for (const some of chunksOf(ids, BATCH)) {
       counts = sum(counts, await countEverywhere(this.#memories.cites, broker, tenant_id, some));
     }
-    return sum(counts, await documentsAbout(broker, tenant_id, target, true));
+    return sum(counts, await eraseOthers(broker, tenant_id, target, true));
   }
 
   /** Records an erasure, so that it will be carried out. @param by the target's name in the audit log */
@@ -123,7 +123,7 @@ export class Erasures {
     if (target === null) return sum(NOTHING, erased);
     const named = JSON.parse(target) as EraseTarget;
     // Documents first, so that no more memories are created from them.
-    erased = [NOTHING, { vectors: 0 }, await documentsAbout(broker, tenant_id, named, false)].reduce(
+    erased = [NOTHING, { vectors: 0 }, await eraseOthers(broker, tenant_id, named, false)].reduce(
       sum,
       erased,
     );
@@ -174,13 +174,16 @@ function filterOf({ agent_id, ids, subject }: EraseTarget): Where<MemoryDoc> {
   return subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };
 }
 
-/** Erases, or counts, documents uploaded about the subject, if the target names one. */
-async function documentsAbout(
+/** Erases, or counts, the documents and the state that the target names. */
+async function eraseOthers(
   broker: ServiceBroker,
   tenant_id: string,
-  { subject }: EraseTarget,
+  { agent_id, subject }: EraseTarget,
   dry_run: boolean,
 ): Promise<Counts> {
+  const erase = (name: string, of: object) =>
+    broker.call<Counts, unknown>(name, { tenant_id, ...of, dry_run });
+  if (agent_id !== undefined) return erase("state.erase", { agent_id });
   if (subject === undefined) return {};
-  return broker.call<Counts, unknown>("documents.erase_subject", { tenant_id, subject, dry_run });
+  return sum(await erase("documents.erase_subject", { subject }), await erase("state.erase", { subject }));
 }

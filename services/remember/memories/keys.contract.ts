@@ -1,7 +1,8 @@
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { operation } from "../../../lib/contract/contract.ts";
+import { Key, Namespace, NamespacesPage, namespacesQuery } from "../../../lib/contract/namespace.ts";
 import { Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
-import { Memory, Namespace, newMemoryFields } from "./memories.contract.ts";
+import { Memory, newMemoryFields } from "./memories.contract.ts";
 
 const reader = { by: "agent", scope: "memory:read" } as const;
 const writer = { by: "agent", scope: "memory:write" } as const;
@@ -11,14 +12,7 @@ const path = {
     ...Namespace("Namespace of the memory: labels joined by dots."),
     "x-identifier": "memory_namespace",
   },
-  key: Type.String({
-    "x-identifier": "memory_key",
-    minLength: 1,
-    maxLength: 500,
-    pattern: "^[^\\x00-\\x1f\\x7f]+$",
-    description: "Key, unique in the namespace of the agent.",
-    examples: ["terms"],
-  }),
+  key: { ...Key("Key, unique in the namespace of the agent."), "x-identifier": "memory_key" },
 };
 
 const { title, content, type, scope, supersedes_id: _, ...others } = newMemoryFields;
@@ -74,9 +68,6 @@ export const deleteMemoryByKey = operation({
   mcp: true,
 });
 
-/** The most of one page of namespaces. */
-export const MOST_NAMESPACES = 200;
-
 export const listNamespaces = operation({
   action: "memories.namespaces",
   route: "GET /memories/namespaces",
@@ -84,28 +75,8 @@ export const listNamespaces = operation({
   summary: "List the namespaces of the calling agent's memories",
   description: "Returns the namespaces that have active memories, in alphabetical order.",
   access: reader,
-  query: {
-    prefix: Type.Optional(Namespace("Only this namespace and those below it.")),
-    max_depth: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100,
-        description: "Most labels of a namespace: deeper ones are cut off to these, and listed once.",
-      }),
-    ),
-    after: Type.Optional(Namespace("The last namespace of the previous page.")),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MOST_NAMESPACES, default: 100, description: "Maximum number." }),
-    ),
-  },
-  results: {
-    200: Type.Object({
-      namespaces: Type.Array(Type.String({ examples: ["customers.acme"] })),
-      next: nullable(
-        Type.String({ description: "To pass as `after` for the next page; null: the last one." }),
-      ),
-    }),
-  },
+  query: namespacesQuery,
+  results: { 200: NamespacesPage },
   mcp: true,
 });
 

@@ -1,25 +1,22 @@
-import { hash } from "node:crypto";
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import { addressId } from "../../../lib/ids.ts";
+import { toStored } from "../../../lib/text/namespace.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { pageOfNamespaces } from "../../../mixins/namespaces.ts";
 import { insertMemory, prepareMemory } from "./create.ts";
 import type { deleteMemoryByKey, getMemoryByKey, listNamespaces, putMemoryByKey } from "./keys.contract.ts";
 import { forget, replace } from "./lifecycle.ts";
 import { MAX_CONTENT } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
-import { fromStored, pastAll, toStored } from "./namespace.ts";
 import type { NewMemory } from "./new-memory.ts";
-import { inNamespace } from "./partitions.ts";
 
 type Put = ParamsOf<typeof putMemoryByKey>;
 type At = ParamsOf<typeof getMemoryByKey>;
 
-/** Long keys and namespaces make no long ids. */
-function idOf({ agent_id }: AgentCaller, { namespace, key }: At): string {
-  return hash("sha256", JSON.stringify([agent_id, namespace, key]), "base64url");
-}
+const idOf = ({ agent_id }: AgentCaller, { namespace, key }: At) => addressId(agent_id, namespace, key);
 
 /** Creates or replaces the memory under a key. @returns the memory, and whether it is new */
 export async function putByKey(memories: Memories, ctx: Call<Put>) {
@@ -76,36 +73,10 @@ async function find(memories: Memories, { params, meta }: Pick<Call<At>, "params
   throw notFound("memory", params.key);
 }
 
-/** Looks up each namespace in the index: the cost is that of the namespaces, not of their memories. */
-export async function namespacesOf(memories: Memories, ctx: Call<ParamsOf<typeof listNamespaces>>) {
+/** Returns a page of the namespaces of the caller's active memories. */
+export function namespacesOf(memories: Memories, ctx: Call<ParamsOf<typeof listNamespaces>>) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
-  const { prefix, max_depth = Number.POSITIVE_INFINITY, after, limit = 100 } = ctx.params;
-  const found: string[] = [];
-  let beyond = after === undefined ? { $gt: "" } : pastOf(after, max_depth);
-  while (found.length <= limit) {
-    const [next] = await memories.rows.find(
-      tenant_id,
-      {
-        agent_id,
-        status: "active",
-        $and: [
-          { namespace: beyond },
-          ...(prefix === undefined ? [] : [inNamespace(prefix)]),
-          { $or: [{ expires_at: null }, { expires_at: { $gt: memories.now() } }] },
-        ],
-      },
-      { sort: { namespace: 1 }, limit: 1, projection: { namespace: 1 } },
-    );
-    if (!next?.namespace) return { namespaces: found, next: null };
-    const shown = fromStored(next.namespace).split(".").slice(0, max_depth).join(".");
-    found.push(shown);
-    beyond = pastOf(shown, max_depth);
-  }
-  return { namespaces: found.slice(0, limit), next: found[limit - 1] as string };
-}
-
-/** Returns the range after a namespace; after all below it too, if it has as many labels as are shown. */
-function pastOf(namespace: string, max_depth: number) {
-  const stored = toStored(namespace);
-  return namespace.split(".").length >= max_depth ? pastAll(stored) : { $gt: stored };
+  const inForce = { $or: [{ expires_at: null }, { expires_at: { $gt: memories.now() } }] };
+  const filter = { agent_id, status: "active" as const, $and: [inForce] };
+  return pageOfNamespaces(memories.rows, tenant_id, filter, ctx.params);
 }

@@ -5,12 +5,13 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, type Order as OrderBy, toCursor } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { compareTexts } from "../../../lib/text/code-points.ts";
+import { inNamespace } from "../../../lib/text/namespace.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
-import { type Clause, inNamespace, joined, partitionsOf, scanForText } from "./partitions.ts";
+import { type Clause, joined, partitionsOf, scanForText } from "./partitions.ts";
 
 type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */

@@ -2,6 +2,7 @@ import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { WebLink } from "../../../lib/contract/links.ts";
+import { Namespace } from "../../../lib/contract/namespace.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { Type } from "../../../lib/contract/type.ts";
@@ -57,7 +58,7 @@ const Share = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1, default: 0.5, description, examples: [0.8] });
 const Confidence = Share("How certain it is, from 0 to 1.");
 const Importance = Share("How much it matters, from 0 to 1.");
-const Metadata = Type.Object(
+export const Metadata = Type.Object(
   {},
   { additionalProperties: true, description: "Free-form data of the caller, at most 64 KB as JSON." },
 );
@@ -83,16 +84,6 @@ const source = {
     }),
   ),
 };
-
-/** Labels joined by dots; a label has no dot and no slash. */
-export const Namespace = (description: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength: 500,
-    pattern: "^[^\\x00-\\x1f\\x7f./]+(\\.[^\\x00-\\x1f\\x7f./]+)*$",
-    description,
-    examples: ["customers.acme"],
-  });
 
 /** A memory as callers see it. */
 const memoryFields = {

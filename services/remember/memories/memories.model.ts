@@ -1,5 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { fromStored, labelsOf } from "../../../lib/text/namespace.ts";
 import {
   array,
   date,
@@ -14,7 +15,6 @@ import {
 } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
-import { fromStored, labelsOf } from "./namespace.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
 export type MemoryChange =

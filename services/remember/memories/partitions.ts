@@ -3,7 +3,6 @@ import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { below, toStored } from "./namespace.ts";
 
 /** A clause of a filter. */
 export type Clause = Where<MemoryDoc>;
@@ -106,10 +105,4 @@ async function* windowsOf(
 
 function ranged(bounds: Bounds): Clause {
   return Object.keys(bounds).length > 0 ? { created_at: bounds } : {};
-}
-
-/** Returns the filter of the rows in a namespace and those below it. */
-export function inNamespace(namespace: string): Clause {
-  const stored = toStored(namespace);
-  return { $or: [{ namespace: stored }, { namespace: below(stored) }] };
 }

@@ -3,6 +3,7 @@ import { agentAccess, mayRead, type Owned } from "../../../lib/access/visibility
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { labelOf } from "../../../lib/text/namespace.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import type {
   SearchFind,
@@ -12,7 +13,6 @@ import type {
   SearchWhere,
 } from "../../../storage/search/entry.ts";
 import type { Memories } from "./memories.ts";
-import { labelOf } from "./namespace.ts";
 import { readableMemories } from "./readable.ts";
 import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";

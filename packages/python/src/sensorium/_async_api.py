@@ -2972,9 +2972,10 @@ class AsyncMemories(AsyncGroup):
         For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`.
         Erases memories of any scope and status with their vectors, relationships and other
         data; by `subject` also the documents uploaded about it, their files and chunks, and
-        the memories derived from these. Responds once the data is removed from the
-        service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS
-        of the service (`/.well-known/jwks.json`). If data is left, repeat the request.
+        the memories derived from these; by `agent_id` and `subject` also state. Responds
+        once the data is removed from the service's files; an erasure interrupted by a crash
+        is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). If data
+        is left, repeat the request.
 
         Needs the scope `memory:write`.
         """
@@ -4975,6 +4976,165 @@ class AsyncSpecialists(AsyncGroup):
         }), models.SpecialistsVersionsResult, timeout)
 
 
+class AsyncState(AsyncGroup):
+    async def put(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        value: str,
+        metadata: Mapping[str, Any] | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        if_version: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.StateEntry:
+        """Save state under a key.
+
+        Use this for what a program must find again exactly: a checkpoint, a cursor, the
+        messages of a session. It is private to the agent, and no search finds it. Creates
+        the entry or replaces it.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.STATE_PUT, given({
+            "namespace": namespace,
+            "key": key,
+            "value": value,
+            "metadata": metadata,
+            "expires_at": expires_at,
+            "if_version": if_version,
+        }), models.StateEntry, idempotency_key, timeout)
+
+    async def put_many(
+        self,
+        *,
+        namespace: str,
+        entries: Sequence[Mapping[str, Any]],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.StatePutManyResult:
+        """Save several entries of state.
+
+        Creates or replaces each entry. Values of more than 65536 characters are saved one
+        by one.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.STATE_PUT_MANY, given({
+            "namespace": namespace,
+            "entries": entries,
+        }), models.StatePutManyResult, idempotency_key, timeout)
+
+    async def get(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.StateEntry:
+        """Read state under a key.
+
+        Returns the entry that the calling agent saved under this key.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.STATE_GET, given({
+            "namespace": namespace,
+            "key": key,
+        }), models.StateEntry, idempotency_key, timeout)
+
+    async def delete(
+        self,
+        *,
+        namespace: str,
+        key: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete state under a key.
+
+        Removes the entry that the calling agent saved under this key; it cannot be
+        restored.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.STATE_DELETE, given({
+            "namespace": namespace,
+            "key": key,
+        }), None, idempotency_key, timeout)
+
+    async def list(
+        self,
+        *,
+        namespace: str,
+        prefix: str | Unset = UNSET,
+        after: str | Unset = UNSET,
+        before: str | Unset = UNSET,
+        order: Literal["asc", "desc"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.StateListResult:
+        """List the state in a namespace.
+
+        Returns entries in the order of their keys, with their values. A page is shorter
+        than `limit` if the values are long.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.STATE_LIST, given({
+            "namespace": namespace,
+            "prefix": prefix,
+            "after": after,
+            "before": before,
+            "order": order,
+            "limit": limit,
+        }), models.StateListResult, idempotency_key, timeout)
+
+    async def clear(
+        self,
+        *,
+        namespace: str,
+        prefix: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.StateClearResult:
+        """Delete the state in a namespace.
+
+        Deletes all entries of the namespace, or those whose keys begin with `prefix`; not
+        those of namespaces below it.
+
+        Needs the scope `memory:write`.
+        """
+        return await self._call(op.STATE_CLEAR, given({
+            "namespace": namespace,
+            "prefix": prefix,
+        }), models.StateClearResult, idempotency_key, timeout)
+
+    async def namespaces(
+        self,
+        *,
+        prefix: str | Unset = UNSET,
+        max_depth: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.StateNamespacesResult:
+        """List the namespaces of the calling agent's state.
+
+        Needs the scope `memory:read`.
+        """
+        return await self._call(op.STATE_NAMESPACES, given({
+            "prefix": prefix,
+            "max_depth": max_depth,
+            "after": after,
+            "limit": limit,
+        }), models.StateNamespacesResult, idempotency_key, timeout)
+
+
 class AsyncTeams(AsyncGroup):
     async def create(
         self,
@@ -5307,6 +5467,7 @@ class AsyncApi:
         self.runs = AsyncRuns(caller)
         self.sessions = AsyncSessions(caller)
         self.specialists = AsyncSpecialists(caller)
+        self.state = AsyncState(caller)
         self.teams = AsyncTeams(caller)
         self.templates = AsyncTemplates(caller)
         self.tenants = AsyncTenants(caller)

@@ -952,6 +952,34 @@ SPECIALISTS_VERSIONS = Operation(
     path="/specialists/{name}/versions",
     pages=Pages(items="versions", by="offset"),
 )
+STATE_PUT = Operation(
+    method="PUT",
+    path="/state/{namespace}/{key}",
+)
+STATE_PUT_MANY = Operation(
+    method="POST",
+    path="/state/{namespace}",
+)
+STATE_GET = Operation(
+    method="GET",
+    path="/state/{namespace}/{key}",
+)
+STATE_DELETE = Operation(
+    method="DELETE",
+    path="/state/{namespace}/{key}",
+)
+STATE_LIST = Operation(
+    method="GET",
+    path="/state/{namespace}",
+)
+STATE_CLEAR = Operation(
+    method="DELETE",
+    path="/state/{namespace}",
+)
+STATE_NAMESPACES = Operation(
+    method="GET",
+    path="/state",
+)
 TEAMS_CREATE = Operation(
     method="POST",
     path="/teams",

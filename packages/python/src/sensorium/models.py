@@ -954,6 +954,7 @@ class ErasedMemories(Model):
     findings: int
     bundles: int
     handoffs: int
+    state_entries: Union[int, None] = None
 
 
 class EventReceiver(Model):
@@ -2473,6 +2474,40 @@ class SpecialistsVersionsResultVersionsItem(Model):
     output_format_rules: Union[str, None]
     description: Union[str, None]
     created_at: str
+
+
+class StateClearResult(Model):
+    deleted: int
+
+
+class StateEntry(Model):
+    namespace: str
+    key: str
+    version: int
+    """1 for a new entry; each write adds 1."""
+    size: int
+    """Length of the value in bytes."""
+    value: Union[str, None]
+    metadata: dict[str, Any]
+    """Free-form data of the caller, at most 64 KB as JSON."""
+    created_at: str
+    updated_at: str
+    expires_at: Union[str, None]
+
+
+class StateListResult(Model):
+    entries: list[StateEntry]
+    next: Union[str, None]
+
+
+class StateNamespacesResult(Model):
+    namespaces: list[str]
+    next: Union[str, None]
+
+
+class StatePutManyResult(Model):
+    saved: int
+    """Number of entries."""
 
 
 class Stats(Model):

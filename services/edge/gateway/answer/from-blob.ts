@@ -10,14 +10,14 @@ import { begin, type Envelope } from "./respond.ts";
 /** A blob that could not be read to its end, or whose length differs from its row's. */
 export class BlobBroken extends Error {}
 
-/** Builds an answer with the position of its blob's content. The field is null without a blob. */
+/** Builds an answer with the position of its blob's content. The field is a text or null without a blob. */
 export function blobPlace(
   from: NonNullable<Operation["fromBlob"]>,
   result: unknown,
 ): Pick<Answer, "body" | "insert"> {
   if (from === "answer") return { body: "", insert: { ...(result as BlobReference), at: 0, escaped: false } };
-  const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | null>;
-  if (!blob) return { body: JSON.stringify(result) };
+  const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | string | null>;
+  if (typeof blob === "string" || !blob) return { body: JSON.stringify(result) };
   // The last field, so that its position is known without a search.
   const body = JSON.stringify({ ...rest, [from.field]: "" });
   return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };

@@ -52,7 +52,7 @@ async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) 
 async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
   const { req, op } = exchange;
   const encodings = op.byReference ?? {};
-  const kept = new Map<string, BlobRef>();
+  const kept = new Map<string, BlobRef | string>();
   const keep = async (field: string, text: AsyncIterable<Buffer>) => {
     if (kept.has(field)) throw misfit(op, field, ONCE);
     const characters = unescaped(text);
@@ -60,7 +60,9 @@ async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
     const bytes = isBase64 ? fromBase64(characters) : toUtf8(characters);
     const fault = isBase64 ? misfit(op, field, BASE64) : halfCharacter(field);
     const least = leastOf(lengthOf(req), isBase64);
-    kept.set(field, await blobs.put(tenant_id, bytes, least).catch((err) => refuse(err, fault)));
+    const given = op.inlineUpTo === undefined ? bytes : await inlined(bytes, op.inlineUpTo);
+    const put = typeof given === "string" ? given : blobs.put(tenant_id, given, least);
+    kept.set(field, await Promise.resolve(put).catch((err) => refuse(err, fault)));
   };
   const parts = readParts(req, maxBodyOf(op));
   const rest = await takeFields(parts, new Set(Object.keys(encodings)), DEFAULT_MAX_BODY, keep).catch(
@@ -81,6 +83,22 @@ const lengthOf = (req: IncomingMessage) => Number(req.headers["content-length"] 
 /** Returns the minimum bytes of a field in a long body: base64 takes four bytes for three, and escapes more. */
 function leastOf(length: number, isBase64: boolean): number {
   return Math.floor(Math.max(0, length - DEFAULT_MAX_BODY) * (isBase64 ? 0.75 : 0.5));
+}
+
+/** Returns a text of at most so many bytes itself, and a longer one as it came. */
+async function inlined(bytes: AsyncIterable<Buffer>, most: number): Promise<string | AsyncIterable<Buffer>> {
+  const source = bytes[Symbol.asyncIterator]();
+  const read: Buffer[] = [];
+  for (let size = 0; size <= most; ) {
+    const { value, done } = await source.next();
+    if (done) return Buffer.concat(read).toString();
+    read.push(value);
+    size += value.length;
+  }
+  return (async function* () {
+    yield* read;
+    yield* { [Symbol.asyncIterator]: () => source };
+  })();
 }
 
 const ONCE = "one string";

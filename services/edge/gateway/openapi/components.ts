@@ -47,6 +47,7 @@ export const TAGS: Record<string, string> = {
   runs: "Processes of people and agents, step by step.",
   sessions: "Connected devices.",
   specialists: "Named prompts that agents load.",
+  state: "Texts that an agent keeps under keys, such as checkpoints: private, and in no search.",
   teams: "Groups of agents.",
   templates: "Processes that runs copy.",
   tenants: "Organisations of the installation, for its operator.",

@@ -8,7 +8,7 @@ export const toStored = (namespace: string) => namespace.replaceAll(".", SEPARAT
 export const fromStored = (stored: string) => stored.replaceAll(SEPARATOR, ".");
 
 /** Returns the range of what is below a stored namespace. */
-export const below = (stored: string) => ({ $gte: stored + SEPARATOR, $lt: stored + PAST_SEPARATOR });
+const below = (stored: string) => ({ $gte: stored + SEPARATOR, $lt: stored + PAST_SEPARATOR });
 
 /** Returns the range of what sorts after a stored namespace and all below it. */
 export const pastAll = (stored: string) => ({ $gte: stored + PAST_SEPARATOR });
@@ -21,3 +21,9 @@ export function labelsOf(stored: string): string[] {
 
 /** @param namespace labels joined by dots */
 export const labelOf = (namespace: string) => `namespace:${namespace}`;
+
+/** Returns the filter of the rows in a namespace and those below it. @param namespace labels joined by dots */
+export function inNamespace(namespace: string) {
+  const stored = toStored(namespace);
+  return { $or: [{ namespace: stored }, { namespace: below(stored) }] };
+}

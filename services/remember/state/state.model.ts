@@ -1,0 +1,59 @@
+import type { InferSchemaType } from "mongoose";
+import { fromStored } from "../../../lib/text/namespace.ts";
+import {
+  array,
+  date,
+  type Model,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
+
+/** A text that an agent keeps under a namespace and a key, which `_id` combines with the agent. */
+export interface StateDoc extends InferSchemaType<typeof schema> {}
+
+const schema = tenantSchema({
+  agent_id: string(),
+  /** As `toStored` makes it. */
+  namespace: string(),
+  key: string(),
+  version: number(),
+  /** Null if it is a blob: `hash`. */
+  value: nullable(string()),
+  hash: nullable(string()),
+  size: number(),
+  /** JSON: callers' keys must have no meaning in the store. */
+  metadata: string(),
+  /** The people that `metadata.subject` names. */
+  subjects: array(string()),
+  created_at: date(),
+  updated_at: date(),
+  expires_at: nullable(date()),
+  /** Of the Idempotency-Key that wrote this version. */
+  seed: optional(string()),
+});
+schema.index({ tenant_id: 1, agent_id: 1, namespace: 1, key: 1 });
+schema.index({ tenant_id: 1, hash: 1 });
+schema.index({ tenant_id: 1, subjects: 1 });
+schema.index({ expires_at: 1 });
+
+export const StateModel: Model<StateDoc> = { name: "state", schema };
+
+/** Formats an entry without its value. */
+export function present({ namespace, key, version, size, metadata, ...doc }: StateDoc) {
+  return {
+    ...{ namespace: fromStored(namespace), key, version, size, value: null },
+    metadata: JSON.parse(metadata),
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+    expires_at: doc.expires_at?.toISOString() ?? null,
+  };
+}
+
+/** Formats an entry with its value, or the reference to it. */
+export function presentWhole(doc: StateDoc) {
+  const { hash, size, value } = doc;
+  return { ...present(doc), value: hash === null ? value : { hash, size } };
+}

@@ -1,0 +1,132 @@
+import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
+import { upToSize } from "../../../lib/broker/message-size.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
+import { addressId } from "../../../lib/ids.ts";
+import { toStored } from "../../../lib/text/namespace.ts";
+import { writings } from "../../../lib/text/subject.ts";
+import { pageOfNamespaces } from "../../../mixins/namespaces.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { Where } from "../../../storage/query.ts";
+import type { CallOf } from "../../runtime.ts";
+import type * as contract from "./state.contract.ts";
+import { present, presentWhole, type StateDoc, StateModel } from "./state.model.ts";
+
+/** Characters of values in one page: a message between nodes. */
+const PAGE_CHARACTERS = 524_288;
+const BATCH = 1000;
+/** Sorts after every character. */
+const LAST = "\u{10ffff}";
+
+/** Rows to erase: those of an agent, or about a person. */
+export interface EraseState {
+  tenant_id: string;
+  agent_id?: string;
+  subject?: string;
+  /** Only counts. */
+  dry_run?: boolean;
+}
+
+/** The state of agents; each sees its own alone. */
+export class State {
+  readonly rows: TenantCollection<StateDoc>;
+  readonly #store: Pick<Store, "now">;
+
+  constructor(store: Pick<Store, "collection" | "now">) {
+    this.rows = store.collection(StateModel);
+    this.#store = store;
+  }
+
+  now(): Date {
+    return new Date(this.#store.now());
+  }
+
+  isInForce({ expires_at }: StateDoc): boolean {
+    return expires_at === null || expires_at > this.now();
+  }
+
+  /** @throws Fault not_found */
+  async get({ params: { namespace, key }, meta }: CallOf<typeof contract.getState>) {
+    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const doc = await this.rows.findOne(tenant_id, { _id: addressId(agent_id, namespace, key) });
+    if (!doc || !this.isInForce(doc)) throw notFound("state", key);
+    return presentWhole(doc);
+  }
+
+  /** @throws Fault not_found */
+  async delete({ params: { namespace, key }, meta }: CallOf<typeof contract.deleteState>): Promise<void> {
+    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const wanted = { _id: addressId(agent_id, namespace, key), ...this.#inForce() };
+    if (!(await this.rows.delete(tenant_id, wanted))) throw notFound("state", key);
+  }
+
+  async list(ctx: CallOf<typeof contract.listState>) {
+    const { prefix, after, before, order = "asc", limit = 100 } = ctx.params;
+    const bounds = [
+      ...(prefix === undefined ? [] : [beginningWith(prefix)]),
+      ...(after === undefined ? [] : [{ key: { $gt: after } }]),
+      ...(before === undefined ? [] : [{ key: { $lt: before } }]),
+    ];
+    const filter = { ...this.#own(ctx), $and: [...bounds, this.#inForce()] };
+    const sort = { key: order === "asc" ? 1 : -1 } as const;
+    const found = await this.rows.find(ctx.meta.caller.tenant_id, filter, { sort, limit: limit + 1 });
+    const page = upToSize(found.slice(0, limit), sizeOf, PAGE_CHARACTERS);
+    const entries = page.map((doc) => ({ ...present(doc), value: doc.value }));
+    return { entries, next: page.length < found.length ? (page.at(-1)?.key ?? null) : null };
+  }
+
+  async clear(ctx: CallOf<typeof contract.clearState>) {
+    const { prefix } = ctx.params;
+    const filter = { ...this.#own(ctx), ...(prefix !== undefined && beginningWith(prefix)) };
+    return { deleted: await this.rows.deleteMany(ctx.meta.caller.tenant_id, filter) };
+  }
+
+  namespaces({ params, meta }: CallOf<typeof contract.listStateNamespaces>) {
+    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    return pageOfNamespaces(this.rows, tenant_id, { agent_id, $and: [this.#inForce()] }, params);
+  }
+
+  /** Returns which of these blobs are values. */
+  async blobReferences({ tenant_id, hashes }: { tenant_id: string; hashes: string[] }): Promise<string[]> {
+    const found = await this.rows.find(tenant_id, { hash: { $in: hashes } }, { projection: { hash: 1 } });
+    return [...new Set(found.map(({ hash }) => hash as string))];
+  }
+
+  /** Erases, or counts, an agent's state or that about a person, with the blobs of its values. */
+  async erase(ctx: Call<EraseState>) {
+    const { tenant_id, agent_id, subject, dry_run } = ctx.params;
+    const filter: Where<StateDoc> =
+      subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };
+    if (dry_run) return { state_entries: await this.rows.count(tenant_id, filter) };
+    const blobs = await this.rows.find(tenant_id, { $and: [filter, { hash: { $gt: "" } }] }, HASHES);
+    const state_entries = await this.rows.deleteMany(tenant_id, filter);
+    const hashes = blobs.map(({ hash }) => hash);
+    if (hashes.length) await ctx.call("blobs.erase", { tenant_id, hashes });
+    return { state_entries };
+  }
+
+  /** Deletes expired entries, a batch of them. Returns whether there may be more. */
+  async sweep(): Promise<boolean> {
+    const due = { expires_at: { $lte: this.now() } };
+    const expired = await this.rows.system.find(due, { projection: { _id: 1 }, limit: BATCH }).toArray();
+    const ids = expired.map(({ _id }) => _id);
+    if (ids.length) await this.rows.system.deleteMany({ _id: { $in: ids }, ...due });
+    return ids.length === BATCH;
+  }
+
+  #own({ params: { namespace }, meta }: Call<{ namespace: string }>) {
+    const { agent_id } = meta.caller as AgentCaller;
+    return { agent_id, namespace: toStored(namespace) };
+  }
+
+  /** Matches entries that have not expired: others are gone, whether deleted yet or not. */
+  #inForce() {
+    return { $or: [{ expires_at: null }, { expires_at: { $gt: this.now() } }] };
+  }
+}
+
+const HASHES = { projection: { hash: 1 } };
+
+const beginningWith = (prefix: string) => ({ key: { $gte: prefix, $lt: prefix + LAST } });
+
+const sizeOf = ({ value, metadata }: StateDoc) => (value?.length ?? 0) + metadata.length + 1000;
