@@ -167,6 +167,16 @@ def test_is_imported_without_building_models() -> None:
     assert ran.stdout.strip() == "False"
 
 
+def test_is_used_in_one_event_loop_after_another(server: Server) -> None:
+    client = AsyncSensorium(server.url, server.api_key)
+
+    async def ask() -> int:
+        return len(await asyncio.gather(*(client.auth.me() for _ in range(3))))
+
+    assert [asyncio.run(ask()) for _ in range(3)] == [3, 3, 3]
+    assert len(client._loops) == 1
+
+
 def test_says_where_the_tools_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENSORIUM_URL", "https://sensorium.example.com/v1/")
     monkeypatch.delenv("SENSORIUM_API_KEY", raising=False)
