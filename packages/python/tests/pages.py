@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -20,10 +21,16 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.S)
 
 
-def run_blocks(page: Path, **names: Any) -> dict[str, Any]:
-    """Runs a page's Python one block after another, as a notebook would; returns the names that it leaves."""
-    program = compile("\n".join(blocks(page, "python")), str(page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    asyncio.run(_run(program, names))
+def run_blocks(page: Path, *, replace: Mapping[str, str] | None = None, **names: Any) -> dict[str, Any]:
+    """
+    Runs a page's Python one block after another, as a notebook would, with ``names`` given; returns all names.
+    ``replace`` are texts of the page that a test replaces, such as a model's name.
+    """
+    text = "\n".join(blocks(page, "python"))
+    for old, new in (replace or {}).items():
+        assert old in text
+        text = text.replace(old, new)
+    asyncio.run(_run(compile(text, str(page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names))
     return names
 
 
