@@ -52,7 +52,7 @@ def test_is_a_session(server: Server) -> None:
 
 
 def test_keeps_odd_names_and_texts_apart(server: Server) -> None:
-    names = ["a", "a.b", "a/b", "a%2Fb", "50% ü\n"]
+    names = ["a", "a.b", "a%2Eb", ".a..b.", "a/b", "a%2Fb", "50% ü\n"]
     text = 'quote " \\ \u0000 \ud800 ü 🎉'
 
     async def use(first: SensoriumSession) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from agents import SessionSettings
 from sensorium import AsyncSensorium, Conflict, NotFound, models
@@ -41,7 +40,7 @@ class SensoriumSession:
         self.session_id = session_id
         self.session_settings: SessionSettings | None = session_settings
         self._state = (client or AsyncSensorium()).state
-        self._namespace = "openai-agents.python." + _ODD.sub(lambda found: quote(found[0], safe=""), session_id)
+        self._namespace = "openai-agents.python." + _ODD.sub(lambda odd: f"%{ord(odd[0]):02X}", session_id)
         self._metadata = {"format": FORMAT, **({"subject": subject} if subject else {})}
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
