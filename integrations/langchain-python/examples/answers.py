@@ -11,10 +11,10 @@ from langchain_sensorium import SensoriumRetriever
 
 client = Sensorium()
 client.memories.put_by_key(
-    namespace="people.ada", key="tea", title="Tea", content="Ada drinks green tea in the morning."
+    namespace="tea-house", key="ada", title="Tea", content="Ada drinks green tea in the morning."
 )
 
-retriever = SensoriumRetriever(client=client, k=3, search_kwargs={"namespace": "people"})
+retriever = SensoriumRetriever(client=client, k=3, search_kwargs={"namespace": "tea-house"})
 prompt = ChatPromptTemplate.from_template("Answer from this alone: {context}\n\n{question}")
 model = FakeListChatModel(responses=["Green tea."])
 chain = {"context": retriever, "question": RunnablePassthrough()} | prompt | model
