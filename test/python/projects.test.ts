@@ -6,7 +6,12 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { pythonOfTests, runPython } from "../support/python.ts";
 
 /** Each has a pyproject.toml, `src` and `tests`. */
-const PROJECTS = ["packages/python", "integrations/langgraph-python"];
+const PROJECTS = [
+  "packages/python",
+  "integrations/langchain-python",
+  "integrations/langgraph-python",
+  "integrations/openai-agents-python",
+];
 
 /** Found without being installed. */
 const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), "packages/python/tests"]

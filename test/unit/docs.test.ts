@@ -56,6 +56,7 @@ describe("what the documents name is there", () => {
 });
 
 describe("programs and commands in the documents", () => {
+  const PYTHON = { python: "projects.test.ts", console: "projects.test.ts" };
   /** The test that runs a page's blocks of each language, or why none can. */
   const RUN_BY: Record<string, Record<string, string>> = {
     "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
@@ -72,7 +73,9 @@ describe("programs and commands in the documents", () => {
       ts: "integrations.test.ts",
       console: "integrations.test.ts",
     },
-    "integrations/langgraph-python/README.md": { python: "projects.test.ts", console: "projects.test.ts" },
+    "integrations/langchain-python/README.md": PYTHON,
+    "integrations/langgraph-python/README.md": PYTHON,
+    "integrations/openai-agents-python/README.md": PYTHON,
     "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
     "docs/atlas.md": { bash: "needs an Atlas" },
     "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },

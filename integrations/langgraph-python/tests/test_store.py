@@ -1,29 +1,29 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from langgraph.graph import START, StateGraph
 from langgraph.store.base import GetOp, PutOp
+from pages import blocks, output_of, run_blocks
 from real_server import Server
 from sensorium import AsyncSensorium, Sensorium
+from typing_extensions import TypedDict
 
 from langgraph_sensorium import SensoriumStore
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "remembers.py"
+README = Path(__file__).parents[1] / "README.md"
 
 
 @pytest.fixture
-def store(client: Sensorium) -> Iterator[SensoriumStore]:
+def store(server: Server, new_key: Callable[[], str]) -> Iterator[SensoriumStore]:
     """Of an agent without memories."""
-    agent = client.agents.create(name="graph", delivery_mode="poll")
-    key = client.keys.create(agent_id=agent.id, scopes=["memory:read", "memory:write"]).key
-    with Sensorium(client._connection.origin, key) as own:
+    with Sensorium(server.url, new_key()) as own:
         yield SensoriumStore(own)
 
 
@@ -90,6 +90,36 @@ def test_expires(store: SensoriumStore) -> None:
     assert store.search(("short",)) == []
 
 
+def test_reading_renews(client: Sensorium, new_key: Callable[[], str]) -> None:
+    now = datetime.now(timezone.utc)
+
+    with Sensorium(client._connection.origin, new_key()) as own:
+        store = SensoriumStore(own, ttl={"default_ttl": 60})
+
+        def left(key: str) -> float:
+            ends = own.memories.get_by_key(namespace="short", key=key).expires_at
+            return (datetime.fromisoformat((ends or "").replace("Z", "+00:00")) - now).total_seconds() / 60
+
+        def pass_time(minutes: int) -> None:
+            for key in ("got", "found"):
+                memory = own.memories.get_by_key(namespace="short", key=key)
+                ends = (now + timedelta(minutes=60 - minutes)).isoformat()
+                own.memories.update(id=memory.id, expires_at=ends)
+
+        for key in ("got", "found"):
+            store.put(("short",), key, {"n": key})
+        pass_time(30)
+        assert store.get(("short",), "got", refresh_ttl=False) and len(store.search(("short",), refresh_ttl=False)) == 2
+        assert (round(left("got")), round(left("found"))) == (30, 30)
+        assert store.get(("short",), "got") and left("got") >= 60
+        assert len(store.search(("short",), filter={"n": "found"})) == 1 and left("found") >= 60
+        # A write for each read of what was just read would be too many.
+        pass_time(5)
+        assert store.get(("short",), "got") and round(left("got")) == 55
+        store.put(("short",), "got", {"n": "kept"}, ttl=None)
+        assert own.memories.get_by_key(namespace="short", key="got").expires_at is None
+
+
 def test_batches_and_asyncio(server: Server) -> None:
     async def run() -> None:
         async with AsyncSensorium(server.url, server.api_key) as client:
@@ -103,6 +133,19 @@ def test_batches_and_asyncio(server: Server) -> None:
 
 
 def test_the_example(server: Server) -> None:
-    env = {**os.environ, "SENSORIUM_URL": server.url, "SENSORIUM_API_KEY": server.api_key}
-    ran = subprocess.run([sys.executable, EXAMPLE], env=env, capture_output=True, text=True, check=False)
-    assert (ran.stderr, ran.stdout) == ("", "['Ada drinks green tea in the morning']\n")
+    assert output_of(EXAMPLE, server) == blocks(README, "text")[0]
+
+
+def test_the_readme(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENSORIUM_URL", server.url)
+    monkeypatch.setenv("SENSORIUM_API_KEY", server.api_key)
+    builder = StateGraph(State)
+    builder.add_node("count", lambda state: {"n": state["n"] + 1})
+    builder.add_edge(START, "count")
+    graph = run_blocks(README, builder=builder)["graph"]
+    config = {"configurable": {"thread_id": "readme"}}
+    assert graph.invoke({"n": 1}, config) == graph.get_state(config).values == {"n": 2}
+
+
+class State(TypedDict):
+    n: int

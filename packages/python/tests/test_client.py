@@ -18,6 +18,7 @@ from sensorium import (
     NotFound,
     Refused,
     Sensorium,
+    mcp_endpoint,
     models,
 )
 
@@ -164,3 +165,24 @@ def test_is_imported_without_building_models() -> None:
     built = "import sensorium; print(sensorium.models.Memory.__pydantic_complete__)"
     ran = subprocess.run([sys.executable, "-c", built], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
+
+
+def test_is_used_in_one_event_loop_after_another(server: Server) -> None:
+    client = AsyncSensorium(server.url, server.api_key)
+
+    async def ask() -> int:
+        return len(await asyncio.gather(*(client.auth.me() for _ in range(3))))
+
+    assert [asyncio.run(ask()) for _ in range(3)] == [3, 3, 3]
+    assert len(client._loops) == 1
+
+
+def test_says_where_the_tools_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENSORIUM_URL", "https://sensorium.example.com/v1/")
+    monkeypatch.delenv("SENSORIUM_API_KEY", raising=False)
+    with pytest.raises(ValueError, match="SENSORIUM_API_KEY"):
+        mcp_endpoint()
+    endpoint = mcp_endpoint(api_key="ak_live_x", tools="work,memories")
+    assert endpoint.url == "https://sensorium.example.com/mcp"
+    assert endpoint.headers == {"Authorization": "Bearer ak_live_x", "X-MCP-Tools": "work,memories"}
+    assert "ak_live_x" not in repr(endpoint)

@@ -1,5 +1,6 @@
-"""LangGraph's store on Sensorium."""
+"""LangGraph's store and checkpointer on Sensorium."""
 
+from .saver import SensoriumSaver
 from .store import SensoriumStore
 
-__all__ = ["SensoriumStore"]
+__all__ = ["SensoriumSaver", "SensoriumStore"]

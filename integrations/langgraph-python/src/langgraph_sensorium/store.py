@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Generator, Iterable
+import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -18,21 +19,21 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
+    TTLConfig,
     get_text_at_path,
     tokenize_path,
 )
-from sensorium import AsyncSensorium, NotFound, Sensorium, models
+from sensorium import AsyncSensorium, Conflict, NotFound, Sensorium, models
 
+from .calls import Clients, Steps
 from .filters import matches, matches_all
 from .namespaces import from_text, to_text
 
 MOST_CONTENT = 32_000
+TTL = re.compile(r"ttl-(\d+(?:\.\d+)?(?:e-\d+)?)")
+"""The tag with an item's ttl in minutes: a memory itself only knows when it ends."""
 MOST_FOUND = 50
 """The most that one search gives."""
-
-Call = tuple[str, dict[str, Any]]
-"""An operation on memories, and its arguments."""
-Steps = Generator[Call, Any, Any]
 
 
 class SensoriumStore(BaseStore):
@@ -40,55 +41,31 @@ class SensoriumStore(BaseStore):
     A store for LangGraph on a Sensorium server. Items belong to the agent whose key the client has, are searched by
     words and by meaning, and appear in the console as memories.
 
-    ``client`` is for ``get``, ``put``, ``search`` …, ``async_client`` for ``aget``, ``aput`` …; by default both are
-    made from the environment's SENSORIUM_URL and SENSORIUM_API_KEY.
+    ``client`` is for ``get``, ``put``, ``search`` …, ``async_client`` for ``aget``, ``aput`` …. One that is not given
+    is made like the other, or from the environment's SENSORIUM_URL and SENSORIUM_API_KEY. ``ttl`` has the default of
+    items, in minutes, and whether reading an item renews it.
     """
 
     supports_ttl = True
 
-    def __init__(self, client: Sensorium | None = None, async_client: AsyncSensorium | None = None) -> None:
-        self._client = client
-        self._async_client = async_client
+    def __init__(
+        self,
+        client: Sensorium | None = None,
+        async_client: AsyncSensorium | None = None,
+        *,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        self.ttl_config = ttl
+        self._clients = Clients("memories", client, async_client)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        client = self._client = self._client or Sensorium()
-        return [_run(client, _steps(op)) for op in ops]
+        return [self._clients.run(_steps(op)) for op in ops]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        client = self._async_client = self._async_client or AsyncSensorium()
-        return [await _arun(client, _steps(op)) for op in ops]
+        return [await self._clients.arun(_steps(op)) for op in ops]
 
 
-def _run(client: Sensorium, steps: Steps) -> Any:
-    """Does the calls that the steps ask for; like _arun."""
-    try:
-        name, given = next(steps)
-        while True:
-            try:
-                answer = getattr(client.memories, name)(**given)
-            except NotFound as missing:
-                name, given = steps.throw(missing)
-            else:
-                name, given = steps.send(answer)
-    except StopIteration as done:
-        return done.value
-
-
-async def _arun(client: AsyncSensorium, steps: Steps) -> Any:
-    try:
-        name, given = next(steps)
-        while True:
-            try:
-                answer = await getattr(client.memories, name)(**given)
-            except NotFound as missing:
-                name, given = steps.throw(missing)
-            else:
-                name, given = steps.send(answer)
-    except StopIteration as done:
-        return done.value
-
-
-def _steps(op: Op) -> Steps:
+def _steps(op: Op) -> Steps[Any]:
     match op:
         case GetOp():
             return _get(op)
@@ -101,21 +78,22 @@ def _steps(op: Op) -> Steps:
     raise TypeError(f"{type(op).__name__} is no operation of a store")
 
 
-def _get(op: GetOp) -> Steps:
+def _get(op: GetOp) -> Steps[Any]:
     try:
         memory = yield "get_by_key", {"namespace": to_text(op.namespace), "key": op.key}
     except NotFound:
         return None
+    if op.refresh_ttl:
+        yield from _renew(memory)
     return Item(**_fields(memory))
 
 
-def _put(op: PutOp) -> Steps:
+def _put(op: PutOp) -> Steps[Any]:
     address = {"namespace": to_text(op.namespace), "key": op.key}
     if op.value is None:
         with contextlib.suppress(NotFound):
             yield "delete_by_key", address
         return None
-    expires = None if op.ttl is None else datetime.now(timezone.utc) + timedelta(minutes=op.ttl)
     yield (
         "put_by_key",
         {
@@ -123,10 +101,29 @@ def _put(op: PutOp) -> Steps:
             "title": op.key,
             "content": _text(op),
             "metadata": op.value,
-            "expires_at": None if expires is None else expires.isoformat(),
+            **({"expires_at": None} if op.ttl is None else {"expires_at": _end_of(op.ttl), "tags": [f"ttl-{op.ttl}"]}),
         },
     )
     return None
+
+
+def _renew(memory: models.Memory) -> Steps[None]:
+    """Counts the ttl of an item from now, if a tenth of it has passed: what is read often costs few writes."""
+    tag = next((found for tag in memory.tags if (found := TTL.fullmatch(tag))), None)
+    if tag is None or memory.expires_at is None:
+        return
+    ttl = float(tag[1])
+    if _time(memory.expires_at) - datetime.now(timezone.utc) < timedelta(minutes=ttl * 0.9):
+        with contextlib.suppress(NotFound, Conflict):
+            yield "update", {"id": memory.id, "expires_at": _end_of(ttl)}
+
+
+def _end_of(ttl: float) -> str:
+    return (datetime.now(timezone.utc) + timedelta(minutes=ttl)).isoformat()
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def _text(op: PutOp) -> str:
@@ -141,28 +138,33 @@ def _text(op: PutOp) -> str:
     return text[:MOST_CONTENT] or op.key
 
 
-def _search(op: SearchOp) -> Steps:
+def _search(op: SearchOp) -> Steps[Any]:
     where = {"scope": "agent", **({"namespace": to_text(op.namespace_prefix)} if op.namespace_prefix else {})}
-    found: list[SearchItem] = []
+    found: list[tuple[models.Memory, float | None]] = []
     if op.query:
         # What a filter leaves out is not known before.
         limit = MOST_FOUND if op.filter else min(MOST_FOUND, op.offset + op.limit)
         answer = yield "search", {**where, "query": op.query, "limit": limit}
-        found = [SearchItem(**_fields(each.memory), score=each.score) for each in answer.results if each.memory.key]
-        found = [item for item in found if matches_all(item.value, op.filter)]
+        found = [(each.memory, each.score) for each in answer.results if _is_item(each.memory, op)]
     else:
         cursor: dict[str, Any] = {}
         while len(found) < op.offset + op.limit:
             page = yield "list", {**where, "limit": 200, **cursor}
-            items = [SearchItem(**_fields(memory)) for memory in page.memories if memory.key]
-            found += [item for item in items if matches_all(item.value, op.filter)]
+            found += [(memory, None) for memory in page.memories if _is_item(memory, op)]
             if page.next_cursor is None:
                 break
             cursor = {"cursor": page.next_cursor}
-    return found[op.offset : op.offset + op.limit]
+    found = found[op.offset : op.offset + op.limit]
+    for memory, _ in found if op.refresh_ttl else ():
+        yield from _renew(memory)
+    return [SearchItem(**_fields(memory), score=score) for memory, score in found]
 
 
-def _namespaces(op: ListNamespacesOp) -> Steps:
+def _is_item(memory: models.Memory, op: SearchOp) -> bool:
+    return memory.key is not None and matches_all(memory.metadata, op.filter)
+
+
+def _namespaces(op: ListNamespacesOp) -> Steps[Any]:
     found: dict[tuple[str, ...], None] = {}
     after: dict[str, Any] = {}
     while True:
@@ -181,6 +183,6 @@ def _fields(memory: models.Memory) -> dict[str, Any]:
         "namespace": from_text(memory.namespace or ""),
         "key": memory.key,
         "value": memory.metadata,
-        "created_at": datetime.fromisoformat(memory.created_at.replace("Z", "+00:00")),
-        "updated_at": datetime.fromisoformat(memory.updated_at.replace("Z", "+00:00")),
+        "created_at": _time(memory.created_at),
+        "updated_at": _time(memory.updated_at),
     }

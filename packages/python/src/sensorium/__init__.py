@@ -14,6 +14,7 @@ from .errors import (
     SensoriumError,
 )
 from .listen import Delivery, RetryLater
+from .mcp import McpEndpoint, mcp_endpoint
 
 __all__ = [
     "ApiError",
@@ -22,6 +23,7 @@ __all__ = [
     "ConnectionFailed",
     "Delivery",
     "Invalid",
+    "McpEndpoint",
     "NotFound",
     "RateLimited",
     "Refused",
@@ -29,5 +31,6 @@ __all__ = [
     "Sensorium",
     "SensoriumError",
     "__version__",
+    "mcp_endpoint",
     "models",
 ]

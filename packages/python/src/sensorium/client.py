@@ -8,6 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -24,6 +25,14 @@ Handler = Callable[[Delivery], object]
 AsyncHandler = Callable[[Delivery], Awaitable[object]]
 
 
+def settings(url: str | None, api_key: str | None) -> tuple[str, str | None]:
+    """The server's origin and the API key: as given, or else from the environment."""
+    address = url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000"
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"{address!r} is not a URL: expected one like https://sensorium.example.com.")
+    return address.rstrip("/").removesuffix("/v1"), api_key or os.environ.get("SENSORIUM_API_KEY")
+
+
 def _connection(
     url: str | None,
     api_key: str | None,
@@ -33,12 +42,16 @@ def _connection(
 ) -> flow.Connection:
     if api_key is not None and token is not None:
         raise TypeError("Give api_key or token, not both.")
-    address = url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000"
-    if not address.startswith(("http://", "https://")):
-        raise ValueError(f"{address!r} is not a URL: expected one like https://sensorium.example.com.")
-    key = api_key if api_key or token else os.environ.get("SENSORIUM_API_KEY")
-    origin = address.rstrip("/").removesuffix("/v1")
-    return flow.Connection(origin=origin, api_key=key, token=token, retries=retries, timeout=timeout)
+    origin, key = settings(url, api_key)
+    return flow.Connection(origin=origin, api_key=None if token else key, token=token, retries=retries, timeout=timeout)
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """What belongs to one event loop."""
+
+    http: httpx.AsyncClient
+    lock: asyncio.Lock
 
 
 def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +163,10 @@ class Sensorium(Api):
 
 
 class AsyncSensorium(AsyncApi):
-    """A client for asyncio; like Sensorium, with ``await``."""
+    """
+    A client for asyncio; like Sensorium, with ``await``. It may be used in several event loops, such as those of
+    ``asyncio.run`` one after another: each has connections of its own, which ``aclose`` closes in the one it runs in.
+    """
 
     def __init__(
         self,
@@ -164,9 +180,8 @@ class AsyncSensorium(AsyncApi):
     ) -> None:
         super().__init__(self)
         self._connection = _connection(url, api_key, token, retries, timeout)
-        self._http = http_client or httpx.AsyncClient(timeout=timeout)
-        self._owns_http = http_client is None
-        self._lock = asyncio.Lock()
+        self._http_client = http_client
+        self._loops: dict[asyncio.AbstractEventLoop, _Loop] = {}
 
     async def request(
         self,
@@ -204,8 +219,9 @@ class AsyncSensorium(AsyncApi):
         await listen(self, handler, concurrency=concurrency, count=count, stop=stop)
 
     async def aclose(self) -> None:
-        if self._owns_http:
-            await self._http.aclose()
+        own = self._loops.pop(asyncio.get_running_loop(), None)
+        if own and own.http is not self._http_client:
+            await own.http.aclose()
 
     async def __aenter__(self) -> AsyncSensorium:
         return self
@@ -231,13 +247,24 @@ class AsyncSensorium(AsyncApi):
             return response
 
     async def _do(self, effect: flow.Effect) -> httpx.Response | None:
+        own = self._of_loop()
         match effect:
             case flow.Send(method, url, headers, content, timeout):
-                return await self._http.request(method, url, headers=dict(headers), content=content, timeout=timeout)
+                return await own.http.request(method, url, headers=dict(headers), content=content, timeout=timeout)
             case flow.Sleep(seconds):
                 await asyncio.sleep(seconds)
             case flow.Lock():
-                await self._lock.acquire()
+                await own.lock.acquire()
             case flow.Unlock():
-                self._lock.release()
+                own.lock.release()
         return None
+
+    def _of_loop(self) -> _Loop:
+        loop = asyncio.get_running_loop()
+        own = self._loops.get(loop)
+        if own is None:
+            for ended in [each for each in list(self._loops) if each.is_closed()]:
+                self._loops.pop(ended, None)
+            http = self._http_client or httpx.AsyncClient(timeout=self._connection.timeout)
+            own = self._loops[loop] = _Loop(http, asyncio.Lock())
+        return own

@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+from agents import set_tracing_disabled
+from real_server import client, server
+
+__all__ = ["client", "server"]
+
+# Traces would be sent to OpenAI.
+set_tracing_disabled(True)
