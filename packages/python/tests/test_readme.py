@@ -20,18 +20,27 @@ def _env(server: Server, key: str) -> dict[str, str]:
     return {**os.environ, "SENSORIUM_URL": server.url, "SENSORIUM_API_KEY": key}
 
 
-def test_the_first_program(server: Server) -> None:
-    program = PROGRAMS[0].replace("http://127.0.0.1:3000", server.url).replace("ak_live_…", server.api_key)
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+def _run(program: str, env: dict[str, str]) -> str:
+    ran = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
     assert ran.stderr == ""
-    assert re.search(r"^0\.\d+ Pumps start by hand$", ran.stdout, re.M)
+    return ran.stdout
+
+
+def test_the_first_event(server: Server) -> None:
+    printed = _run(PROGRAMS[0], _env(server, server.api_key))
+    assert printed == "com.example.order.placed order-1 {'total': 120}\n"
+
+
+def test_the_first_memory(server: Server) -> None:
+    printed = _run(PROGRAMS[1], _env(server, server.api_key))
+    assert re.search(r"^0\.\d+ Pumps start by hand$", printed, re.M)
 
 
 def test_the_receiver(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
     key, type_ = receiver
     client.publish(type_, {"total": 7})
     program = subprocess.Popen(
-        [sys.executable, "-u", "-c", PROGRAMS[1]], env=_env(server, key), stdout=subprocess.PIPE, text=True
+        [sys.executable, "-u", "-c", PROGRAMS[2]], env=_env(server, key), stdout=subprocess.PIPE, text=True
     )
     assert program.stdout
     assert program.stdout.readline() == f"{type_} {{'total': 7}}\n"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, List, Literal, Union
 
 from . import _operations as op
@@ -22,6 +23,9 @@ class AsyncA2a(AsyncGroup):
         The agent card of A2A 1.0, public: name, description, address and how to
         authenticate. Agents without `a2a`, inactive ones and those that do not exist answer
         alike, with `not_found`.
+
+        Args:
+            agent_id: Id of the agent.
         """
         return await self._call(op.A2A_CARD, given({
             "agent_id": agent_id,
@@ -42,6 +46,9 @@ class AsyncA2aTasks(AsyncGroup):
         event `service.a2a.message` announces each, with the `task_id`.
 
         Needs the scope `receive`.
+
+        Args:
+            task_id: Id of the A2A task.
         """
         return await self._call(op.A2A_TASKS_GET, given({
             "task_id": task_id,
@@ -65,6 +72,12 @@ class AsyncA2aTasks(AsyncGroup):
         canceled.
 
         Needs the scope `receive`.
+
+        Args:
+            task_id: Id of the A2A task.
+            state: `input_required`: the message asks the caller for more.
+            message: Text for the caller.
+            artifacts: Results of the task.
         """
         return await self._call(op.A2A_TASKS_UPDATE, given({
             "task_id": task_id,
@@ -97,6 +110,26 @@ class AsyncAgents(AsyncGroup):
         secret is returned only here.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            delivery_mode: How the agent receives events: `poll` requests them, `push` has them
+                sent to `delivery_endpoint`, `sse` streams them.
+            description: Free text, for display.
+            delivery_endpoint: URL to which `push` delivers, http or https.
+            push_format: CloudEvents mode of pushes. `structured` (default): the body is the
+                whole event. `binary`: the body is its data, and `ce-…` headers contain its
+                attributes. An event whose attributes do not fit into headers (over 8 KB, or
+                enriched) is always pushed in structured mode.
+            a2a: Whether other agents can find and call the agent over A2A, at
+                `/a2a/{agent_id}`. Its card there has its name and description, and is public.
+                Default: false.
+            team_id: The agent's team; null: none.
+            owner_user_id: The person who owns the agent; null: nobody.
+            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is
+                redelivered; null: the installation's default.
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the
+                installation's default.
         """
         return await self._call(op.AGENTS_CREATE, given({
             "name": name,
@@ -127,6 +160,17 @@ class AsyncAgents(AsyncGroup):
         """List agents, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            include: Adds `delivery`: how the agent's deliveries go.
+            needs_attention: Only agents that are unreachable, stuck, failing or behind, the
+                worst first.
+            sort: `attention`: agents that need attention first. Default: `created`, oldest
+                first.
+            status: Only agents with this status.
+            search: Part of the name or the description; case is ignored.
         """
         return await self._call(op.AGENTS_LIST, given({
             "offset": offset,
@@ -170,7 +214,13 @@ class AsyncAgents(AsyncGroup):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AgentsListOwnResult:
-        """List the agents that the signed-in person owns, oldest first."""
+        """List the agents that the signed-in person owns, oldest first.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            include: Adds `delivery`: how the agent's deliveries go.
+        """
         return await self._call(op.AGENTS_LIST_OWN, given({
             "offset": offset,
             "limit": limit,
@@ -205,6 +255,10 @@ class AsyncAgents(AsyncGroup):
         Use this to see an agent's settings and status. Agents can read themselves and
         people the agents they own; others need the scope `admin`. Returns the agent without
         its keys.
+
+        Args:
+            agent_id: Id of the agent.
+            include: Adds `delivery`: how the agent's deliveries go.
         """
         return await self._call(op.AGENTS_GET, given({
             "agent_id": agent_id,
@@ -234,6 +288,27 @@ class AsyncAgents(AsyncGroup):
         private address is refused.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            name: Display name.
+            delivery_mode: How the agent receives events: `poll` requests them, `push` has them
+                sent to `delivery_endpoint`, `sse` streams them.
+            description: Free text, for display.
+            delivery_endpoint: URL to which `push` delivers, http or https.
+            push_format: CloudEvents mode of pushes. `structured` (default): the body is the
+                whole event. `binary`: the body is its data, and `ce-…` headers contain its
+                attributes. An event whose attributes do not fit into headers (over 8 KB, or
+                enriched) is always pushed in structured mode.
+            a2a: Whether other agents can find and call the agent over A2A, at
+                `/a2a/{agent_id}`. Its card there has its name and description, and is public.
+                Default: false.
+            team_id: The agent's team; null: none.
+            owner_user_id: The person who owns the agent; null: nobody.
+            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is
+                redelivered; null: the installation's default.
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the
+                installation's default.
         """
         return await self._call(op.AGENTS_UPDATE, given({
             "agent_id": agent_id,
@@ -264,6 +339,10 @@ class AsyncAgents(AsyncGroup):
         events; their pending deliveries are kept.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            status: `inactive`: its tokens are refused and it receives no new events.
         """
         return await self._call(op.AGENTS_SET_STATUS, given({
             "agent_id": agent_id,
@@ -283,6 +362,9 @@ class AsyncAgents(AsyncGroup):
         secret too.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
         """
         return await self._call(op.AGENTS_ROTATE_SIGNING_SECRET, given({
             "agent_id": agent_id,
@@ -298,8 +380,8 @@ class AsyncAudit(AsyncGroup):
         resource_type: str | Unset = UNSET,
         resource_id: str | Unset = UNSET,
         outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -314,6 +396,17 @@ class AsyncAudit(AsyncGroup):
         exist and the request named none. Entries are kept for `AUDIT_DAYS`.
 
         Needs the scope `admin`.
+
+        Args:
+            action: Only this action: an operation's id.
+            actor_id: Only actions of this agent or user.
+            resource_type: Only this kind of resource.
+            resource_id: Only this resource.
+            outcome: Only this outcome.
+            since: Only entries at this time or later.
+            until: Only entries before this time.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return await self._call(op.AUDIT_LIST, given({
             "action": action,
@@ -335,8 +428,8 @@ class AsyncAudit(AsyncGroup):
         resource_type: str | Unset = UNSET,
         resource_id: str | Unset = UNSET,
         outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
@@ -363,8 +456,8 @@ class AsyncAudit(AsyncGroup):
         resource_type: str | Unset = UNSET,
         resource_id: str | Unset = UNSET,
         outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> bytes:
@@ -376,6 +469,16 @@ class AsyncAudit(AsyncGroup):
         recorded.
 
         Needs the scope `admin`.
+
+        Args:
+            format: File format.
+            action: Only this action: an operation's id.
+            actor_id: Only actions of this agent or user.
+            resource_type: Only this kind of resource.
+            resource_id: Only this resource.
+            outcome: Only this outcome.
+            since: Only entries at this time or later.
+            until: Only entries before this time.
         """
         return await self._call(op.AUDIT_EXPORT, given({
             "format": format,
@@ -403,6 +506,9 @@ class AsyncAuth(AsyncGroup):
         Failures are limited per address. As a form, this is the client credentials grant of
         OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic. Errors then
         have OAuth's form, with `error` and `error_description`.
+
+        Args:
+            api_key: The agent's API key.
         """
         return await self._call(op.AUTH_TOKEN, given({
             "api_key": api_key,
@@ -423,6 +529,12 @@ class AsyncAuth(AsyncGroup):
         Pass `tenant_slug` if the e-mail address and password fit accounts in several
         tenants, and `code` if the account has a second factor (`totp_required`). Failures
         are limited per address.
+
+        Args:
+            email: E-mail address of the account.
+            password: The current password.
+            tenant_slug: Slug of the tenant, if the credentials fit several.
+            code: The current code of the authenticator; to sign in, also a recovery code.
         """
         return await self._call(op.AUTH_LOGIN, given({
             "email": email,
@@ -467,6 +579,10 @@ class AsyncAuth(AsyncGroup):
         """Change the caller's password.
 
         Revokes all tokens of the person and returns a new one.
+
+        Args:
+            current_password: The current password.
+            new_password: Password of at least 12 characters.
         """
         return await self._call(op.AUTH_PASSWORD, given({
             "current_password": current_password,
@@ -487,6 +603,12 @@ class AsyncAuth(AsyncGroup):
 
         Sets the token as an httpOnly cookie for this origin only. Requests with the cookie
         that change state need `X-CSRF-Token`. Rate limits are those of `POST /auth/login`.
+
+        Args:
+            email: E-mail address of the account.
+            password: The current password.
+            tenant_slug: Slug of the tenant, if the credentials fit several.
+            code: The current code of the authenticator; to sign in, also a recovery code.
         """
         return await self._call(op.AUTH_START_SESSION, given({
             "email": email,
@@ -560,6 +682,9 @@ class AsyncAuth(AsyncGroup):
         /auth/session`. The role follows the provider's claims at each sign-in. `forbidden`
         says in `details.reason` who cannot sign in: `no_role`, `disabled`, `no_email`,
         `email_unverified` or `email_taken`.
+
+        Args:
+            query: The query of the address that the provider sent the browser to.
         """
         return await self._call(op.AUTH_FINISH_OIDC, given({
             "query": query,
@@ -584,6 +709,9 @@ class AsyncAuth(AsyncGroup):
 
         Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in
         force once `POST /auth/totp/confirm` has got a code.
+
+        Args:
+            password: The current password.
         """
         return await self._call(op.AUTH_BEGIN_TOTP, given({
             "password": password,
@@ -599,6 +727,9 @@ class AsyncAuth(AsyncGroup):
         """Put the second factor in force.
 
         Returns ten recovery codes, only here. Each replaces a code once.
+
+        Args:
+            code: The current code of the authenticator; to sign in, also a recovery code.
         """
         return await self._call(op.AUTH_CONFIRM_TOTP, given({
             "code": code,
@@ -615,6 +746,10 @@ class AsyncAuth(AsyncGroup):
         """Remove the second factor.
 
         Needs the password or a recovery code.
+
+        Args:
+            password: The current password.
+            recovery_code: A recovery code.
         """
         return await self._call(op.AUTH_REMOVE_TOTP, given({
             "password": password,
@@ -635,8 +770,8 @@ class AsyncBundles(AsyncGroup):
         self,
         *,
         query: str | None | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         memory_scope: Literal["ascending", "agent", "team", "institutional"] | Unset = UNSET,
         caps: Mapping[str, Any] | Unset = UNSET,
@@ -652,6 +787,15 @@ class AsyncBundles(AsyncGroup):
         them.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: The task, in words.
+            since: Only items created at this time or later.
+            until: Only items created before this time.
+            project_id: Key of a project: only its memories and outputs.
+            memory_scope: Only memories of this scope. `ascending`: all, with near-ties ranked
+                agent, then team.
+            caps: Maximum items of each kind; 0: none.
         """
         return await self._call(op.BUNDLES_ASSEMBLE, given({
             "query": query,
@@ -675,6 +819,9 @@ class AsyncBundles(AsyncGroup):
         its sources have changed since.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the bundle.
         """
         return await self._call(op.BUNDLES_GET, given({
             "id": id,
@@ -693,6 +840,9 @@ class AsyncBundles(AsyncGroup):
         change.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the bundle.
         """
         return await self._call(op.BUNDLES_BRIEF, given({
             "id": id,
@@ -710,6 +860,11 @@ class AsyncBundles(AsyncGroup):
         """List an agent's bundles for people, newest first.
 
         For admins and the agent's owner; recorded in the audit log.
+
+        Args:
+            agent_id: Id of the agent.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return await self._call(op.BUNDLES_LIST_OF_AGENT, given({
             "agent_id": agent_id,
@@ -744,6 +899,10 @@ class AsyncBundles(AsyncGroup):
 
         For admins and the agent's owner; recorded in the audit log. Items that the caller
         cannot read have an empty title, and the brief, which quotes them, is then null.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the bundle.
         """
         return await self._call(op.BUNDLES_GET_OF_AGENT, given({
             "agent_id": agent_id,
@@ -766,6 +925,10 @@ class AsyncChannels(AsyncGroup):
         its feeds. Returns an empty channel: add feeds and members next.
 
         Needs the scope `channel:write`.
+
+        Args:
+            name: Display name.
+            description: Free text, for display.
         """
         return await self._call(op.CHANNELS_CREATE, given({
             "name": name,
@@ -787,6 +950,12 @@ class AsyncChannels(AsyncGroup):
         Use this to find a channel to join. Returns one page and the `total`.
 
         Needs the scope `channel:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            search: Part of the name or the description; case is ignored.
+            feed_id: Only the channel with this feed.
         """
         return await self._call(op.CHANNELS_LIST, given({
             "offset": offset,
@@ -822,6 +991,9 @@ class AsyncChannels(AsyncGroup):
         """Read a channel.
 
         Needs the scope `channel:read`.
+
+        Args:
+            channel_id: Id of the channel.
         """
         return await self._call(op.CHANNELS_GET, given({
             "channel_id": channel_id,
@@ -839,6 +1011,11 @@ class AsyncChannels(AsyncGroup):
         """Rename or describe a channel.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            name: Display name.
+            description: Free text, for display.
         """
         return await self._call(op.CHANNELS_UPDATE, given({
             "channel_id": channel_id,
@@ -858,6 +1035,9 @@ class AsyncChannels(AsyncGroup):
         Events matched before are still delivered.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
         """
         return await self._call(op.CHANNELS_DELETE, given({
             "channel_id": channel_id,
@@ -877,6 +1057,10 @@ class AsyncChannels(AsyncGroup):
         the membership; an existing one does not change.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            agent_id: Agent to add. Default: the calling agent.
         """
         return await self._call(op.CHANNELS_ADD_MEMBER, given({
             "channel_id": channel_id,
@@ -898,6 +1082,11 @@ class AsyncChannels(AsyncGroup):
         when each joined.
 
         Needs the scope `channel:read`.
+
+        Args:
+            channel_id: Id of the channel.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.CHANNELS_LIST_MEMBERS, given({
             "channel_id": channel_id,
@@ -931,6 +1120,10 @@ class AsyncChannels(AsyncGroup):
         """Leave a channel, or remove an agent from it.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            agent_id: Id of the agent.
         """
         return await self._call(op.CHANNELS_REMOVE_MEMBER, given({
             "channel_id": channel_id,
@@ -953,6 +1146,13 @@ class AsyncChannels(AsyncGroup):
         `validation_error` and `details.position`.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            event_type_glob: Glob over event types: `*` matches any characters including dots,
+                `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
         """
         return await self._call(op.CHANNELS_CREATE_FEED, given({
             "channel_id": channel_id,
@@ -972,6 +1172,11 @@ class AsyncChannels(AsyncGroup):
         """List the feeds of a channel, oldest first.
 
         Needs the scope `channel:read`.
+
+        Args:
+            channel_id: Id of the channel.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.CHANNELS_LIST_FEEDS, given({
             "channel_id": channel_id,
@@ -1005,6 +1210,10 @@ class AsyncChannels(AsyncGroup):
         """Delete a feed.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            feed_id: Id of the feed.
         """
         return await self._call(op.CHANNELS_DELETE_FEED, given({
             "channel_id": channel_id,
@@ -1036,6 +1245,21 @@ class AsyncConnectors(AsyncGroup):
         error: …`. A tenant has at most 50 connectors.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            kind: Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus,
+                ActiveMQ Artemis, Qpid, RabbitMQ's plugin.
+            url: Address of the broker with its credentials, `amqp://` or `amqps://`. For
+                `amqp091` the path is the virtual host.
+            source: Name of the sender: the second part of the event type, and the end of the
+                webhook's URL.
+            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP
+                0-9-1) or an application property (AMQP 1.0).
+            queue: Queue to consume, which must exist. Required for `amqp091`.
+            address: Source to consume. Required for `amqp10`.
+            prefetch: Maximum unacknowledged messages per node.
+            paused: Whether the connector is paused.
         """
         return await self._call(op.CONNECTORS_CREATE, given({
             "name": name,
@@ -1060,6 +1284,10 @@ class AsyncConnectors(AsyncGroup):
         """List connectors with their state, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.CONNECTORS_LIST, given({
             "offset": offset,
@@ -1089,6 +1317,9 @@ class AsyncConnectors(AsyncGroup):
         """Read a connector and its state.
 
         Needs the scope `admin`.
+
+        Args:
+            connector_id: Id of the connector.
         """
         return await self._call(op.CONNECTORS_GET, given({
             "connector_id": connector_id,
@@ -1112,6 +1343,14 @@ class AsyncConnectors(AsyncGroup):
         replayed from the dead letters.
 
         Needs the scope `admin`.
+
+        Args:
+            connector_id: Id of the connector.
+            name: Display name.
+            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP
+                0-9-1) or an application property (AMQP 1.0).
+            prefetch: Maximum unacknowledged messages per node.
+            paused: Whether the connector is paused.
         """
         return await self._call(op.CONNECTORS_UPDATE, given({
             "connector_id": connector_id,
@@ -1133,6 +1372,9 @@ class AsyncConnectors(AsyncGroup):
         Messages already received are finished first; the rest stay at the broker.
 
         Needs the scope `admin`.
+
+        Args:
+            connector_id: Id of the connector.
         """
         return await self._call(op.CONNECTORS_DELETE, given({
             "connector_id": connector_id,
@@ -1155,6 +1397,10 @@ class AsyncDeliveries(AsyncGroup):
         `lease_expires_at`, or it is redelivered.
 
         Needs the scope `receive`.
+
+        Args:
+            limit: Maximum number of deliveries, 1 to 100; other values are clamped.
+            wait: Seconds to wait for a first delivery, 0 to 30; other values are clamped.
         """
         return await self._call(op.DELIVERIES_POLL, given({
             "limit": limit,
@@ -1175,6 +1421,9 @@ class AsyncDeliveries(AsyncGroup):
         counted.
 
         Needs the scope `receive`.
+
+        Args:
+            delivery_ids: Delivery ids, not event ids; at most 100.
         """
         return await self._call(op.DELIVERIES_ACK, given({
             "delivery_ids": delivery_ids,
@@ -1196,6 +1445,12 @@ class AsyncDeliveries(AsyncGroup):
         many were rejected and dead-lettered.
 
         Needs the scope `receive`.
+
+        Args:
+            delivery_ids: Delivery ids, not event ids; at most 100.
+            delay_seconds: Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by
+                attempt, at most 1 h.
+            reason: Why it failed.
         """
         return await self._call(op.DELIVERIES_NACK, given({
             "delivery_ids": delivery_ids,
@@ -1218,6 +1473,10 @@ class AsyncDeliveries(AsyncGroup):
         counted.
 
         Needs the scope `receive`.
+
+        Args:
+            delivery_ids: Delivery ids, not event ids; at most 100.
+            seconds: Length of the lease from now.
         """
         return await self._call(op.DELIVERIES_EXTEND, given({
             "delivery_ids": delivery_ids,
@@ -1238,6 +1497,10 @@ class AsyncDeliveries(AsyncGroup):
         agent on the page; `oldest_age_seconds` then covers these agents only.
 
         Needs the scope `receive`.
+
+        Args:
+            limit: Agents per page.
+            offset: Results to skip.
         """
         return await self._call(op.DELIVERIES_STATS, given({
             "limit": limit,
@@ -1257,6 +1520,12 @@ class AsyncDeliveries(AsyncGroup):
         """List an agent's deliveries, newest first.
 
         For the agent itself, the person who owns it, and admins. Leases nothing.
+
+        Args:
+            agent_id: Id of the agent.
+            status: Only these. `pending`: `ready`, `in_flight` and `waiting`.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return await self._call(op.DELIVERIES_LIST, given({
             "agent_id": agent_id,
@@ -1286,7 +1555,7 @@ class AsyncDeliveries(AsyncGroup):
         self,
         *,
         agent_id: str,
-        before: str | Unset = UNSET,
+        before: str | datetime | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesDrainResult:
@@ -1295,6 +1564,10 @@ class AsyncDeliveries(AsyncGroup):
         Discards what waits to be delivered; the agent will not receive it, also not by a
         replay. Deliveries in flight and dead letters are kept. At most 10,000 per request;
         `more` is true if others are left. For the person who owns the agent, and admins.
+
+        Args:
+            agent_id: Id of the agent.
+            before: Only deliveries created before this time. Default: now.
         """
         return await self._call(op.DELIVERIES_DRAIN, given({
             "agent_id": agent_id,
@@ -1320,6 +1593,14 @@ class AsyncDeliveries(AsyncGroup):
         still a `next_cursor`.
 
         Needs the scope `receive`.
+
+        Args:
+            reason: Only this exact `dlq_reason`.
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return await self._call(op.DELIVERIES_DEAD_LETTERS, given({
             "reason": reason,
@@ -1367,6 +1648,11 @@ class AsyncDeliveries(AsyncGroup):
         there are others.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
         """
         return await self._call(op.DELIVERIES_DEAD_LETTER_GROUPS, given({
             "agent_id": agent_id,
@@ -1390,6 +1676,10 @@ class AsyncDeliveries(AsyncGroup):
         `accepted`.
 
         Needs the scope `receive`.
+
+        Args:
+            id: Id of the delivery, not of its event.
+            dry_run: Only report what would happen. Default: false.
         """
         return await self._call(op.DELIVERIES_REPLAY, given({
             "id": id,
@@ -1404,7 +1694,7 @@ class AsyncDeliveries(AsyncGroup):
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         dry_run: bool | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1415,6 +1705,15 @@ class AsyncDeliveries(AsyncGroup):
         at most 10,000 per request; `more` is true if others are left.
 
         Needs the scope `receive`.
+
+        Args:
+            ids: Only these.
+            reason: Only this exact `dlq_reason`.
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
+            until: Only those dead-lettered until this time.
+            dry_run: Only report what would happen. Default: false.
         """
         return await self._call(op.DELIVERIES_REPLAY_MANY, given({
             "ids": ids,
@@ -1434,7 +1733,7 @@ class AsyncDeliveries(AsyncGroup):
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         dry_run: bool | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1446,6 +1745,15 @@ class AsyncDeliveries(AsyncGroup):
         replayed.
 
         Needs the scope `receive`.
+
+        Args:
+            ids: Only these.
+            reason: Only this exact `dlq_reason`.
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
+            until: Only those dead-lettered until this time.
+            dry_run: Only report what would happen. Default: false.
         """
         return await self._call(op.DELIVERIES_DISCARD_MANY, given({
             "ids": ids,
@@ -1467,6 +1775,9 @@ class AsyncDeliveries(AsyncGroup):
         """Delete a dead letter.
 
         Needs the scope `receive`.
+
+        Args:
+            id: Id of the delivery, not of its event.
         """
         return await self._call(op.DELIVERIES_DISCARD, given({
             "id": id,
@@ -1486,6 +1797,11 @@ class AsyncDevices(AsyncGroup):
 
         For the agent itself, its owner, or callers with the scope `admin`. The code is
         valid for 10 minutes; a newer code for the same agent replaces a pending one.
+
+        Args:
+            agent_id: Id of the agent.
+            scopes: Scopes of the device's key, at most the caller's. Default: the caller's
+                except `admin`.
         """
         return await self._call(op.DEVICES_ISSUE, given({
             "agent_id": agent_id,
@@ -1503,6 +1819,9 @@ class AsyncDevices(AsyncGroup):
 
         For the agent itself, its owner, or callers with the scope `admin`. Never returns an
         API key.
+
+        Args:
+            agent_id: Id of the agent.
         """
         return await self._call(op.DEVICES_STATUS, given({
             "agent_id": agent_id,
@@ -1520,6 +1839,11 @@ class AsyncDevices(AsyncGroup):
 
         The code is the credential. Unknown, used, denied and expired codes all return 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+
+        Args:
+            user_code: Device code: four characters, a hyphen, four characters.
+            client_info: The device as it describes itself, shown to the person who confirms it.
+                Not verified.
         """
         return await self._call(op.DEVICES_CLAIM, given({
             "user_code": user_code,
@@ -1539,6 +1863,11 @@ class AsyncDevices(AsyncGroup):
 
         For the agent's owner and org admins. Only org admins can approve a code with the
         scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            claim_id: Id of the claim.
+            action: The decision.
         """
         return await self._call(op.DEVICES_CONFIRM, given({
             "agent_id": agent_id,
@@ -1557,6 +1886,9 @@ class AsyncDevices(AsyncGroup):
 
         The claim id is the credential. Returns 409 `conflict` before approval, and 404
         after denial, expiry or the first fetch. The key is returned only here.
+
+        Args:
+            claim_id: Id of the claim.
         """
         return await self._call(op.DEVICES_COMPLETE, given({
             "claim_id": claim_id,
@@ -1574,6 +1906,9 @@ class AsyncDevices(AsyncGroup):
         Denied, expired and unknown codes return 404. With a token the answer includes the
         scopes, and callers other than the agent itself, its owner and admins get 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+
+        Args:
+            code: Device code: four characters, a hyphen, four characters.
         """
         return await self._call(op.DEVICES_LOOK_UP, given({
             "code": code,
@@ -1603,6 +1938,19 @@ class AsyncDocuments(AsyncGroup):
         `accepted: false`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            file_content: File in standard base64.
+            filename: Name of the file; versions of a document share it.
+            mime_type: Media type of the file.
+            sensitivity: Who can read the document. `public` and `internal`: the whole tenant.
+                `confidential` and `restricted`: the uploader and its team. Levels with the same
+                readers differ only as a label.
+            audience: Audience, used to filter searches. An empty or omitted list means
+                everyone.
+            source_id: One of the caller's sources. Default: the caller's own.
+            subject: Data subject. `POST /memories/erase` with this `subject` erases the
+                document and everything derived from it.
         """
         return await self._call(op.DOCUMENTS_UPLOAD, given({
             "file_content": file_content,
@@ -1632,6 +1980,13 @@ class AsyncDocuments(AsyncGroup):
         `next_cursor`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
+            source_id: Only documents of this source.
+            status: Only this status.
         """
         return await self._call(op.DOCUMENTS_LIST, given({
             "offset": offset,
@@ -1673,6 +2028,9 @@ class AsyncDocuments(AsyncGroup):
         text.
 
         Needs the scope `memory:read`.
+
+        Args:
+            document_id: Id of the document.
         """
         return await self._call(op.DOCUMENTS_GET, given({
             "document_id": document_id,
@@ -1693,6 +2051,12 @@ class AsyncDocuments(AsyncGroup):
         Use this to read a document's text. Returns it in order, with page numbers.
 
         Needs the scope `memory:read`.
+
+        Args:
+            document_id: Id of the document.
+            source_id: `ingestion_source_id` of the document.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.DOCUMENTS_LIST_CHUNKS, given({
             "document_id": document_id,
@@ -1732,6 +2096,10 @@ class AsyncDocuments(AsyncGroup):
         it. Returns `deleted`, false for an unknown document.
 
         Needs the scope `memory:write`.
+
+        Args:
+            document_id: Id of the document.
+            source_id: `ingestion_source_id` of the document.
         """
         return await self._call(op.DOCUMENTS_DELETE, given({
             "document_id": document_id,
@@ -1751,6 +2119,9 @@ class AsyncDocuments(AsyncGroup):
         in the audit log. Originals are kept until the document is deleted or erased.
 
         Needs the scope `memory:read`.
+
+        Args:
+            document_id: Id of the document.
         """
         return await self._call(op.DOCUMENTS_CONTENT, given({
             "document_id": document_id,
@@ -1770,6 +2141,9 @@ class AsyncDocuments(AsyncGroup):
         if its original is no longer kept: then upload it again.
 
         Needs the scope `memory:write`.
+
+        Args:
+            document_id: Id of the document.
         """
         return await self._call(op.DOCUMENTS_RETRY, given({
             "document_id": document_id,
@@ -1793,6 +2167,14 @@ class AsyncDocuments(AsyncGroup):
         Searches only stored documents that the caller can read, not superseded ones.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Question or keywords.
+            audience: Only documents for everyone, or for an entry of each non-empty list.
+            source_id: Only documents of this source.
+            limit: Maximum number of results.
+            min_score: Minimum score.
+            explain: Returns the search plan too, as `plan`.
         """
         return await self._call(op.DOCUMENTS_SEARCH, given({
             "query": query,
@@ -1821,6 +2203,11 @@ class AsyncEvents(AsyncGroup):
         `service.*` and `memory.cited` are reserved for the service.
 
         Needs the scope `send`.
+
+        Args:
+            event: A CloudEvents 1.0 envelope. Other names are extension attributes: their names
+                consist of lower-case letters and digits, their values are strings without control
+                characters, booleans or 32-bit integers.
         """
         return await self._call(op.EVENTS_PUBLISH, given({
             "event": event,
@@ -1833,7 +2220,7 @@ class AsyncEvents(AsyncGroup):
         source: str | Unset = UNSET,
         subject: str | Unset = UNSET,
         id: str | Unset = UNSET,
-        since: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
@@ -1847,6 +2234,18 @@ class AsyncEvents(AsyncGroup):
         `send`) or received (agents with `receive`); for admins, all. A page may have fewer
         than `limit` events and still a `next_cursor`: a request returns at most 4 MB and
         scans about 200,000 events, or two seconds without a match.
+
+        Args:
+            type: Only types that match this glob.
+            source: Only this source.
+            subject: Only this subject.
+            id: Only this `id`, as the producer sent it.
+            since: Only events accepted at this time or later.
+            unmatched: Only events that matched no agent.
+            include_service: False: without the service's own events (`service.*`,
+                `memory.cited`).
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return await self._call(op.EVENTS_LIST, given({
             "type": type,
@@ -1867,7 +2266,7 @@ class AsyncEvents(AsyncGroup):
         source: str | Unset = UNSET,
         subject: str | Unset = UNSET,
         id: str | Unset = UNSET,
-        since: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
@@ -1898,6 +2297,9 @@ class AsyncEvents(AsyncGroup):
 
         Use this to see whether an event was delivered. Returns it with its timeline and
         delivery counts; for admins, also each receiver.
+
+        Args:
+            event_id: Id that the service gave the event.
         """
         return await self._call(op.EVENTS_GET, given({
             "event_id": event_id,
@@ -1916,6 +2318,9 @@ class AsyncEvents(AsyncGroup):
         `park_reason`.
 
         Needs the scope `admin`.
+
+        Args:
+            event_id: Id that the service gave the event.
         """
         return await self._call(op.EVENTS_RETRY, given({
             "event_id": event_id,
@@ -1939,6 +2344,11 @@ class AsyncExemplars(AsyncGroup):
         exemplar (200).
 
         Needs the scope `memory:write`.
+
+        Args:
+            display_name: Display name.
+            filename: Name of the file.
+            content: Text of the exemplar.
         """
         return await self._call(op.EXEMPLARS_CREATE, given({
             "display_name": display_name,
@@ -1973,6 +2383,9 @@ class AsyncExemplars(AsyncGroup):
         failed.
 
         Needs the scope `memory:read`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return await self._call(op.EXEMPLARS_GET, given({
             "exemplar_id": exemplar_id,
@@ -1991,6 +2404,10 @@ class AsyncExemplars(AsyncGroup):
         Use this to change only `display_name`. Returns the exemplar.
 
         Needs the scope `memory:write`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
+            display_name: Display name.
         """
         return await self._call(op.EXEMPLARS_RENAME, given({
             "exemplar_id": exemplar_id,
@@ -2011,6 +2428,9 @@ class AsyncExemplars(AsyncGroup):
         lists them. Returns nothing.
 
         Needs the scope `memory:write`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return await self._call(op.EXEMPLARS_DELETE, given({
             "exemplar_id": exemplar_id,
@@ -2026,6 +2446,9 @@ class AsyncExemplars(AsyncGroup):
         """Download the original of an exemplar.
 
         Returns the stored text as a file.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return await self._call(op.EXEMPLARS_DOWNLOAD, given({
             "exemplar_id": exemplar_id,
@@ -2043,6 +2466,9 @@ class AsyncExemplars(AsyncGroup):
         At most 20 of each kind. An exemplar without any can be deleted.
 
         Needs the scope `memory:read`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return await self._call(op.EXEMPLARS_REFERRERS, given({
             "exemplar_id": exemplar_id,
@@ -2067,6 +2493,12 @@ class AsyncFindings(AsyncGroup):
         instructions: `rendered_brief` quotes them as data.
 
         Needs the scope `memory:read`.
+
+        Args:
+            limit: Maximum number of results.
+            mark_read: Advances the agent's cursor past the returned findings.
+            since_seq: Position to read after, instead of the agent's cursor.
+            min_importance: Minimum importance.
         """
         return await self._call(op.FINDINGS_LIST, given({
             "limit": limit,
@@ -2090,6 +2522,12 @@ class AsyncFindings(AsyncGroup):
         For people: the memories that became institutional, with their positions. Moves no
         agent's cursor. Findings of forgotten, superseded or expired memories are omitted,
         so that a page may have fewer than `limit`.
+
+        Args:
+            agent_id: Only findings of this agent.
+            memory_id: Only the finding of this memory.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return await self._call(op.FINDINGS_BROWSE, given({
             "agent_id": agent_id,
@@ -2181,6 +2619,18 @@ class AsyncHandoffs(AsyncGroup):
         days after it was last saved or resumed, or while pinned.
 
         Needs the scope `memory:write`.
+
+        Args:
+            name: Name of the handoff, unique per agent.
+            summary: State of the work in a few sentences.
+            payload: State of the work. Other fields are kept and appear in the brief.
+            citations: Memories that the work relies on.
+            artifacts: URLs or names of results; stored as given.
+            origin_client: Name of the client that saves it.
+            scope: Always `agent`.
+            bundle_id: Bundle that the work started with.
+            if_version: Save only over this `version_num`, otherwise `conflict`. 0: only if the
+                name is unused.
         """
         return await self._call(op.HANDOFFS_SAVE, given({
             "name": name,
@@ -2211,6 +2661,11 @@ class AsyncHandoffs(AsyncGroup):
         have fewer than `limit`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            q: Search text.
+            limit: Maximum number of results.
+            offset: Results to skip; not with `q`.
         """
         return await self._call(op.HANDOFFS_LIST, given({
             "q": q,
@@ -2247,6 +2702,9 @@ class AsyncHandoffs(AsyncGroup):
         If several match equally well, returns them and resumes none.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Name, id or free text.
         """
         return await self._call(op.HANDOFFS_RESUME, given({
             "query": query,
@@ -2265,6 +2723,9 @@ class AsyncHandoffs(AsyncGroup):
         citations.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the handoff.
         """
         return await self._call(op.HANDOFFS_GET, given({
             "id": id,
@@ -2283,6 +2744,9 @@ class AsyncHandoffs(AsyncGroup):
         handoffs also expire by themselves. Returns nothing.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the handoff.
         """
         return await self._call(op.HANDOFFS_DELETE, given({
             "id": id,
@@ -2301,6 +2765,9 @@ class AsyncHandoffs(AsyncGroup):
         resuming it, but does not extend its expiry.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the handoff.
         """
         return await self._call(op.HANDOFFS_EXPORT, given({
             "id": id,
@@ -2318,6 +2785,9 @@ class AsyncHandoffs(AsyncGroup):
         Use this for work that pauses longer than 30 days. Returns the handoff.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the handoff.
         """
         return await self._call(op.HANDOFFS_PIN, given({
             "id": id,
@@ -2336,6 +2806,9 @@ class AsyncHandoffs(AsyncGroup):
         `expires_at`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the handoff.
         """
         return await self._call(op.HANDOFFS_UNPIN, given({
             "id": id,
@@ -2354,6 +2827,11 @@ class AsyncHandoffs(AsyncGroup):
 
         For admins and the agent's owner; recorded in the audit log. Agents list their own
         with `GET /handoffs`.
+
+        Args:
+            agent_id: Id of the agent.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return await self._call(op.HANDOFFS_LIST_OF_AGENT, given({
             "agent_id": agent_id,
@@ -2388,6 +2866,10 @@ class AsyncHandoffs(AsyncGroup):
 
         For admins and the agent's owner; recorded in the audit log. Does not resume it.
         Titles of cited memories that the caller cannot read are empty.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the handoff.
         """
         return await self._call(op.HANDOFFS_GET_OF_AGENT, given({
             "agent_id": agent_id,
@@ -2412,6 +2894,17 @@ class AsyncIngest(AsyncGroup):
         mapping first: `POST /ingest/webhooks:test`.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            source: Name of the sender: the second part of the event type, and the end of the
+                webhook's URL.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
+            signing_secret: Signing secret, for senders that generate it themselves. Default: a
+                new one.
         """
         return await self._call(op.INGEST_CREATE_WEBHOOK, given({
             "name": name,
@@ -2431,6 +2924,10 @@ class AsyncIngest(AsyncGroup):
         """List webhooks, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.INGEST_LIST_WEBHOOKS, given({
             "offset": offset,
@@ -2465,6 +2962,14 @@ class AsyncIngest(AsyncGroup):
         previous one could not map can be replayed from the dead letters.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
+            name: Display name.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
         """
         return await self._call(op.INGEST_UPDATE_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2484,6 +2989,9 @@ class AsyncIngest(AsyncGroup):
         Its events are kept.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
         """
         return await self._call(op.INGEST_DELETE_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2503,6 +3011,11 @@ class AsyncIngest(AsyncGroup):
         too.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
+            signing_secret: Signing secret, for senders that generate it themselves. Default: a
+                new one.
         """
         return await self._call(op.INGEST_ROTATE_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2526,6 +3039,17 @@ class AsyncIngest(AsyncGroup):
         when saved.
 
         Needs the scope `admin`.
+
+        Args:
+            source: Name of the sender: the second part of the event type, and the end of the
+                webhook's URL.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
+            payload: Body that the sender would send: JSON, or the text of a form if the header
+                `Content-Type` names one.
+            headers: Headers that the sender would send.
         """
         return await self._call(op.INGEST_TEST_MAPPING, given({
             "source": source,
@@ -2552,6 +3076,18 @@ class AsyncIngest(AsyncGroup):
         when saved.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
+            payload: Body that the sender would send: JSON, or the text of a form if the header
+                `Content-Type` names one.
+            headers: Headers that the sender would send.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
+            request_id: Instead of a payload: one of the webhook's last requests, which was
+                accepted, duplicate or dead-lettered.
         """
         return await self._call(op.INGEST_TEST_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2575,6 +3111,9 @@ class AsyncIngest(AsyncGroup):
         secrets. Requests refused with 429 for their address are not listed.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
         """
         return await self._call(op.INGEST_LIST_REQUESTS, given({
             "webhook_id": webhook_id,
@@ -2601,6 +3140,12 @@ class AsyncIngest(AsyncGroup):
         exists. Requests that cannot be mapped are accepted and become dead letters. A
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return await self._call(op.INGEST_RECEIVE, given({
             "tenant_slug": tenant_slug,
@@ -2631,6 +3176,13 @@ class AsyncIngest(AsyncGroup):
         exists. Requests that cannot be mapped are accepted and become dead letters. A
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            source: `source` of the webhook.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return await self._call(op.INGEST_RECEIVE_FROM, given({
             "tenant_slug": tenant_slug,
@@ -2658,6 +3210,12 @@ class AsyncIngest(AsyncGroup):
         `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return await self._call(op.INGEST_VALIDATE, given({
             "tenant_slug": tenant_slug,
@@ -2685,6 +3243,13 @@ class AsyncIngest(AsyncGroup):
         `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            source: `source` of the webhook.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return await self._call(op.INGEST_VALIDATE_FOR, given({
             "tenant_slug": tenant_slug,
@@ -2715,6 +3280,17 @@ class AsyncInterests(AsyncGroup):
         number of interests is limited (rule `interest_limit`).
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            event_type: Glob over event types: `*` matches any characters including dots, `?`
+                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
+            priority: Delivery priority; 9 is delivered first.
+            enrichment_depth: Adds the receiver's best memories about the event as
+                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
+                content. If the search fails or is late, `payload.enrichment.degraded` is true.
         """
         return await self._call(op.INTERESTS_CREATE, given({
             "agent_id": agent_id,
@@ -2738,6 +3314,11 @@ class AsyncInterests(AsyncGroup):
         Use this to see what an agent is subscribed to. Returns one page and the `total`.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.INTERESTS_LIST, given({
             "agent_id": agent_id,
@@ -2771,6 +3352,10 @@ class AsyncInterests(AsyncGroup):
         """Read an interest.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the interest.
         """
         return await self._call(op.INTERESTS_GET, given({
             "agent_id": agent_id,
@@ -2796,6 +3381,18 @@ class AsyncInterests(AsyncGroup):
         `validation_error` and `details.position`.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the interest.
+            event_type: Glob over event types: `*` matches any characters including dots, `?`
+                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
+            priority: Delivery priority; 9 is delivered first.
+            enrichment_depth: Adds the receiver's best memories about the event as
+                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
+                content. If the search fails or is late, `payload.enrichment.degraded` is true.
         """
         return await self._call(op.INTERESTS_UPDATE, given({
             "agent_id": agent_id,
@@ -2820,6 +3417,10 @@ class AsyncInterests(AsyncGroup):
         Returns nothing.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the interest.
         """
         return await self._call(op.INTERESTS_DELETE, given({
             "agent_id": agent_id,
@@ -2844,6 +3445,20 @@ class AsyncInterests(AsyncGroup):
         events (fewer if large) whether it matches, and why not. Saves nothing.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            event_type: Glob over event types: `*` matches any characters including dots, `?`
+                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            include_service: Whether to test on the service's own events too (`service.*`,
+                `memory.cited`). Default: only if the type begins with `service.` or `memory.`,
+                because other globs never match them.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
+            priority: Delivery priority; 9 is delivered first.
+            enrichment_depth: Adds the receiver's best memories about the event as
+                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
+                content. If the search fails or is late, `payload.enrichment.degraded` is true.
         """
         return await self._call(op.INTERESTS_TEST, given({
             "agent_id": agent_id,
@@ -2862,7 +3477,7 @@ class AsyncKeys(AsyncGroup):
         agent_id: str,
         scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
         name: str | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.KeysCreateResult:
@@ -2871,6 +3486,12 @@ class AsyncKeys(AsyncGroup):
         The key is returned only here.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            scopes: Scopes of the key. `admin` includes all others.
+            name: What the key is for: where it is kept, who uses it.
+            expires_at: Time at which the key expires. Null or omitted: never.
         """
         return await self._call(op.KEYS_CREATE, given({
             "agent_id": agent_id,
@@ -2893,6 +3514,11 @@ class AsyncKeys(AsyncGroup):
         Revoked keys are not listed.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.KEYS_LIST, given({
             "agent_id": agent_id,
@@ -2928,6 +3554,10 @@ class AsyncKeys(AsyncGroup):
         Tokens that were created with the key are refused within 5 seconds.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            key_id: Id of the API key.
         """
         return await self._call(op.KEYS_REVOKE, given({
             "agent_id": agent_id,
@@ -2963,6 +3593,11 @@ class AsyncLive(AsyncGroup):
         restarts and are a few seconds old; a node that is killed loses those of its last 5
         seconds. Each hour the first 500 agents and 100 types are counted separately and all
         others together as `other`. Members read the sums, and their own agents by type.
+
+        Args:
+            range: The time up to now.
+            agent_id: Counts only deliveries to this agent and events that it published.
+            type: Counts only events of exactly this type.
         """
         return await self._call(op.LIVE_HISTORY, given({
             "range": range,
@@ -2992,6 +3627,13 @@ class AsyncMemories(AsyncGroup):
         of the service (`/.well-known/jwks.json`). If data is left, repeat the request.
 
         Needs the scope `memory:write`.
+
+        Args:
+            agent_id: Erase all memories of this agent.
+            ids: Erase these memories.
+            subject: Erase memories whose `metadata.subject` is or contains this, or whose
+                source event or document has it. Numbers are compared as text.
+            dry_run: Only count; erase nothing.
         """
         return await self._call(op.MEMORIES_ERASE, given({
             "agent_id": agent_id,
@@ -3027,6 +3669,23 @@ class AsyncMemories(AsyncGroup):
         `limit`: continue with `next_cursor`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
+            type: Only memories of this type.
+            scope: Only memories of this scope. Default: all readable.
+            search: Part of the title or the content; case is ignored. Searches the latest
+                100,000 memories per owner, per team and of the institution.
+            project_id: Key of a project; empty: only memories without one.
+            tags: Only with any of these tags; repeated or comma-separated.
+            namespace: Only memories with a key in this namespace or below it.
+            source_type: Only this `source_type`.
+            never_cited: Only memories without citations.
+            include_superseded: Include superseded memories.
+            sort: Field to sort by.
+            order: Sort order.
         """
         return await self._call(op.MEMORIES_LIST, given({
             "offset": offset,
@@ -3099,8 +3758,8 @@ class AsyncMemories(AsyncGroup):
         source_id: str | None | Unset = UNSET,
         source_url: str | None | Unset = UNSET,
         source_event_id: str | None | Unset = UNSET,
-        freshness_date: str | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
+        freshness_date: str | datetime | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
         supersedes_id: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -3111,6 +3770,28 @@ class AsyncMemories(AsyncGroup):
         once. Returns the memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            title: Short summary.
+            content: Text of the memory.
+            type: Kind of knowledge.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
+                (`institutional`). It can only be widened.
+            team_id: Team, for the scope `team`. Default: the calling agent's.
+            project_id: Key of the project; empty: none.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
+            confidence: How certain it is, from 0 to 1.
+            importance: How much it matters, from 0 to 1.
+            metadata: Free-form data of the caller, at most 64 KB as JSON.
+            source_type: Kind of source, such as `ticket`.
+            source_id: Id within the source system.
+            source_url: Web page, http or https.
+            source_event_id: Event that it comes from: `event_id` or the producer's id. It need
+                not exist.
+            freshness_date: When the content was last known to be true.
+            expires_at: After this time it is no longer listed or found.
+            supersedes_id: Active memory of the caller that this one supersedes.
         """
         return await self._call(op.MEMORIES_CREATE, given({
             "title": title,
@@ -3145,6 +3826,9 @@ class AsyncMemories(AsyncGroup):
         the order of the request.
 
         Needs the scope `memory:write`.
+
+        Args:
+            memories: Memories to create, 1 to 500.
         """
         return await self._call(op.MEMORIES_CREATE_BATCH, given({
             "memories": memories,
@@ -3164,6 +3848,9 @@ class AsyncMemories(AsyncGroup):
         until they are purged.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
         """
         return await self._call(op.MEMORIES_GET, given({
             "id": id,
@@ -3178,8 +3865,8 @@ class AsyncMemories(AsyncGroup):
         confidence: float | Unset = UNSET,
         importance: float | Unset = UNSET,
         metadata: Mapping[str, Any] | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        freshness_date: str | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
+        freshness_date: str | datetime | None | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         tags: Sequence[str] | None | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3192,6 +3879,19 @@ class AsyncMemories(AsyncGroup):
         memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            title: Short summary.
+            content: Text of the memory.
+            confidence: How certain it is, from 0 to 1.
+            importance: How much it matters, from 0 to 1.
+            metadata: Free-form data of the caller, at most 64 KB as JSON.
+            expires_at: After this time it is no longer listed or found.
+            freshness_date: When the content was last known to be true.
+            project_id: Key of the project; empty: none.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
         """
         return await self._call(op.MEMORIES_UPDATE, given({
             "id": id,
@@ -3225,8 +3925,8 @@ class AsyncMemories(AsyncGroup):
         source_id: str | None | Unset = UNSET,
         source_url: str | None | Unset = UNSET,
         source_event_id: str | None | Unset = UNSET,
-        freshness_date: str | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
+        freshness_date: str | datetime | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Memory:
@@ -3237,6 +3937,28 @@ class AsyncMemories(AsyncGroup):
         expired or was superseded, a new one is created. Returns the memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the memory: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
+            title: Short summary. Default: the key.
+            content: Text of the memory. Default: `metadata` as JSON.
+            type: Kind of knowledge. Default: `semantic`.
+            scope: Who can read it. Default: `agent`. It stays when the memory is replaced.
+            team_id: Team, for the scope `team`. Default: the calling agent's.
+            project_id: Key of the project; empty: none.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
+            confidence: How certain it is, from 0 to 1.
+            importance: How much it matters, from 0 to 1.
+            metadata: Free-form data of the caller, at most 64 KB as JSON.
+            source_type: Kind of source, such as `ticket`.
+            source_id: Id within the source system.
+            source_url: Web page, http or https.
+            source_event_id: Event that it comes from: `event_id` or the producer's id. It need
+                not exist.
+            freshness_date: When the content was last known to be true.
+            expires_at: After this time it is no longer listed or found.
         """
         return await self._call(op.MEMORIES_PUT_BY_KEY, given({
             "namespace": namespace,
@@ -3273,6 +3995,10 @@ class AsyncMemories(AsyncGroup):
         while it is active.
 
         Needs the scope `memory:read`.
+
+        Args:
+            namespace: Namespace of the memory: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
         """
         return await self._call(op.MEMORIES_GET_BY_KEY, given({
             "namespace": namespace,
@@ -3293,6 +4019,10 @@ class AsyncMemories(AsyncGroup):
         restored by its id until the reversibility window ends. Returns its id.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the memory: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
         """
         return await self._call(op.MEMORIES_DELETE_BY_KEY, given({
             "namespace": namespace,
@@ -3315,6 +4045,13 @@ class AsyncMemories(AsyncGroup):
         have active memories, in alphabetical order.
 
         Needs the scope `memory:read`.
+
+        Args:
+            prefix: Only this namespace and those below it.
+            max_depth: Most labels of a namespace: deeper ones are cut off to these, and listed
+                once.
+            after: The last namespace of the previous page.
+            limit: Maximum number.
         """
         return await self._call(op.MEMORIES_NAMESPACES, given({
             "prefix": prefix,
@@ -3339,6 +4076,12 @@ class AsyncMemories(AsyncGroup):
         memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
+                (`institutional`). It can only be widened.
+            team_id: Team, for the scope `team`.
         """
         return await self._call(op.MEMORIES_PROMOTE, given({
             "id": id,
@@ -3360,6 +4103,9 @@ class AsyncMemories(AsyncGroup):
         superseded stay superseded. Only for the owner and org admins. Returns its id.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
         """
         return await self._call(op.MEMORIES_FORGET, given({
             "id": id,
@@ -3378,6 +4124,9 @@ class AsyncMemories(AsyncGroup):
         reversibility window. Only for the owner and org admins.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
         """
         return await self._call(op.MEMORIES_RESTORE, given({
             "id": id,
@@ -3398,6 +4147,10 @@ class AsyncMemories(AsyncGroup):
         superseded memory and org admins. Returns both ids.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            superseded_by_id: The successor.
         """
         return await self._call(op.MEMORIES_SUPERSEDE, given({
             "id": id,
@@ -3417,6 +4170,9 @@ class AsyncMemories(AsyncGroup):
         directly or indirectly, and the one that it superseded.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
         """
         return await self._call(op.MEMORIES_LINEAGE, given({
             "id": id,
@@ -3446,6 +4202,20 @@ class AsyncMemories(AsyncGroup):
         embedding is late, only words count and the result is `degraded`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Question or keywords.
+            expect: With `explain`: a memory for which the plan says where it was dropped, and
+                why.
+            scope: Only memories of this scope. Default: all readable.
+            memory_types: Only these types.
+            limit: Maximum number of results.
+            min_score: Minimum score.
+            project_id: Key of a project; empty: only memories without one.
+            tags: Only memories with any of these tags.
+            namespace: Only memories with a key in this namespace or below it.
+            include_superseded: Include superseded memories.
+            explain: Returns the search plan too, as `plan`.
         """
         return await self._call(op.MEMORIES_SEARCH, given({
             "query": query,
@@ -3476,6 +4246,10 @@ class AsyncMemories(AsyncGroup):
         `memory.cited`. Returns nothing.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
+            originating_query_id: `originating_query_id` of the search that found the memory.
         """
         return await self._call(op.MEMORIES_CITE, given({
             "id": id,
@@ -3495,6 +4269,9 @@ class AsyncMemories(AsyncGroup):
         the caller can read, and whether they are stale.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
         """
         return await self._call(op.MEMORIES_CITATIONS, given({
             "id": id,
@@ -3514,6 +4291,11 @@ class AsyncMemories(AsyncGroup):
         For the agent itself, its owner, and admins. Newest first.
 
         Needs the scope `memory:read`.
+
+        Args:
+            agent_id: Id of the agent.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.MEMORIES_ACTIVITY, given({
             "agent_id": agent_id,
@@ -3568,6 +4350,11 @@ class AsyncMerges(AsyncGroup):
         memories is taken over.
 
         Needs the scope `memory:write`.
+
+        Args:
+            memory_a_id: One of the memories.
+            memory_b_id: The other memory.
+            resolution_note: Reason for the proposal or the decision.
         """
         return await self._call(op.MERGES_PROPOSE, given({
             "memory_a_id": memory_a_id,
@@ -3590,6 +4377,11 @@ class AsyncMerges(AsyncGroup):
         both read; for org admins, all.
 
         Needs the scope `memory:read`.
+
+        Args:
+            status: Status of the proposal.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.MERGES_LIST, given({
             "status": status,
@@ -3622,6 +4414,9 @@ class AsyncMerges(AsyncGroup):
         """Read a merge proposal.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the merge proposal.
         """
         return await self._call(op.MERGES_GET, given({
             "id": id,
@@ -3643,6 +4438,12 @@ class AsyncMerges(AsyncGroup):
         visible as the other, otherwise 422, rule `scope_only_widens`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the merge proposal.
+            surviving_memory_id: Memory to keep: `memory_a_id` or `memory_b_id`.
+            resolution_note: Reason for the proposal or the decision.
+            merged_content: New content of the surviving memory. Default: unchanged.
         """
         return await self._call(op.MERGES_RESOLVE, given({
             "id": id,
@@ -3664,6 +4465,10 @@ class AsyncMerges(AsyncGroup):
         Both memories stay as they are.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the merge proposal.
+            resolution_note: Reason for the proposal or the decision.
         """
         return await self._call(op.MERGES_REJECT, given({
             "id": id,
@@ -3742,6 +4547,18 @@ class AsyncOauth(AsyncGroup):
         By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an
         agent's API key as `client_secret`. A refresh token is valid once, for 30 days: used
         again, it ends the connection.
+
+        Args:
+            grant_type: The grant.
+            client_id: The client's id: registered, or the URL of its metadata document.
+            client_secret: An agent's API key, for `client_credentials`.
+            code: For `authorization_code`.
+            code_verifier: The verifier of PKCE.
+            redirect_uri: As in the authorization request.
+            refresh_token: For `refresh_token`.
+            device_code: For the device grant.
+            resource: The resource that the token is for (RFC 8707).
+            scope: Scopes, separated by spaces.
         """
         return await self._call(op.OAUTH_TOKEN, given({
             "grant_type": grant_type,
@@ -3768,6 +4585,10 @@ class AsyncOauth(AsyncGroup):
 
         All tokens of the connection are refused within 5 seconds. Unknown tokens are
         answered in the same way.
+
+        Args:
+            token: A refresh token, or an access token.
+            client_id: The client's id: registered, or the URL of its metadata document.
         """
         return await self._call(op.OAUTH_REVOKE, given({
             "token": token,
@@ -3787,6 +4608,11 @@ class AsyncOauth(AsyncGroup):
 
         The person enters the code in the console under `/connect`. It is valid for 10
         minutes.
+
+        Args:
+            client_id: The client's id: registered, or the URL of its metadata document.
+            scope: Scopes, separated by spaces.
+            resource: The resource that the token is for (RFC 8707).
         """
         return await self._call(op.OAUTH_DEVICE, given({
             "client_id": client_id,
@@ -3806,6 +4632,10 @@ class AsyncOauth(AsyncGroup):
         For the console's page. An unknown client and a redirect URI that it has not
         registered are refused. Other mistakes are in `refusal`, with the address that
         reports them to the client.
+
+        Args:
+            query: The query of the authorization request as the client sent it, or `user_code=`
+                and a device's code.
         """
         return await self._call(op.OAUTH_READ_REQUEST, given({
             "query": query,
@@ -3826,6 +4656,13 @@ class AsyncOauth(AsyncGroup):
         Approved, the client acts as the agent, with the chosen scopes. For the agent's
         owner and org admins. The answer says where to send the browser; null for a device,
         which asks by itself.
+
+        Args:
+            query: The query of the authorization request as the client sent it, or `user_code=`
+                and a device's code.
+            decision: The decision.
+            agent_id: The agent that the client acts as. Required to approve.
+            scopes: Granted scopes. Default: all that were requested.
         """
         return await self._call(op.OAUTH_DECIDE, given({
             "query": query,
@@ -3874,6 +4711,10 @@ class AsyncOutputs(AsyncGroup):
 
         For people. Returns the current version. `md`: as saved; `html`: without active
         content; `pdf` and `docx`: only if the operator enables them, otherwise 404.
+
+        Args:
+            output_id: Id or slug of the output.
+            format: File format.
         """
         return await self._call(op.OUTPUTS_EXPORT, given({
             "output_id": output_id,
@@ -3895,6 +4736,12 @@ class AsyncOutputs(AsyncGroup):
         For people. The e-mail contains the text; `attach_format` also attaches it as a
         file. Returns 404 if the operator has disabled e-mail, and 503 if no mail server is
         configured.
+
+        Args:
+            output_id: Id or slug of the output.
+            to: E-mail address of the recipient.
+            subject: Subject of the e-mail. Default: the output's title.
+            attach_format: Format of the attachment.
         """
         return await self._call(op.OUTPUTS_EMAIL, given({
             "output_id": output_id,
@@ -3930,6 +4777,25 @@ class AsyncOutputs(AsyncGroup):
         query.
 
         Needs the scope `memory:write`.
+
+        Args:
+            body: Text in Markdown.
+            title: Title. Default: the first heading or line of the text.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
+                (`institutional`). Set by the first save; default `agent`.
+            team_id: Team, for the scope `team`. Default: the calling agent's.
+            project_id: Key of the project.
+            source_type: Kind of output, as the caller names it.
+            output_id: Output to save a new version of. Default: a new output.
+            change_note: What this version changes.
+            process_run_id: Run that it belongs to.
+            derived_from_ids: Outputs that it was derived from. Ids or slugs; unreadable ones
+                are ignored.
+            references_ids: Outputs that it refers to. Ids or slugs; unreadable ones are
+                ignored.
+            supersedes_ids: Outputs that it supersedes. Ids or slugs; unreadable ones are
+                ignored.
+            metadata: Free-form data of the caller.
         """
         return await self._call(op.OUTPUTS_SAVE, given({
             "body": body,
@@ -3968,6 +4834,17 @@ class AsyncOutputs(AsyncGroup):
         without their texts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
+            scope: Only outputs of this scope.
+            project_id: Key of a project; empty: only outputs without one.
+            process_run_id: Only outputs of this run.
+            tags: Only with any of these tags; repeated or comma-separated.
+            sort: `created_at` (default) or `title`.
+            order: `asc` or `desc`. Default: newest first, or titles from A.
         """
         return await self._call(op.OUTPUTS_LIST, given({
             "offset": offset,
@@ -4022,6 +4899,10 @@ class AsyncOutputs(AsyncGroup):
         version.
 
         Needs the scope `memory:read`.
+
+        Args:
+            output_id: Id or slug of the output.
+            version: Version number. Default: the current one.
         """
         return await self._call(op.OUTPUTS_GET, given({
             "output_id": output_id,
@@ -4043,6 +4924,12 @@ class AsyncOutputs(AsyncGroup):
         `project_id` removes it from its project. Only people can set tags. Returns both.
 
         Needs the scope `memory:write`.
+
+        Args:
+            output_id: Id or slug of the output.
+            project_id: Key of the project.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
         """
         return await self._call(op.OUTPUTS_UPDATE, given({
             "output_id": output_id,
@@ -4063,6 +4950,9 @@ class AsyncOutputs(AsyncGroup):
         its owner and admins can delete it. Returns nothing.
 
         Needs the scope `memory:write`.
+
+        Args:
+            output_id: Id or slug of the output.
         """
         return await self._call(op.OUTPUTS_DELETE, given({
             "output_id": output_id,
@@ -4081,6 +4971,9 @@ class AsyncOutputs(AsyncGroup):
         without the texts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            output_id: Id or slug of the output.
         """
         return await self._call(op.OUTPUTS_LIST_VERSIONS, given({
             "output_id": output_id,
@@ -4099,6 +4992,10 @@ class AsyncOutputs(AsyncGroup):
         Use this to compare versions. Returns the version's text, title and author.
 
         Needs the scope `memory:read`.
+
+        Args:
+            output_id: Id or slug of the output.
+            version_num: Number or id of the version.
         """
         return await self._call(op.OUTPUTS_GET_VERSION, given({
             "output_id": output_id,
@@ -4125,6 +5022,15 @@ class AsyncOutputs(AsyncGroup):
         are included only on request.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Question or keywords.
+            scope: Only outputs of this scope.
+            min_score: Minimum score.
+            limit: Maximum number of results.
+            project_id: Only outputs of the project with this key.
+            include_superseded: Include superseded outputs.
+            include_archived: Include outputs of archived projects.
         """
         return await self._call(op.OUTPUTS_SEARCH, given({
             "query": query,
@@ -4153,6 +5059,11 @@ class AsyncProjects(AsyncGroup):
         and the `total`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            status: Status of the project.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.PROJECTS_LIST, given({
             "status": status,
@@ -4190,6 +5101,14 @@ class AsyncProjects(AsyncGroup):
         Memories, outputs and runs are assigned to a project by its `key`.
 
         Needs the scope `admin`.
+
+        Args:
+            key: Key of the project, passed to other operations as `project_id`. Letters,
+                digits, `.`, `_` and `-`; not a UUID. Immutable.
+            name: Display name.
+            status: Status of the project.
+            target_date: Date, or date and time (RFC 3339), by which the project is due; null:
+                none.
         """
         return await self._call(op.PROJECTS_CREATE, given({
             "key": key,
@@ -4213,6 +5132,14 @@ class AsyncProjects(AsyncGroup):
         Omitted fields do not change; a null `target_date` removes the date.
 
         Needs the scope `admin`.
+
+        Args:
+            key: Key of the project, passed to other operations as `project_id`. Letters,
+                digits, `.`, `_` and `-`; not a UUID. Immutable.
+            name: Display name.
+            status: Status of the project.
+            target_date: Date, or date and time (RFC 3339), by which the project is due; null:
+                none.
         """
         return await self._call(op.PROJECTS_UPDATE, given({
             "key": key,
@@ -4240,6 +5167,14 @@ class AsyncRelationships(AsyncGroup):
         existing one of the same type is `conflict`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            target_memory_id: Memory that the relationship points to.
+            relationship_type: One of the types listed by `GET /relationship-types`. New types
+                may be added.
+            strength: Strength; 1 is strongest.
+            metadata: Free-form data of the caller, at most 16 KB as JSON.
         """
         return await self._call(op.RELATIONSHIPS_CREATE, given({
             "id": id,
@@ -4265,6 +5200,11 @@ class AsyncRelationships(AsyncGroup):
         such as `SUPERSEDES` and `DERIVED_FROM`, are recorded by the service.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.RELATIONSHIPS_LIST, given({
             "id": id,
@@ -4301,6 +5241,10 @@ class AsyncRelationships(AsyncGroup):
         Relationships recorded by the service cannot be deleted.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            rel_id: Id of the relationship.
         """
         return await self._call(op.RELATIONSHIPS_DELETE, given({
             "id": id,
@@ -4322,6 +5266,11 @@ class AsyncRelationships(AsyncGroup):
         nearest first, and the relationships between them.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
+            depth: Number of hops.
+            include_superseded: Include superseded and merged memories.
         """
         return await self._call(op.RELATIONSHIPS_GRAPH, given({
             "id": id,
@@ -4363,6 +5312,13 @@ class AsyncRuns(AsyncGroup):
         `run_limit`).
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            kind: Kind of artifact, as the run's steps expect it.
+            pointer: Where the content is. Never followed.
+            step_record_id: Attempt, completion, skip or reopening that it belongs to.
+            mime_type: Media type of the content.
         """
         return await self._call(op.RUNS_REGISTER_ARTIFACT, given({
             "run_id": run_id,
@@ -4387,6 +5343,11 @@ class AsyncRuns(AsyncGroup):
         completed steps, content hashes.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.RUNS_LIST_ARTIFACTS, given({
             "run_id": run_id,
@@ -4423,6 +5384,10 @@ class AsyncRuns(AsyncGroup):
         attaching it again changes nothing. Returns the exemplars of the run.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            exemplar_id: Id of the exemplar.
         """
         return await self._call(op.RUNS_ATTACH_EXEMPLAR, given({
             "run_id": run_id,
@@ -4445,6 +5410,12 @@ class AsyncRuns(AsyncGroup):
         offer. A run has at most 1000 offers, with 4 MB of notes (rule `run_limit`).
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            handoff_id: Handoff of the caller. It stays private: inform others in `note`.
+            note: Message to the successors.
         """
         return await self._call(op.RUNS_OFFER_HANDOFF, given({
             "run_id": run_id,
@@ -4465,6 +5436,9 @@ class AsyncRuns(AsyncGroup):
         Use this to find an open offer to accept or decline. Returns all, with their status.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return await self._call(op.RUNS_LIST_OFFERS, given({
             "run_id": run_id,
@@ -4487,6 +5461,10 @@ class AsyncRuns(AsyncGroup):
         null while the successor waits for other steps.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            offer_id: Id of the handoff offer.
         """
         return await self._call(op.RUNS_ACCEPT_OFFER, given({
             "run_id": run_id,
@@ -4508,6 +5486,11 @@ class AsyncRuns(AsyncGroup):
         so that its worker can improve it and offer it again. Returns the offer.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            offer_id: Id of the handoff offer.
+            note: Reason for declining.
         """
         return await self._call(op.RUNS_DECLINE_OFFER, given({
             "run_id": run_id,
@@ -4536,6 +5519,16 @@ class AsyncRuns(AsyncGroup):
         evidence (rule `run_limit`); then it can only be closed.
 
         Needs the scope `memory:write`.
+
+        Args:
+            goal: What the run must achieve.
+            project_id: Key of the project.
+            success_criteria: Conditions under which the goal is achieved.
+            ambiguity_score: How unclear the goal is, on the caller's scale.
+            ambiguity_notes: What is unclear about the goal.
+            steps: Steps; not with `template_id`.
+            template_id: `id` of a template version; not with `steps`.
+            step_assignments: People for the template's steps; only with `template_id`.
         """
         return await self._call(op.RUNS_CREATE, given({
             "goal": goal,
@@ -4567,6 +5560,14 @@ class AsyncRuns(AsyncGroup):
         `X-Total-Count`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            status: Only this status.
+            project_id: Key of a project; empty: only runs without one.
+            template_slug: Only runs of this process template, in any of its versions.
+            search: Part of the goal; case is ignored.
+            offset: Results to skip.
+            limit: Maximum number of results. Default: all.
         """
         return await self._call(op.RUNS_LIST, given({
             "status": status,
@@ -4611,6 +5612,9 @@ class AsyncRuns(AsyncGroup):
         position. Returns the run with its steps and attempts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return await self._call(op.RUNS_GET, given({
             "run_id": run_id,
@@ -4629,6 +5633,9 @@ class AsyncRuns(AsyncGroup):
         the caller (for agents: to the owner), else the first unassigned one.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return await self._call(op.RUNS_POSITION, given({
             "run_id": run_id,
@@ -4649,6 +5656,11 @@ class AsyncRuns(AsyncGroup):
         run; one that is already closed is `conflict`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            outcome: Result of the run.
+            note: Reason or summary.
         """
         return await self._call(op.RUNS_CLOSE, given({
             "run_id": run_id,
@@ -4670,6 +5682,9 @@ class AsyncRuns(AsyncGroup):
         far. Reopened steps count each time. An open run is `conflict`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return await self._call(op.RUNS_RETROSPECTIVE, given({
             "run_id": run_id,
@@ -4688,6 +5703,9 @@ class AsyncRuns(AsyncGroup):
         artifacts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return await self._call(op.RUNS_HISTORY, given({
             "run_id": run_id,
@@ -4705,6 +5723,9 @@ class AsyncRuns(AsyncGroup):
         Use this to report on a run. Returns the same bytes until the run changes.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return await self._call(op.RUNS_STATUS_DOCUMENT, given({
             "run_id": run_id,
@@ -4728,6 +5749,13 @@ class AsyncRuns(AsyncGroup):
         dependency is unfinished.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            handoff_id: Handoff to continue: the caller's, or one offered in the run.
+            bundle_id: Bundle of the caller to start with.
+            notes: Notes on the attempt.
         """
         return await self._call(op.RUNS_START_STEP, given({
             "run_id": run_id,
@@ -4754,6 +5782,13 @@ class AsyncRuns(AsyncGroup):
         one completes the step, and until then `completed_step_key` is null.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            criterion_key: Key of a criterion. Default: all.
+            what_makes_this_done: Evidence that the step is done.
+            artifact_contents: Content of registered artifacts, to be stored as evidence.
         """
         return await self._call(op.RUNS_COMPLETE_STEP, given({
             "run_id": run_id,
@@ -4778,6 +5813,11 @@ class AsyncRuns(AsyncGroup):
         Returns the step, and the steps that are ready now.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            reason: Reason, shown in the run.
         """
         return await self._call(op.RUNS_SKIP_STEP, given({
             "run_id": run_id,
@@ -4801,6 +5841,11 @@ class AsyncRuns(AsyncGroup):
         again.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            reason: Reason, shown in the run.
         """
         return await self._call(op.RUNS_REOPEN_STEP, given({
             "run_id": run_id,
@@ -4823,6 +5868,11 @@ class AsyncRuns(AsyncGroup):
         do not change. Returns the step.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            assigned_user_id: Person to assign; null: nobody.
         """
         return await self._call(op.RUNS_ASSIGN_STEP, given({
             "run_id": run_id,
@@ -4844,6 +5894,10 @@ class AsyncSessions(AsyncGroup):
 
         For the agent itself, its owner, or callers with the scope `admin`. Devices with a
         revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen.
+
+        Args:
+            agent_id: Id of the agent.
+            limit: Maximum number of results.
         """
         return await self._call(op.SESSIONS_LIST, given({
             "agent_id": agent_id,
@@ -4863,6 +5917,10 @@ class AsyncSessions(AsyncGroup):
         Revokes its key. Its tokens are refused within 5 seconds.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            session_id: Id of the device session.
         """
         return await self._call(op.SESSIONS_DELETE, given({
             "agent_id": agent_id,
@@ -4879,6 +5937,9 @@ class AsyncSessions(AsyncGroup):
         """Report that a device is alive.
 
         Call this with a token of the session's key, at most once a minute.
+
+        Args:
+            session_id: Id of the device session.
         """
         return await self._call(op.SESSIONS_HEARTBEAT, given({
             "session_id": session_id,
@@ -4902,6 +5963,14 @@ class AsyncSpecialists(AsyncGroup):
         The first write creates the specialist. Earlier versions do not change.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_`
+                or `-`.
+            system_prompt: Instructions for the agent that loads it.
+            memory_search_directives: What to search the memories for, and how.
+            output_format_rules: Format of the agent's results.
+            description: Free text, for display.
         """
         return await self._call(op.SPECIALISTS_WRITE, given({
             "name": name,
@@ -4938,6 +6007,9 @@ class AsyncSpecialists(AsyncGroup):
         or is unavailable, the result has `error`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            name: Name of the specialist.
         """
         return await self._call(op.SPECIALISTS_LOAD, given({
             "name": name,
@@ -4956,6 +6028,9 @@ class AsyncSpecialists(AsyncGroup):
         already in the conversation stay there. Returns the specialist's name.
 
         Needs the scope `memory:read`.
+
+        Args:
+            name: Name of the specialist.
         """
         return await self._call(op.SPECIALISTS_UNLOAD, given({
             "name": name,
@@ -4976,6 +6051,12 @@ class AsyncSpecialists(AsyncGroup):
         `total`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_`
+                or `-`.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.SPECIALISTS_VERSIONS, given({
             "name": name,
@@ -5011,6 +6092,10 @@ class AsyncTeams(AsyncGroup):
         """Create a team.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            description: Free text, for display.
         """
         return await self._call(op.TEAMS_CREATE, given({
             "name": name,
@@ -5028,6 +6113,10 @@ class AsyncTeams(AsyncGroup):
         """List teams by name.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return await self._call(op.TEAMS_LIST, given({
             "offset": offset,
@@ -5066,6 +6155,13 @@ class AsyncTemplates(AsyncGroup):
         earlier ones do not change. Returns the version, whose `id` creates runs.
 
         Needs the scope `memory:write`.
+
+        Args:
+            name: Display name.
+            slug: Slug of the template; its versions share it.
+            steps: Steps of the template
+            description: Free text, for display.
+            goal_template: Describes the goal of its runs; nothing in it is substituted.
         """
         return await self._call(op.TEMPLATES_AUTHOR, given({
             "name": name,
@@ -5102,6 +6198,10 @@ class AsyncTemplates(AsyncGroup):
         Use this before creating a run. Returns the steps, and the `id` to create runs with.
 
         Needs the scope `memory:read`.
+
+        Args:
+            slug: Slug of the template; its versions share it.
+            version_num: Version. Default: the latest.
         """
         return await self._call(op.TEMPLATES_GET, given({
             "slug": slug,
@@ -5122,6 +6222,12 @@ class AsyncTenants(AsyncGroup):
         """Create a tenant with its first admin and agent.
 
         The admin's password and the agent's API key are returned only here.
+
+        Args:
+            slug: Name of the tenant in URLs: at most 63 lower-case letters, digits and inner
+                hyphens.
+            name: Display name.
+            admin_email: E-mail address of the first admin.
         """
         return await self._call(op.TENANTS_CREATE, given({
             "slug": slug,
@@ -5137,7 +6243,12 @@ class AsyncTenants(AsyncGroup):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.TenantsListResult:
-        """List tenants."""
+        """List tenants.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+        """
         return await self._call(op.TENANTS_LIST, given({
             "offset": offset,
             "limit": limit,
@@ -5170,6 +6281,12 @@ class AsyncTenants(AsyncGroup):
         Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A
         tenant over its quota can read, delete and acknowledge; requests that would store
         more get `422 business_rule_violation`, rule `storage_quota`.
+
+        Args:
+            tenant_id: Id of the tenant.
+            status: `suspended`: all tokens of the tenant are refused.
+            storage_quota_mb: Storage quota in megabytes (10^6 bytes). 0: no quota. Null:
+                `TENANT_STORAGE_MB` applies.
         """
         return await self._call(op.TENANTS_UPDATE, given({
             "tenant_id": tenant_id,
@@ -5189,6 +6306,9 @@ class AsyncTenants(AsyncGroup):
         Irreversible: the data is removed from the service's files too. Returns a receipt, a
         JWT signed with the service's token key (see /.well-known/jwks.json). If an erasure
         is interrupted, repeat the request to finish it.
+
+        Args:
+            tenant_id: Id of the tenant.
         """
         return await self._call(op.TENANTS_ERASE, given({
             "tenant_id": tenant_id,
@@ -5223,6 +6343,13 @@ class AsyncUsers(AsyncGroup):
         If `password` is omitted, one is generated and returned, only here.
 
         Needs the scope `admin`.
+
+        Args:
+            email: E-mail address, used to sign in.
+            display_name: Display name.
+            role: `admin` has every scope and the actions reserved for people; `member` has
+                every scope except `admin`.
+            password: Password of at least 12 characters.
         """
         return await self._call(op.USERS_CREATE, given({
             "email": email,
@@ -5243,6 +6370,11 @@ class AsyncUsers(AsyncGroup):
         """List people, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            search: Part of the name or the e-mail; case is ignored.
         """
         return await self._call(op.USERS_LIST, given({
             "offset": offset,
@@ -5285,6 +6417,17 @@ class AsyncUsers(AsyncGroup):
         organisation keeps an admin.
 
         Needs the scope `admin`.
+
+        Args:
+            user_id: Id of the user.
+            display_name: Display name.
+            role: `admin` has every scope and the actions reserved for people; `member` has
+                every scope except `admin`.
+            status: `disabled`: the person cannot sign in.
+            reset_password: `true` generates a new password, returned once.
+            reset_totp: `true` removes the second factor.
+            unlink_identity: `true` unlinks the identity of the provider; the next sign-in links
+                one again.
         """
         return await self._call(op.USERS_UPDATE, given({
             "user_id": user_id,
