@@ -9,11 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from real_server import Server
+from real_server import ROOT, Server
 
 from sensorium import Sensorium
 
-PROGRAMS = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text(), re.S)
+
+def _programs_of(readme: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", readme.read_text(), re.S)
+
+
+PROGRAMS = _programs_of(Path(__file__).parents[1] / "README.md")
 
 
 def _env(server: Server, key: str) -> dict[str, str]:
@@ -29,6 +34,16 @@ def _run(program: str, env: dict[str, str]) -> str:
 def test_the_first_event(server: Server) -> None:
     printed = _run(PROGRAMS[0], _env(server, server.api_key))
     assert printed == "com.example.order.placed order-1 {'total': 120}\n"
+
+
+def test_the_program_of_the_projects_readme(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
+    key, _ = receiver
+    with Sensorium(server.url, key) as agent:
+        me = agent.auth.me().agent
+        assert me
+        client.interests.create(agent_id=me.id, event_type="com.example.order.*", filter_expression="data.total == 190")
+    [program] = _programs_of(ROOT / "README.md")
+    assert _run(program, _env(server, key)) == "{'total': 190}\n"
 
 
 def test_the_first_memory(server: Server) -> None:
