@@ -23,7 +23,7 @@ interface Counted {
 export const waitingPart: Part = {
   name: "waiting",
   title: "Waiting receivers",
-  note: `One gateway and one worker. What they do without receivers is subtracted; the counts are the same on every
+  note: `One gateway and one worker. The work without receivers is subtracted; the counts are the same on every
 machine. While each waiting request checked its caller and looked for deliveries by itself, polls cost 6.4 statements and 0.2
 messages, streams at least 9.5 and 6.2.`,
   async run() {

@@ -87,6 +87,7 @@ const extensionRule: Rule = {
 
 const REQUIRED = ["specversion", "id", "source", "type"] as const;
 const NAME = /^[a-z0-9]+$/;
+const NAME_EXPECTED = "an attribute name of lower-case letters and digits";
 
 /**
  * Returns the value as an envelope. Null attributes count as unset and are removed in place (CloudEvents JSON format
@@ -105,7 +106,7 @@ export function checkCloudEvent(value: unknown): CloudEvent {
     else checkAttribute(name, event[name]);
   }
   for (const name of REQUIRED) {
-    if (event[name] === undefined) throw invalidEvent(name, null, (RULES[name] as Rule).expected);
+    if (event[name] === undefined) throw missingAttribute(name);
   }
   if (event.data !== undefined && event.data_base64 !== undefined) {
     throw invalidEvent("data_base64", event.data_base64, "either data or data_base64, not both");
@@ -121,12 +122,29 @@ export function invalidEvent(field: string, value: unknown, expected: string): F
   return new Fault("invalid_event", message, { field, value: shown(value), expected });
 }
 
+function missingAttribute(field: (typeof REQUIRED)[number]): Fault {
+  const { expected } = RULES[field] as Rule;
+  return new Fault("invalid_event", `${field} is required: ${expected}.`, { field, value: null, expected });
+}
+
 function checkAttribute(name: string, value: unknown): void {
   const rule = Object.hasOwn(RULES, name) ? (RULES[name] as Rule) : extensionRule;
-  if (rule === extensionRule && !NAME.test(name)) {
-    throw invalidEvent(name, value, "an attribute name of lower-case letters and digits");
+  if (rule === extensionRule && !NAME.test(name)) throw invalidExtension(name, value, NAME_EXPECTED);
+  if (!rule.fits(value)) {
+    throw rule === extensionRule
+      ? invalidExtension(name, value, rule.expected)
+      : invalidEvent(name, value, rule.expected);
   }
-  if (!rule.fits(value)) throw invalidEvent(name, value, rule.expected);
+}
+
+/** Most such fields belong to the payload. */
+function invalidExtension(name: string, value: unknown, expected: string): Fault {
+  const { message, data } = invalidEvent(name, value, expected);
+  return new Fault(
+    "invalid_event",
+    `${message} Other fields go into \`data\`.`,
+    data as Record<string, unknown>,
+  );
 }
 
 function isClean(value: string): boolean {

@@ -42,7 +42,10 @@ export interface ToolHints {
   aliases?: Record<string, string>;
   /** Values of required parameters, if they are not given. */
   defaults?: Record<string, string>;
-  /** Paths of the answer's fields that a model can use, such as `results.memory.title`. Default: all. */
+  /**
+   * Paths of the answer's fields that a model can use, such as `results.memory.title`; with a `?`, unless it is false or
+   * empty. Default: all.
+   */
   answers?: readonly string[];
 }
 

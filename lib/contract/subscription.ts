@@ -1,6 +1,7 @@
+import { explain } from "../filter/explain.ts";
 import { compileFilter, FilterError } from "../filter/filter.ts";
 import { GLOB_BOUNDS, globError } from "../filter/glob-tokens.ts";
-import { explainOwnName, requirePossibleNames } from "../filter/names.ts";
+import { requirePossibleNames } from "../filter/names.ts";
 import { invalidValue } from "./faults.ts";
 import { Type } from "./type.ts";
 
@@ -38,7 +39,7 @@ export function checkFilter(field: string, filter: string | null | undefined): v
     requirePossibleNames(filter);
   } catch (err) {
     if (!(err instanceof FilterError)) throw err;
-    const { message, position } = explainOwnName(err, filter);
+    const { message, position } = explain(err, filter);
     const details = { value: filter, position };
     throw invalidValue(field, `${field}: ${message} (at position ${position}).`, details);
   }

@@ -23,8 +23,26 @@ const EXTENSION = /^[a-z0-9]+$/;
 /** Macros that bind their first argument to each element. */
 const MACROS = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
+/** Literals of other languages. A key of `data` with such a name can be read as `data.None`. */
+const LITERALS = new Map([
+  ...["True", "TRUE"].map((name) => [name, "true"] as const),
+  ...["False", "FALSE"].map((name) => [name, "false"] as const),
+  ...["None", "NULL", "nil", "undefined"].map((name) => [name, "null"] as const),
+]);
+
 /** Types of CEL, which are no keys of `data`. */
-const OWN = new Set(["type", "int", "uint", "double", "bool", "string", "bytes", "list", "map", "dyn"]);
+export const OWN = new Set([
+  "type",
+  "int",
+  "uint",
+  "double",
+  "bool",
+  "string",
+  "bytes",
+  "list",
+  "map",
+  "dyn",
+]);
 
 /** Returns the names that a filter reads of an event, in the order of the expression. @throws FilterError */
 export function readsOf(expression: string): Read[] {
@@ -41,6 +59,8 @@ export function readsOf(expression: string): Read[] {
  */
 export function requirePossibleNames(expression: string): void {
   for (const { of, name, position, field } of readsOf(expression)) {
+    const literal = of === "key" && LITERALS.get(name);
+    if (literal) throw new FilterError(`CEL writes \`${literal}\` for \`${name}\``, position);
     if (of !== "event" || name === "data") continue;
     if (!ATTRIBUTES.includes(name) && !EXTENSION.test(name)) {
       const message = `\`event.${name}\` is not a variable: attributes of an event have lower-case letters and digits`;
@@ -51,17 +71,6 @@ export function requirePossibleNames(expression: string): void {
       throw new FilterError(`${message}. Did you mean \`data.${field}\`?`, position);
     }
   }
-}
-
-/** Adds to the error of a filter that uses a name of CEL, such as `type`, as a variable. */
-export function explainOwnName(error: FilterError, expression: string): FilterError {
-  const name = /^[a-z]+(?![\w(])/.exec(expression.slice(error.position))?.[0];
-  if (!name || !/\btype\b/.test(error.message) || !OWN.has(name)) return error;
-  const meant = name === "type" ? "`event.type` or `data.type`" : `\`data.${name}\``;
-  return new FilterError(
-    `${error.message}: \`${name}\` is a type of CEL. Did you mean ${meant}?`,
-    error.position,
-  );
 }
 
 function attributeLike(name: string): string {

@@ -25,7 +25,7 @@ export interface ListenOptions {
   concurrency?: number;
   /** Deliveries held at a time. Default: for streams twice the concurrency, so that the next one is ready. */
   maxInFlight?: number;
-  /** Called with each problem that is retried, and each error of the handler. */
+  /** Called with each problem that is retried, and each error of the handler. Default: warns on the console. */
   onProblem?: (problem: unknown) => void;
   /** Stops the listener, like `stop`. */
   signal?: AbortSignal;

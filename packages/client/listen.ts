@@ -14,6 +14,8 @@ const MAX_REASON = 500;
 const MAX_STREAM = 1000;
 const REOPEN_MS = 100;
 
+const warn = (problem: unknown) => console.warn("sensorium:", problem);
+
 /** A delivery from its arrival until it is settled. */
 interface Held {
   /** Its handler has ended. */
@@ -43,7 +45,7 @@ export class Listener {
   #capacityFreed: () => void = () => {};
 
   constructor(source: Source, handler: Handler, options: ListenOptions = {}) {
-    const { by = "stream", concurrency = 1, onProblem = () => {}, signal } = options;
+    const { by = "stream", concurrency = 1, onProblem = warn, signal } = options;
     const { maxInFlight = by === "stream" ? concurrency * 2 : concurrency } = options;
     this.#options = { by, concurrency, onProblem, maxInFlight: Math.min(maxInFlight, MAX_STREAM) };
     this.#source = source;

@@ -115,7 +115,7 @@ test("fences text by others, which cannot close its fence", async () => {
   await remember(cast.carol, { scope: "institutional", title: "Marmots", content });
   const { rendered_brief } = await assemble(agent, { query: "marmots" });
   const fence = "`````";
-  expect(rendered_brief).toContain(`${fence}text\nMarmots\n\n${content}\n${fence}`);
+  expect(rendered_brief).toContain(`${fence}text\n${content}\n${fence}`);
   expect(rendered_brief.split(fence)).toHaveLength(3);
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import {
   type Client,
   createClient,
@@ -46,6 +46,20 @@ const settled = (client: Client) =>
     const { pending, in_flight, waiting } = await client.deliveries.stats();
     return pending + in_flight + waiting === 0;
   });
+
+test("warns on the console of a failing handler, unless it is given `onProblem`", async () => {
+  const warned = jest.spyOn(console, "warn").mockImplementation(() => {});
+  const { client } = await receiver("com.warned");
+  const failure = new Error("The till is shut");
+  const listener = listen(client, (_, { delivery }) => {
+    if (delivery.attempt_count === 1) throw failure;
+  });
+  await publish("com.warned");
+  await settled(client);
+  await listener.stop();
+  expect(warned.mock.calls).toEqual([["sensorium:", failure]]);
+  warned.mockRestore();
+});
 
 describe.each(["stream", "poll"] as const)("by %s", (by) => {
   test("each event is handled, at most `concurrency` at a time, and acknowledged", async () => {

@@ -132,14 +132,52 @@ describe("tools", () => {
   test("take the names that models guess, and fill in what most would repeat", async () => {
     const content = "# Pumps\nThe red lever starts the pump of hall seven.";
     const { id, ...made } = await mcp.call("memories_create", { text: content });
-    expect(made).toEqual({ title: "Pumps", type: "semantic", scope: "agent", tags: [] });
+    expect(made).toEqual({ title: "Pumps", type: "semantic", scope: "agent" });
     await settle(async () => {
       const { results } = await mcp.call("memories_search", { q: "red lever hall seven", top_k: 3 });
       return results.some(({ memory }: { memory: { id: string } }) => memory.id === id);
     });
-    await mcp.call("handoffs_save", { name: "guessed", next_action: "Oil it", notes: "In hall seven" });
-    const brief = await mcp.call("handoffs_resume", { name: "guessed" });
-    expect(brief).toMatch(/Oil it[\s\S]*In hall seven/);
+    const handoff = {
+      name: "guessed",
+      next_action: "Oil it",
+      decisions: ["Monthly"],
+      payload: '{"remaining": "All"}',
+    };
+    await mcp.call("handoffs_save", { handoff });
+    const brief = await mcp.call("handoffs_resume", { handoff: "guessed" });
+    expect(brief).toMatch(/Oil it[\s\S]*All[\s\S]*Monthly/);
+    for (const name of ["oiling-a", "oiling-b"])
+      await mcp.call("handoffs_save", { name, description: "Oiling of the large press." });
+    const { candidates } = await settle(async () => {
+      const answer = await mcp.call("handoffs_resume", { query: "oil the large press" });
+      return answer.candidates?.length === 2 && answer;
+    });
+    for (const { score } of candidates) expect(String(score)).toMatch(/^0\.\d{1,3}$/);
+    expect(await mcp.refused("handoffs_save", { name: "a", next_actoin: "Oil it" })).toMatchObject({
+      message: expect.stringContaining("Did you mean next_action?"),
+    });
+    const twice = { name: "a", payload: { next_action: "Oil it" }, next_action: "Dry it" };
+    expect(await mcp.refused("handoffs_save", twice)).toMatchObject({ details: { field: "next_action" } });
+  });
+
+  test("name what is missing, and what an event keeps without an effect", async () => {
+    expect(await mcp.refused("memories_create", {})).toMatchObject({ message: "content is required." });
+    expect(await mcp.refused("events_publish", { name: "a" })).toMatchObject({
+      message: expect.stringMatching(/^type is required: a non-empty string/),
+    });
+    expect(await mcp.refused("events_publish", { type: "a", tags: ["b"] })).toMatchObject({
+      message: expect.stringMatching(/^tags: expected .* Other fields go into `data`\.$/),
+    });
+    const event = { type: "com.example.remark", data: '{"n": 1}', to: "somebody" };
+    const { content } = await mcp.client.callTool({ name: "events_publish", arguments: event });
+    expect(content).toMatchObject([
+      { text: expect.stringContaining("accepted") },
+      { text: expect.stringMatching(/^Stored as extension attributes of the event: to\./) },
+    ]);
+    expect(await mcp.refused("handoffs_resume", { query: "xylophone" })).toMatchObject({
+      code: "not_found",
+      message: expect.stringContaining("List your handoffs"),
+    });
   });
 
   test("answer without nulls and what nobody can use, with the brief of a bundle", async () => {
@@ -148,8 +186,6 @@ describe("tools", () => {
     expect(bundle).toEqual({
       id: expect.any(String),
       rendered_brief: expect.stringContaining("doors"),
-      degraded: false,
-      degraded_reasons: [],
     });
     const result = await mcp.client.callTool({ name: "memories_search", arguments: { query: "hall nine" } });
     const text = (result.content as { text: string }[])[0]?.text as string;
@@ -194,17 +230,17 @@ describe("tools", () => {
       ],
     });
     const run = await mcp.call("runs_create", { goal: "g", steps: [{ step_key: "a" }] });
-    const done = { run_id: run.id, step_key: "a", proof: "Seen." };
+    const done = { run_id: run.id, step_key: "a", mood: "Good." };
     expect(await mcp.refused("runs_complete_step", done)).toMatchObject({
       code: "validation_failed",
-      message: expect.stringMatching(/proof is not a known field.*Allowed: run_id, .*what_makes_this_done/),
-      details: { field: "proof" },
+      message: expect.stringMatching(/mood is not a known field.*Allowed: run_id, .*what_makes_this_done/),
+      details: { field: "mood" },
     });
     const { current_steps, ...rest } = await mcp.call("runs_position", { run_id: run.id });
     expect(JSON.stringify([current_steps, rest])).not.toContain('"completed"');
     for (const [tool, given, field, expected] of [
-      ["runs_complete_step", { runId: run.id, step_key: "a" }, "runId", "run_id"],
-      ["memories_forget", { memory_id: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "memory_id", "id"],
+      ["runs_complete_step", { run_id: run.id, step_kye: "a" }, "step_kye", "step_key"],
+      ["memories_forget", { memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "memory", "id"],
       ["memories_search", { query: "a", filters: {} }, "filters", expect.any(String)],
       ["runs_create", { goal: "g", steps: [{ step_kye: "a" }] }, "steps.0.step_kye", "step_key"],
     ] as const) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { operations } from "../../services/contracts.ts";
 import type { JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
-import { withoutAliases } from "../../services/edge/mcp/aliases.ts";
+import { understood } from "../../services/edge/mcp/arguments.ts";
 import { compact, compactSchema, keptOf } from "../../services/edge/mcp/compact.ts";
 import { PRESETS } from "../../services/edge/mcp/presets.ts";
 import { withoutNulls } from "../../services/edge/mcp/schemas.ts";
@@ -34,7 +34,7 @@ function isDescribed({ description, anyOf = [] }: JsonSchema): boolean {
 describe("the tools", () => {
   test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("%s", (name, op, tool) => {
     expect(name).toMatch(/^[a-z0-9]+_[a-z0-9_]+$/);
-    expect(tool.description?.length).toBeGreaterThan(10);
+    expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s); //
     expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
     expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
     const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
@@ -62,9 +62,8 @@ describe("the presets", () => {
   });
 
   test.each(core.listed.map(({ brief, op }) => [brief.name, brief, op] as const))(
-    "%s says when to use it, and describes every parameter without repeating a title",
+    "%s describes every parameter without repeating a title",
     (_, brief, op) => {
-      expect(brief.description).toMatch(/^(Use|Call) this /);
       expect(undescribedIn(brief.inputSchema as JsonSchema)).toEqual([]);
       expect(JSON.stringify(brief.inputSchema)).not.toMatch(/"(title":"|pattern|maxLength|examples)/);
       for (const [name, { description = "" }] of Object.entries(brief.inputSchema.properties ?? {}) as [
@@ -91,6 +90,10 @@ describe("the presets", () => {
     expect(names).toEqual(expect.arrayContaining(["events_publish", "documents_get", "channels_list"]));
     expect(names).not.toContain("channels_create");
     expect(() => choose(tools, "cores")).toThrow(/no preset, domain or tool is named cores/);
+    expect(choose(tools, "Memories.search,").listed.map(({ tool }) => tool.name)).toEqual([
+      "memories_search",
+    ]);
+    expect(choose(tools, "").listed).toEqual(core.listed);
   });
 });
 
@@ -103,8 +106,8 @@ function undescribedIn({ properties = {}, items, anyOf = [] }: JsonSchema): stri
   return [...own.map(([name]) => name), ...within.flatMap(undescribedIn)];
 }
 
-describe("aliases", () => {
-  const given = (name: string, args: object) => withoutAliases(toolOf(name).op, schemaOf(name), { ...args });
+describe("arguments", () => {
+  const given = (name: string, args: object) => understood(toolOf(name).op, schemaOf(name), { ...args });
 
   test.each([
     ["another word", "memories_search", { q: "terms" }, { query: "terms" }],
@@ -117,6 +120,40 @@ describe("aliases", () => {
       { payload: { completed: "A", next_action: "Ship" } },
     ],
     ["one whose parameter is there", "memories_search", { query: "a", q: "b" }, { query: "a", q: "b" }],
+    ["another case", "runs_position", { runId: "1" }, { run_id: "1" }],
+    ["a singular", "memories_create", { tag: "a" }, { tags: ["a"] }],
+    ["a name without its id", "memories_create", { project: "p" }, { project_id: "p" }],
+    ["an event in an object", "events_publish", { event: { eventType: "a" } }, { type: "a" }],
+    [
+      "an attribute of an event",
+      "events_publish",
+      { type: "a", sourceid: "b" },
+      { type: "a", sourceid: "b" },
+    ],
+    ["data as text", "events_publish", { type: "a", data: '{"n": 1}' }, { type: "a", data: { n: 1 } }],
+    [
+      "a text that looks like JSON and is to be a text",
+      "events_publish",
+      { type: "a", data: "[1]", datacontenttype: "text/plain" },
+      { type: "a", data: "[1]", datacontenttype: "text/plain" },
+    ],
+    ["data that is no JSON", "events_publish", { type: "a", data: "{no" }, { type: "a", data: "{no" }],
+    ["numbers as text", "memories_search", { query: "a", limit: "5" }, { query: "a", limit: 5 }],
+    ["a number for a text", "memories_search", { query: 7 }, { query: "7" }],
+    ["a list for one value", "memories_search", { query: ["a"] }, { query: "a" }],
+    ["a list as text", "memories_create", { tags: '["a", "b"]' }, { tags: ["a", "b"] }],
+    ["a list with commas", "memories_create", { tags: "a, b" }, { tags: ["a", "b"] }],
+    ["a sentence for a list", "runs_create", { success_criteria: "a, b" }, { success_criteria: ["a, b"] }],
+    ["an object as text", "memories_create", { metadata: '{"a": 1}' }, { metadata: { a: 1 } }],
+    ["a text for its only field", "runs_create", { steps: ["a"] }, { steps: [{ step_key: "a" }] }],
+    [
+      "one within an object",
+      "handoffs_save",
+      { name: 7, decisions: ["Monthly"] },
+      { name: "7", payload: { decisions: [{ title: "Monthly" }] } },
+    ],
+    ["what cannot be converted", "memories_create", { importance: "high" }, { importance: "high" }],
+    ["what nobody knows", "memories_create", { mood: "good" }, { mood: "good" }],
     [
       "one whose holder is no object",
       "handoffs_save",
@@ -154,6 +191,7 @@ describe("compact answers", () => {
             name: { type: "string" },
             tags: { type: "array", items: { type: "string" } },
             score: { type: "number" },
+            at: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] },
             data: {},
             other: { anyOf: [{ type: "string" }, { type: "null" }] },
           },
@@ -161,11 +199,25 @@ describe("compact answers", () => {
       },
     },
   } as JsonSchema;
-  const row = { name: "a", tags: [], score: 0.123456, data: { n: null, list: [] }, other: null, extra: null };
+  const row = {
+    name: "a",
+    tags: [],
+    score: 0.123456,
+    at: "2026-01-02T03:04:05.678Z",
+    data: { n: null, list: [] },
+    other: null,
+    extra: null,
+  };
 
   test("have no nulls, no empty lists in items, and round; what the schema leaves open stays", () => {
     const answer = { tenant_id: "tn_1", rows: [row] };
-    const small = { name: "a", score: 0.123, data: { n: null, list: [] }, extra: null };
+    const small = {
+      name: "a",
+      score: 0.123,
+      at: "2026-01-02T03:04:05Z",
+      data: { n: null, list: [] },
+      extra: null,
+    };
     expect(compact(answer, keptOf(schema))).toEqual({ rows: [small] });
     expect(compact({ rows: [] }, keptOf(schema))).toEqual({ rows: [] });
   });
@@ -175,6 +227,13 @@ describe("compact answers", () => {
     expect(compact({ tenant_id: "tn_1", rows: [row] }, kept)).toEqual({
       rows: [{ name: "a", data: { n: null, list: [] }, extra: null }],
     });
+    const flags = {
+      ...schema,
+      properties: { ok: { type: "boolean" }, list: { type: "array" } },
+    } as JsonSchema;
+    const unlessEmpty = keptOf(flags, ["ok?", "list?"]);
+    expect(compact({ ok: false, list: [] }, unlessEmpty)).toEqual({});
+    expect(compact({ ok: true, list: ["a"] }, unlessEmpty)).toEqual({ ok: true, list: ["a"] });
     const { properties } = compactSchema(schema, kept);
     expect(Object.keys(properties?.rows?.items?.properties ?? {})).toEqual(["name", "data"]);
     expect(properties?.tenant_id).toBeUndefined();
@@ -183,7 +242,7 @@ describe("compact answers", () => {
   test("of every contract that names paths have something at each", () => {
     for (const { op, tool } of all) {
       const { answers = [] } = typeof op.mcp === "object" ? op.mcp : {};
-      for (const path of answers)
+      for (const path of answers.map((each) => each.replace(/\?$/, "")))
         expect([tool.name, path, at(tool.outputSchema as JsonSchema, path)]).toEqual([tool.name, path, true]);
     }
   });

@@ -76,6 +76,7 @@ function groupsOf(services: [string, Contract[]][], models: Models, isAsync: boo
     NOTE,
     "from __future__ import annotations\n\n",
     `from collections.abc import ${iterator}, Mapping, Sequence\n`,
+    "from datetime import datetime\n",
     "from typing import Any, List, Literal, Union\n\n",
     `from . import _operations as op\nfrom . import models\n`,
     `from ._group import UNSET, ${prefix}Caller, ${prefix}Group, Unset, given\n\n\n`,
@@ -105,7 +106,7 @@ function methodsOf(op: Contract, models: Models, isAsync: boolean): string[] {
     `    ${isAsync && !method.endsWith("_all") ? "async " : ""}def ${method}(\n        self,\n${star}${parameters.join("")}        idempotency_key: str | None = None,\n        timeout: float | None = None,\n    ) -> ${returns}:\n`;
   const wait = isAsync ? "await " : "";
   const call = `        return ${wait}self._call(op.${constantOf(op)}, ${params}, ${typeText(result)}, idempotency_key, timeout)\n`;
-  const methods = [`${head(safe(name), typeText(result))}${documented(op)}${call}`];
+  const methods = [`${head(safe(name), typeText(result))}${documented(op, fields, names)}${call}`];
   const pages = pagesOf(op);
   if (!pages) return methods;
   const item = models.itemOf(result, pages.items);
@@ -133,11 +134,26 @@ function resultOf(op: Contract, models: Models, name: string): string {
   return types.length === 1 ? (types[0] as string) : "Any";
 }
 
-function documented({ summary, description, access }: Contract): string {
+function documented(
+  { summary, description, access }: Contract,
+  fields: Record<string, JsonSchema>,
+  names: readonly string[],
+): string {
   const { scope } = access as { scope?: string };
   const parts = [`${summary}.`, description, scope && `Needs the scope \`${scope}\`.`].filter(Boolean);
-  const lines = parts.flatMap((part, at) => [...(at ? [""] : []), ...wrapped(part as string)]);
+  const args = names.flatMap((name) => {
+    const said = descriptionOf(fields[name] as JsonSchema);
+    return said ? wrapped(`${safe(name)}: ${said}`).map((line, at) => `    ${at ? "    " : ""}${line}`) : [];
+  });
+  const lines = [
+    ...parts.flatMap((part, at) => [...(at ? [""] : []), ...wrapped(part as string)]),
+    ...(args.length ? ["", "Args:", ...args] : []),
+  ];
   return `        """${lines.map((line, at) => (at && line ? `        ${line}` : line)).join("\n")}${lines.length > 1 ? "\n        " : ""}"""\n`;
+}
+
+function descriptionOf({ description, anyOf = [] }: JsonSchema): string | undefined {
+  return (description as string | undefined) ?? anyOf.map(descriptionOf).find(Boolean);
 }
 
 function wrapped(paragraph: string): string[] {
@@ -162,6 +178,7 @@ function typeOf(schema: JsonSchema): string {
     case "object":
       return "Mapping[str, Any]";
     default:
+      if (schema.format === "date-time") return "str | datetime";
       return SIMPLE[schema.type ?? ""] ?? "Any";
   }
 }

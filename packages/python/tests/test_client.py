@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -77,6 +78,15 @@ def test_names_what_is_wrong(client: Sensorium, server: Server) -> None:
         client.memories.get(id="..")
     with pytest.raises(ConnectionFailed), Sensorium("http://127.0.0.1:9", "k", retries=0) as nowhere:
         nowhere.auth.me()
+
+
+def test_takes_times_with_and_without_a_zone(client: Sensorium) -> None:
+    event_id = client.publish("com.example.timed").event_id
+    hour = timedelta(hours=1)
+    for now in (datetime.now(timezone.utc), datetime.now()):
+        listed = client.events.list(type="com.example.timed", since=now - hour).events
+        assert [event.event_id for event in listed] == [event_id]
+        assert client.events.list(type="com.example.timed", since=now + hour).events == []
 
 
 def test_reads_texts(client: Sensorium) -> None:

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+import httpx
+import pytest
 from real_server import Server
 
 from sensorium import AsyncSensorium, Delivery, RetryLater, Sensorium
@@ -78,6 +80,110 @@ def test_extends_the_lease_of_slow_handlers(server: Server, client: Sensorium, r
     assert attempts == [1]
 
 
+def test_returns_what_fails_at_the_service(
+    server: Server, client: Sensorium, receiver: tuple[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    key, type_ = receiver
+    client.publish(type_, {})
+
+    async def run() -> str:
+        async with AsyncSensorium(server.url, key) as agent:
+
+            async def handle(_: Delivery) -> None:
+                await agent.memories.get(id="019a0000-0000-7000-8000-000000000000")
+
+            await agent.listen(handle, count=2)
+            return (await agent.deliveries.dead_letters()).items[0].dlq_reason
+
+    assert "There is no memory" in asyncio.run(run())
+    assert [record.name for record in caplog.records] == ["sensorium", "sensorium"]
+    assert all("There is no memory" in record.getMessage() for record in caplog.records)
+
+
+class Flaky(httpx.AsyncHTTPTransport):
+    """Fails to send the first acknowledgements."""
+
+    def __init__(self, failures: int) -> None:
+        super().__init__()
+        self.left = failures
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/ack") and self.left > 0:
+            self.left -= 1
+            raise httpx.ConnectError("cut off")
+        return await super().handle_async_request(request)
+
+
+def test_acknowledges_after_an_outage(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
+    key, type_ = receiver
+    client.publish(type_, {})
+    attempts: list[int] = []
+
+    async def handle(delivery: Delivery) -> None:
+        attempts.append(delivery.attempt)
+
+    async def run() -> int:
+        async with httpx.AsyncClient(transport=Flaky(2)) as http:
+            agent = AsyncSensorium(server.url, key, retries=0, http_client=http)
+            await agent.listen(handle, count=1)
+            return (await agent.deliveries.stats()).pending
+
+    assert asyncio.run(run()) == 0
+    assert attempts == [1]
+
+
+def test_cancels_its_handlers_with_itself(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
+    key, type_ = receiver
+    client.publish(type_, {})
+    ended: list[str] = []
+
+    async def run() -> None:
+        begun = asyncio.Event()
+
+        async def handle(_: Delivery) -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+
+        async with AsyncSensorium(server.url, key) as agent:
+            listening = asyncio.create_task(agent.listen(handle))
+            await begun.wait()
+            listening.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await listening
+
+    asyncio.run(run())
+    assert ended == ["cancelled"]
+
+
+def test_runs_as_many_threads_as_asked_until_stopped(
+    server: Server, client: Sensorium, receiver: tuple[str, str]
+) -> None:
+    key, type_ = receiver
+    for n in range(12):
+        client.publish(type_, {"n": n})
+    together = threading.Barrier(12)
+    stop = threading.Event()
+
+    def handle(_: Delivery) -> None:
+        together.wait(30)
+        stop.set()
+
+    with Sensorium(server.url, key) as agent:
+        agent.listen(handle, concurrency=12, stop=stop)
+        assert agent.deliveries.stats().pending == 0
+
+
+def test_refuses_a_coroutine_that_nobody_would_await(client: Sensorium) -> None:
+    async def handle(_: Delivery) -> None: ...
+
+    with pytest.raises(TypeError, match="AsyncSensorium"):
+        client.listen(handle)
+
+
 PROGRAM = """
 import sys, time
 from sensorium import Delivery, Sensorium
@@ -105,3 +211,39 @@ def test_ends_with_its_work_at_a_signal(server: Server, client: Sensorium, recei
     assert program.wait(10) == 0
     with Sensorium(server.url, key) as agent:
         assert agent.deliveries.stats().pending == 0
+
+
+def test_ends_at_once_at_a_second_interrupt(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
+    key, type_ = receiver
+    client.publish(type_, {})
+    env = {**os.environ, "SENSORIUM_URL": server.url, "SENSORIUM_API_KEY": key}
+    program = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert program.stdout
+    assert program.stdout.readline() == "begun\n"
+    program.send_signal(signal.SIGINT)
+    assert program.stdout.readline() == "stopping\n"
+    program.send_signal(signal.SIGINT)
+    _, errors = program.communicate(timeout=10)
+    assert "KeyboardInterrupt" in errors
+
+
+ENDLESS = """
+import asyncio
+from sensorium import AsyncSensorium, Delivery
+
+async def main() -> None:
+    stop = asyncio.Event()
+
+    async def handle(delivery: Delivery) -> None:
+        print("begun", flush=True)
+        await stop.wait()
+        print("stopping", flush=True)
+        await asyncio.sleep(60)
+
+    async with AsyncSensorium() as agent:
+        await agent.listen(handle, stop=stop)
+
+asyncio.run(main())
+"""

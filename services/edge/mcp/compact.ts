@@ -1,10 +1,10 @@
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 
 /**
- * What of a value is kept: `true` all as it is, `false` nothing, `rounded` a number with a few digits, else what is kept of
- * its fields and items.
+ * What of a value is kept: `true` all as it is, `false` nothing, `rounded` a number with a few digits or a time to the
+ * second, `unless empty` all but false and an empty list, else what is kept of its fields and items.
  */
-export type Kept = boolean | "rounded" | { fields?: Record<string, Kept>; items?: Kept };
+export type Kept = boolean | "rounded" | "unless empty" | { fields?: Record<string, Kept>; items?: Kept };
 
 /** Scores have sixteen digits, of which nobody needs more. */
 const DIGITS = 3;
@@ -16,14 +16,15 @@ const OMITTED = new Set(["tenant_id"]);
  * Returns what is kept of the values of a schema. Values that the schema leaves open are the callers' own and stay as they
  * are.
  *
- * @param paths of the kept fields, such as `results.memory.title`; lists are passed through. Default: all fields.
+ * @param paths of the kept fields, such as `results.memory.title`; lists are passed through. Default: all fields. One with a
+ *   `?` at its end is kept unless it is empty.
  */
 export function keptOf(schema: JsonSchema, paths?: readonly string[]): Kept {
   const parts = alternatives(schema);
   const items = parts.find((part) => part.items)?.items;
   const properties = parts.flatMap((part) => (part.properties ? [part.properties] : []));
   if (!items && properties.length === 0)
-    return parts.some(({ type }) => type === "number") ? "rounded" : true;
+    return parts.some(({ type, format }) => type === "number" || format === "date-time") ? "rounded" : true;
   const fields = Object.entries(Object.assign({}, ...properties) as Record<string, JsonSchema>).map(
     ([name, part]) => [name, OMITTED.has(name) ? false : keptField(name, part, paths)],
   );
@@ -35,6 +36,7 @@ export function keptOf(schema: JsonSchema, paths?: readonly string[]): Kept {
 
 function keptField(name: string, schema: JsonSchema, paths: readonly string[] | undefined): Kept {
   if (!paths || paths.includes(name)) return keptOf(schema);
+  if (paths.includes(`${name}?`)) return "unless empty";
   const within = paths
     .filter((path) => path.startsWith(`${name}.`))
     .map((path) => path.slice(name.length + 1));
@@ -47,7 +49,7 @@ function alternatives(schema: JsonSchema): JsonSchema[] {
 
 /** Returns what is kept of a value, without nulls and, below its own fields, without empty lists and objects. */
 export function compact(value: unknown, kept: Kept, isTop = true): unknown {
-  if (kept === "rounded" && typeof value === "number") return Number(value.toFixed(DIGITS));
+  if (kept === "rounded") return rounded(value);
   if (typeof kept !== "object" || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const { items = true } = kept;
@@ -60,10 +62,16 @@ export function compact(value: unknown, kept: Kept, isTop = true): unknown {
     // Unknown to the schema: the caller's own.
     if (own === undefined) return [[name, field]];
     if (own === false || field === null) return [];
+    if (own === "unless empty") return field === false || isEmpty(field) ? [] : [[name, field]];
     const small = compact(field, own, false);
     return typeof own === "object" && !isTop && isEmpty(small) ? [] : [[name, small]];
   });
   return Object.fromEntries(left);
+}
+
+function rounded(value: unknown): unknown {
+  if (typeof value === "number") return Number(value.toFixed(DIGITS));
+  return typeof value === "string" ? value.replace(/\.\d+Z$/, "Z") : value;
 }
 
 const isEmpty = (value: unknown) =>
@@ -71,7 +79,7 @@ const isEmpty = (value: unknown) =>
 
 /** Returns the schema of the compact values: without the fields that are left out, and none is required. */
 export function compactSchema(schema: JsonSchema, kept: Kept): JsonSchema {
-  const { required: _, properties, items, anyOf, ...rest } = schema;
+  const { required: _, format: __, properties, items, anyOf, ...rest } = schema;
   const { fields = {}, items: keptItems = true } = typeof kept === "object" ? kept : {};
   const left = Object.entries(properties ?? {}).filter(([name]) => fields[name] !== false);
   const parts = anyOf?.filter(({ type }) => type !== "null").map((part) => compactSchema(part, kept));

@@ -32,10 +32,12 @@ const EVENT: Record<string, Default> = {
 /** Texts begin with what they are about. */
 const TITLE: Default = {
   describe: (own) => `${own} Default: the first line of \`content\`.`,
-  value: (_, __, { content }) => (typeof content === "string" ? firstLine(content) : undefined),
+  // Without a text the refusal is about `content`.
+  value: (_, __, { content }) => (typeof content === "string" && firstLine(content)) || UNTITLED,
 };
 
 const TITLE_LENGTH = 120;
+const UNTITLED = "Untitled";
 
 function firstLine(text: string): string | undefined {
   const line =

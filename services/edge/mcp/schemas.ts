@@ -85,14 +85,23 @@ function unlimited(schema: JsonSchema): JsonSchema {
  * answer is, or may be, text.
  */
 export function answerSchema(op: Operation): JsonSchema | undefined {
+  return isText(op) || op.alsoProduces ? undefined : valueSchema(op);
+}
+
+/** Returns the schema of an answer that is JSON, even if it may be text; undefined if it never is JSON. */
+export function valueSchema(op: Operation): JsonSchema | undefined {
+  if (isText(op)) return undefined;
   const results = Object.values(op.results);
-  if (op.produces || op.alsoProduces || results.includes(null)) return undefined;
   const shapes = results.flatMap((schema) => alternatives(shape(schema as JsonSchema)));
   const objects = shapes.filter(({ type }) => type === "object");
   // A list next to objects answers a batch, which no tool takes.
   const different = new Map((objects.length ? objects : shapes).map((each) => [JSON.stringify(each), each]));
   const [first, ...others] = different.values();
   return others.length ? { type: "object", anyOf: [...different.values()] } : first;
+}
+
+function isText({ produces, results }: Operation): boolean {
+  return produces !== undefined || Object.values(results).includes(null);
 }
 
 function alternatives(schema: JsonSchema): JsonSchema[] {
@@ -157,7 +166,18 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return others.length === 1 ? { ...others[0], ...rest } : { ...rest, anyOf: others };
 }
 
-const SHAPE = ["type", "properties", "required", "items", "anyOf", "enum", "const", "additionalProperties"];
+/** `format` tells times from texts, and is then removed. */
+const SHAPE = [
+  "type",
+  "format",
+  "properties",
+  "required",
+  "items",
+  "anyOf",
+  "enum",
+  "const",
+  "additionalProperties",
+];
 
 function shape(schema: JsonSchema): JsonSchema {
   return walk(schema, ({ patternProperties, ...rest }) => {

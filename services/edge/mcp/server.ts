@@ -9,7 +9,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
-import { withoutAliases } from "./aliases.ts";
+import { understood } from "./arguments.ts";
 import { completions, sourceOf } from "./completions.ts";
 import { defaultsOf } from "./defaults.ts";
 import { missingFrom, type NamedPrompt, PROMPTS, toPrompt } from "./prompts.ts";
@@ -18,7 +18,7 @@ import { find, LISTED, toContents } from "./resources.ts";
 import { toToolResult } from "./results.ts";
 import { withoutNulls } from "./schemas.ts";
 import { invalid, refused, type Session } from "./session.ts";
-import { ignoredOf, isOffered, noTool, type OperationTool, unknownArgument } from "./tools.ts";
+import { isOffered, noTool, type OperationTool, remarkOn, unknownArgument } from "./tools.ts";
 
 /** In `_meta` of a call: makes repeating it safe, like the header Idempotency-Key. */
 const KEY_META = "sensorium/idempotency_key";
@@ -91,13 +91,14 @@ async function callTool(session: Session, call: ToolCall): Promise<CallToolResul
   const given = argumentsFor(known, session, call.arguments ?? {}, key);
   const fault = unknownArgument(known, given);
   if (fault) return toToolResult(session.faultText(fault), true);
-  return toToolResult(await session.ask(known.op, given, key), known.kept, ignoredOf(known, given));
+  const answer = await session.ask(known.op, given, key);
+  return toToolResult(answer, known.kept, remarkOn(known, given, answer));
 }
 
 /** Merges a call's arguments with the defaults. */
 function argumentsFor({ op, tool }: OperationTool, { caller }: Session, given: Arguments, key?: string) {
   const schema = tool.inputSchema as JsonSchema;
-  const explicit = withoutNulls(schema, withoutAliases(op, schema, given)) as Arguments;
+  const explicit = withoutNulls(schema, understood(op, schema, given)) as Arguments;
   const defaults = Object.entries(defaultsOf(op)).map(([name, { value }]) => [
     name,
     value(caller, key, explicit),

@@ -10,7 +10,7 @@ import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 import { compactSchema, type Kept, keptOf } from "./compact.ts";
 import { hintsOf } from "./hints.ts";
 import { DEFAULT_PRESET, PRESETS } from "./presets.ts";
-import { answerSchema, brief, inputSchema } from "./schemas.ts";
+import { answerSchema, brief, inputSchema, valueSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */
 export interface OperationTool {
@@ -45,11 +45,13 @@ export function toolsOf(operations: readonly Operation[]): ReadonlyMap<string, O
  * @throws Fault validation_failed for an unknown name
  */
 export function choose(tools: ReadonlyMap<string, OperationTool>, chosen: string | undefined): Choice {
-  const names = (chosen ?? DEFAULT_PRESET).split(",").map((name) => name.trim());
+  const given = (chosen ?? "").split(",").map((name) => name.trim().toLowerCase().replace(".", "_"));
+  const isChosen = given.some(Boolean);
+  const names = isChosen ? given.filter(Boolean) : [DEFAULT_PRESET];
   const unknown = names.find((name) => ![...tools.values()].some((tool) => isNamed(tool, name)));
   if (unknown !== undefined) throw noSuchTool(unknown, tools);
   const listed = [...tools.values()].filter((tool) => names.some((name) => isNamed(tool, name)));
-  const callable = chosen === undefined ? tools : new Map(listed.map((each) => [each.tool.name, each]));
+  const callable = isChosen ? new Map(listed.map((each) => [each.tool.name, each])) : tools;
   return { callable, listed, isBrief: names.every((name) => name in PRESETS && name !== "all") };
 }
 
@@ -79,23 +81,37 @@ export function noTool(name: string, names: readonly string[]): string {
 
 const keyCheckOf = oncePer(({ inputSchema }: Tool) => compileKeyCheck(inputSchema));
 
+/** Also knows the names that the short form lists for fields of parameters, to suggest them. */
+const listedCheckOf = oncePer(({ tool, brief }: OperationTool) => {
+  const properties = { ...brief.inputSchema.properties, ...tool.inputSchema.properties };
+  return compileKeyCheck({ ...tool.inputSchema, properties });
+});
+
 /** Returns a fault that names an unknown argument, for tools with a body or for changes. */
-export function unknownArgument({ op, tool }: OperationTool, given: object): Fault | null {
+export function unknownArgument(called: OperationTool, given: object): Fault | null {
+  const { op, tool } = called;
   if (op.method === "GET" || op.wholeBody) return null;
-  return keyCheckOf(tool)(given);
+  const fault = keyCheckOf(tool)(given);
+  return fault && (listedCheckOf(called)(given) ?? fault);
 }
 
 /**
- * Returns a remark on unknown arguments of a read: they are ignored, as over HTTP, but the model meant something by
- * them.
+ * Returns a remark on unknown arguments that have no effect, or not the one that the model may mean: a read ignores them,
+ * as over HTTP, and an event keeps them.
  */
-export function ignoredOf({ op, tool }: OperationTool, given: object): string | undefined {
-  if (op.method !== "GET") return undefined;
+export function remarkOn(
+  { op, tool }: OperationTool,
+  given: object,
+  { status }: { status: number },
+): string | undefined {
   const known = Object.keys(tool.inputSchema.properties ?? {});
-  const ignored = Object.keys(given).filter((name) => !known.includes(name));
-  if (ignored.length === 0) return undefined;
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return undefined;
+  if (op.consumes === "cloudevents" && status < 400)
+    return `Stored as extension attributes of the event: ${unknown.join(", ")}. They choose no receivers: interests do.`;
+  if (op.method !== "GET") return undefined;
   const allowed = known.length ? known.join(", ") : "none";
-  return `Ignored unknown arguments: ${ignored.join(", ")}. Arguments of ${tool.name}: ${allowed}.`;
+  return `Ignored unknown arguments: ${unknown.join(", ")}. Arguments of ${tool.name}: ${allowed}.`;
 }
 
 function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): Fault {
@@ -121,8 +137,8 @@ export function isOffered(op: Operation, caller: Caller): boolean {
 function describe(op: Operation): OperationTool {
   const { summary } = op;
   const { description, core, aliases, answers } = hintsOf(op);
-  const answer = answerSchema(op);
-  const kept = answer ? keptOf(answer, answers) : true;
+  const [answer, value] = [answerSchema(op), valueSchema(op)];
+  const kept = value ? keptOf(value, answers) : true;
   const input = inputSchema(op);
   const tool: Tool = {
     name: op.action.replace(".", "_"),

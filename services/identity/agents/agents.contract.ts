@@ -172,8 +172,7 @@ export const getAgent = operation({
   route: "GET /agents/{agent_id}",
   summary: "Read an agent",
   description:
-    "Returns the settings and status of an agent. Agents can read themselves and people the agents they own; " +
-    "others need the scope `admin`.",
+    "Use this to see an agent's settings and status. Agents can read themselves and people the agents they own; others need the scope `admin`. Returns the agent without its keys.",
   access: { by: "any" },
   path,
   query: include,

@@ -95,8 +95,15 @@ export const assembleBundle = operation({
     description:
       "Use this before you start a task. Returns a brief in Markdown, `rendered_brief`, of the memories, outputs and own handoffs that match the query; without one, of the latest. `degraded`: a source was unavailable.",
     core: ["query", "project_id"],
-    aliases: { q: "query", task: "query", project: "project_id" },
-    answers: ["id", "rendered_brief", "degraded", "degraded_reasons"],
+    aliases: {
+      q: "query",
+      task: "query",
+      text: "query",
+      goal: "query",
+      topic: "query",
+      description: "query",
+    },
+    answers: ["id", "rendered_brief", "degraded?", "degraded_reasons?"],
   },
 });
 

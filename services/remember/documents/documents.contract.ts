@@ -124,9 +124,7 @@ export const uploadDocument = operation({
   route: "POST /documents",
   summary: "Upload a document",
   description:
-    "The document is parsed, chunked and indexed in the background: `status` of the document shows the progress. " +
-    "The same bytes in the same source return the existing document; other bytes under the same filename " +
-    "supersede it once they are stored. Without write permission, returns `accepted: false`.",
+    "Use this to make a file searchable. Returns its id; the document is parsed, chunked and indexed in the background: `status` of the document shows the progress. The same bytes in the same source return the existing document; other bytes under the same filename supersede it once they are stored. Without write permission, returns `accepted: false`.",
   access: writer,
   scopeRefusal: { accepted: false, error_code: "permission_denied" },
   body: {
@@ -162,7 +160,7 @@ export const listDocuments = operation({
   heavy: true,
   summary: "List documents, newest first",
   description:
-    "Returns metadata and `status`, not text, of documents that the caller can read. Continue with `next_cursor`.",
+    "Use this to browse documents; to find facts in them, search. Returns metadata and `status`, not text, of documents that the caller can read. Continue with `next_cursor`.",
   access: reader,
   query: {
     ...paging,
@@ -211,7 +209,8 @@ export const deleteDocument = operation({
   action: "documents.delete",
   route: "DELETE /documents/{document_id}",
   summary: "Delete a document and its chunks",
-  description: "Only the uploader and admins can delete it. An unknown document returns `deleted: false`.",
+  description:
+    "Use this to delete a document permanently. Only the uploader and admins can delete it. Returns `deleted`, false for an unknown document.",
   access: writer,
   path,
   query: source,
@@ -310,7 +309,10 @@ export const searchDocuments = operation({
     description:
       "Use this to find facts in uploaded documents. Returns the passages that match best in words or meaning, with the document and page.",
     core: ["query", "limit"],
-    aliases: { q: "query", text: "query" },
+    aliases: {
+      ...{ q: "query", text: "query", question: "query", search: "query", keywords: "query" },
+      ...{ k: "limit", top_k: "limit", max_results: "limit", count: "limit" },
+    },
     answers: [
       "results.chunk.text",
       "results.chunk.page_number",
@@ -318,9 +320,9 @@ export const searchDocuments = operation({
       "results.document.filename",
       "results.document.subject",
       "results.score",
-      "no_match",
-      "degraded",
-      "degraded_reasons",
+      "no_match?",
+      "degraded?",
+      "degraded_reasons?",
       "plan",
     ],
   },

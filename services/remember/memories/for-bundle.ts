@@ -13,6 +13,7 @@ import { recentShare } from "../search/recency.ts";
 import { latest } from "./list.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
+import { UNJUDGED } from "./new-memory.ts";
 import { findRows, SPARE } from "./search.ts";
 
 /** The most important memories are chosen from this many of the latest. */
@@ -69,6 +70,12 @@ function toItem(doc: MemoryDoc, score: number, source: string): BundleCandidate 
   return {
     ...{ item_id: _id, title, excerpt: content.slice(0, EXCERPT), score, source },
     ...{ by: agent_id, created_at: created_at.toISOString() },
-    facts: [`${type}, scope ${scope}`, `importance ${importance}, confidence ${confidence}`],
+    facts: [`${type}, scope ${scope}`, ...judged({ importance, confidence })],
   };
+}
+
+/** Returns what somebody said of a memory: the default says nothing. */
+function judged(values: Record<"importance" | "confidence", number>): string[] {
+  const said = Object.entries(values).filter(([, value]) => value !== UNJUDGED);
+  return said.length ? [said.map(([name, value]) => `${name} ${value}`).join(", ")] : [];
 }

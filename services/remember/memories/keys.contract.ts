@@ -22,8 +22,7 @@ export const putMemoryByKey = operation({
   route: "PUT /memories/keys/{namespace}/{key}",
   summary: "Save a memory under a key",
   description:
-    "Use this for a memory that the agent addresses by a name. Creates it, or replaces all fields of the " +
-    "existing one; its scope stays. After the memory was forgotten, has expired or was superseded, a new one is created.",
+    "Use this for a memory that the agent addresses by a name. Creates it, or replaces all fields of the existing one; its scope stays. After the memory was forgotten, has expired or was superseded, a new one is created. Returns the memory.",
   access: writer,
   path,
   body: {
@@ -45,7 +44,8 @@ export const getMemoryByKey = operation({
   action: "memories.get_by_key",
   route: "GET /memories/keys/{namespace}/{key}",
   summary: "Read the memory under a key",
-  description: "Returns the memory that the calling agent saved under this key, while it is active.",
+  description:
+    "Use this to read what the calling agent saved under this key. Returns the memory while it is active.",
   access: reader,
   path,
   results: { 200: Memory },
@@ -57,7 +57,8 @@ export const deleteMemoryByKey = operation({
   action: "memories.delete_by_key",
   route: "DELETE /memories/keys/{namespace}/{key}",
   summary: "Forget the memory under a key",
-  description: "Forgets the memory: it can be restored by its id until the reversibility window ends.",
+  description:
+    "Use this for a memory under a key that is no longer true. Forgets it: it can be restored by its id until the reversibility window ends. Returns its id.",
   access: writer,
   overQuota: true,
   path,
@@ -73,7 +74,8 @@ export const listNamespaces = operation({
   route: "GET /memories/namespaces",
   heavy: true,
   summary: "List the namespaces of the calling agent's memories",
-  description: "Returns the namespaces that have active memories, in alphabetical order.",
+  description:
+    "Use this to see which namespaces the agent's memories are in. Returns those that have active memories, in alphabetical order.",
   access: reader,
   query: namespacesQuery,
   results: { 200: NamespacesPage },

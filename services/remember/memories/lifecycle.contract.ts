@@ -8,8 +8,7 @@ export const promoteMemory = operation({
   route: "POST /memories/{id}/promote",
   summary: "Promote a memory to a wider scope",
   description:
-    "Use this to share a memory: from agent to team or institution, or from team to institution. Cannot be " +
-    "undone. Only for the owner and org admins.",
+    "Use this to share a memory: from agent to team or institution, or from team to institution. Cannot be undone. Only for the owner and org admins. Returns the memory.",
   access: writer,
   audit: true,
   path,
@@ -24,9 +23,7 @@ export const forgetMemory = operation({
   route: "POST /memories/{id}/forget",
   summary: "Forget a memory",
   description:
-    "Use this for a memory that is wrong or unwanted. It is no longer found, can be restored until the " +
-    "reversibility window ends, and is then purged. Memories that it superseded stay superseded. Only for the " +
-    "owner and org admins.",
+    "Use this for a memory that is wrong or unwanted. It is no longer found, can be restored until the reversibility window ends, and is then purged. Memories that it superseded stay superseded. Only for the owner and org admins. Returns its id.",
   access: writer,
   overQuota: true,
   path,
@@ -42,7 +39,7 @@ export const restoreMemory = operation({
   route: "POST /memories/{id}/restore",
   summary: "Restore a forgotten memory",
   description:
-    "Returns it to its previous status, within the reversibility window. Only for the owner and org admins.",
+    "Use this to undo forgetting a memory. Returns it to its previous status, within the reversibility window. Only for the owner and org admins.",
   access: writer,
   path,
   results: { 200: Memory },
@@ -55,8 +52,7 @@ export const supersedeMemory = operation({
   route: "POST /memories/{id}/supersede",
   summary: "Supersede a memory by another",
   description:
-    "Use this if a newer memory makes this one obsolete. The successor must be at least as visible; neither may " +
-    "be superseded or forgotten. Only for the owner of the superseded memory and org admins.",
+    "Use this if a newer memory makes this one obsolete. The successor must be at least as visible; neither may be superseded or forgotten. Only for the owner of the superseded memory and org admins. Returns both ids.",
   access: writer,
   audit: true,
   path,
@@ -68,7 +64,11 @@ export const supersedeMemory = operation({
   mcp: {
     destructive: true,
     core: ["id", "superseded_by_id"],
-    aliases: { memory_id: "id", superseded_by: "superseded_by_id" },
+    aliases: {
+      ...{ memory_id: "id", old_id: "id", old_memory_id: "id" },
+      ...{ new_id: "superseded_by_id", new_memory_id: "superseded_by_id", successor_id: "superseded_by_id" },
+      ...{ replacement_id: "superseded_by_id", by: "superseded_by_id" },
+    },
   },
 });
 

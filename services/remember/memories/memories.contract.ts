@@ -176,15 +176,11 @@ export const createMemory = operation({
       "Use this to keep a fact, decision or lesson for later. Only `content` is needed. It is found by memories_search at once. Returns its id.",
     core: ["content", "title", "type", "scope", "tags", "project_id", "importance"],
     aliases: {
-      text: "content",
-      memory: "content",
-      body: "content",
-      name: "title",
-      memory_type: "type",
-      project: "project_id",
+      ...{ text: "content", memory: "content", body: "content", fact: "content", note: "content" },
+      ...{ name: "title", memory_type: "type", kind: "type", labels: "tags", visibility: "scope" },
     },
     defaults: { type: "semantic", scope: "agent" },
-    answers: ["id", "title", "type", "scope", "tags"],
+    answers: ["id", "title", "type", "scope", "tags?"],
   },
 });
 
@@ -288,8 +284,7 @@ export const getMemory = operation({
   route: "GET /memories/{id}",
   summary: "Read a memory",
   description:
-    "Returns the memory with its usage and trust. Forgotten and expired memories can be read only by their " +
-    "owner, until they are purged.",
+    "Use this to see where a memory comes from and how it is used. Returns it with its usage and trust. Forgotten and expired memories can be read only by their owner, until they are purged.",
   access: reader,
   path,
   results: { 200: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }) },
@@ -302,8 +297,7 @@ export const updateMemory = operation({
   route: "PATCH /memories/{id}",
   summary: "Update a memory",
   description:
-    "Use this to correct a memory; to keep the old version, supersede it. Omitted fields do not change; null " +
-    "clears a field. Only for the owner and org admins.",
+    "Use this to correct a memory; to keep the old version, supersede it. Omitted fields do not change; null clears a field. Only for the owner and org admins. Returns the memory.",
   access: writer,
   path,
   body: {

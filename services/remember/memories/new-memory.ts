@@ -8,8 +8,8 @@ import type { MemoryDoc } from "./memories.model.ts";
 export type NewMemory = Static<TObject<typeof newMemoryFields>>;
 
 const MAX_METADATA = 65_536;
-/** The default of confidence and importance (api: Memories). */
-const MIDDLE = 0.5;
+/** Importance and confidence, if nobody gives them. */
+export const UNJUDGED = 0.5;
 
 /** Serialises metadata for storage. @throws Fault validation_error if it is too large. */
 export function metadataText(metadata: object | null | undefined): string {
@@ -73,8 +73,8 @@ function contentOf(given: NewMemory) {
     type: given.type,
     title: given.title,
     content: given.content,
-    confidence: given.confidence ?? MIDDLE,
-    importance: given.importance ?? MIDDLE,
+    confidence: given.confidence ?? UNJUDGED,
+    importance: given.importance ?? UNJUDGED,
     metadata: metadataText(given.metadata),
     source_type: given.source_type ?? null,
     source_id: given.source_id ?? null,

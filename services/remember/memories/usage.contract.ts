@@ -14,8 +14,7 @@ export const citeMemory = operation({
   route: "POST /memories/{id}/cite",
   summary: "Cite a memory as useful",
   description:
-    "Call this when a memory helped. Citations by others than the owner raise its rank for 30 days; one counts " +
-    "per caller, memory and day (UTC). Published as `memory.cited`.",
+    "Call this when a memory helped. Citations by others than the owner raise its rank for 30 days; one counts per caller, memory and day (UTC). Published as `memory.cited`. Returns nothing.",
   access: reader,
   overQuota: true,
   path,
@@ -101,8 +100,7 @@ export const memoryHealth = operation({
   heavy: true,
   summary: "Read the health of the memories that the caller may read",
   description:
-    "Use this to find what needs care: counts duplicates, orphans, stale and unembedded memories among the " +
-    "readable ones that changed last, at most 100,000.",
+    "Use this to find what needs care: returns the number of duplicates, orphans, stale and unembedded memories among the readable ones that changed last, at most 100,000.",
   access: reader,
   results: {
     200: Type.Object(

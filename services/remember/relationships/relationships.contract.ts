@@ -62,8 +62,7 @@ export const listRelationships = operation({
   route: "GET /memories/{id}/relationships",
   summary: "List the relationships of a memory, both directions, oldest first",
   description:
-    "Returns direct relationships to memories that the caller can read and that are not forgotten or expired. " +
-    "Types in capitals, such as `SUPERSEDES` and `DERIVED_FROM`, are recorded by the service.",
+    "Use this to see what a memory is linked to. Returns direct relationships to memories that the caller can read and that are not forgotten or expired. Types in capitals, such as `SUPERSEDES` and `DERIVED_FROM`, are recorded by the service.",
   access: reader,
   path,
   query: {

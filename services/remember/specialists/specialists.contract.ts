@@ -105,7 +105,7 @@ export const unloadSpecialist = operation({
   route: "POST /specialists/{name}/unload",
   summary: "Unload a specialist",
   description:
-    "Call this after working as a specialist. Only records it: instructions already in the conversation stay there.",
+    "Call this after working as a specialist. It only records the end: instructions already in the conversation stay there. Returns the specialist's name.",
   access: reader,
   overQuota: true,
   path: asked,

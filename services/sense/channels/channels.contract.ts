@@ -39,8 +39,7 @@ export const createChannel = operation({
   route: "POST /channels",
   summary: "Create a channel",
   description:
-    "A channel delivers the events that match its feeds to all of its members. Returns an empty channel: add " +
-    "feeds and members next.",
+    "Use this to deliver the same events to several agents: its members get what matches its feeds. Returns an empty channel: add feeds and members next.",
   access: writer,
   body: { name: Name, description: Type.Optional(nullable(Description)) },
   results: { 201: Channel },
@@ -100,8 +99,7 @@ export const addMember = operation({
   route: "POST /channels/{channel_id}/members",
   summary: "Join a channel, or add an agent to it",
   description:
-    "The agent then receives events that match the channel's feeds. Returns the membership; an existing one does " +
-    "not change.",
+    "Use this to let an agent receive the events that match the channel's feeds. Returns the membership; an existing one does not change.",
   access: writer,
   path,
   body: { agent_id: Type.Optional(Id("ag", "Agent to add. Default: the calling agent.")) },
@@ -114,7 +112,8 @@ export const listMembers = operation({
   action: "channels.list_members",
   route: "GET /channels/{channel_id}/members",
   summary: "List the members of a channel, oldest first",
-  description: "Returns the ids of the agents that receive the channel's events, and when each joined.",
+  description:
+    "Use this to see who receives a channel's events. Returns the ids of the agents, and when each joined.",
   access: reader,
   path,
   query: page,
@@ -138,8 +137,7 @@ export const createFeed = operation({
   route: "POST /channels/{channel_id}/feeds",
   summary: "Subscribe a channel to events",
   description:
-    "Every matching event is delivered to every member. A filter that does not compile is refused with " +
-    "`validation_error` and `details.position`.",
+    "Use this to choose the events of a channel: each that matches is delivered to every member. Returns the feed. A filter that does not compile is refused with `validation_error` and `details.position`.",
   access: writer,
   path,
   body: { event_type_glob: TypeGlob, filter_expression: Type.Optional(nullable(FilterExpression)) },

@@ -99,9 +99,7 @@ export const replayOne = operation({
   route: "POST /delivery/dlq/{id}/replay",
   summary: "Replay a dead letter",
   description:
-    "Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry " +
-    "budget if it still matches, and matching agents that never received the event get it. Input that could not " +
-    "be mapped is mapped again.",
+    "Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry budget if it still matches, and matching agents that never received the event get it. Input that could not be mapped is mapped again. Returns `accepted`.",
   access: reader,
   path: { id: DeliveryId },
   body: dryRun,

@@ -79,7 +79,10 @@ export const poll = operation({
     idempotent: false,
     destructive: false,
     core: ["limit", "wait"],
-    aliases: { wait_seconds: "wait", max: "limit" },
+    aliases: {
+      ...{ wait_seconds: "wait", timeout: "wait", timeout_seconds: "wait" },
+      ...{ max: "limit", count: "limit", max_messages: "limit", batch_size: "limit" },
+    },
     answers: [
       "deliveries.id",
       "deliveries.payload",
@@ -104,7 +107,7 @@ export const ack = operation({
   mcp: {
     idempotent: true,
     core: ["delivery_ids"],
-    aliases: { delivery_id: "delivery_ids", ids: "delivery_ids", id: "delivery_ids" },
+    aliases: { ids: "delivery_ids", id: "delivery_ids" },
   },
 });
 
@@ -113,8 +116,7 @@ export const nack = operation({
   route: "POST /delivery/nack",
   summary: "Reject deliveries, to be retried later",
   description:
-    "Use this if processing failed and may succeed later. The attempt counts: when the retry budget is spent, " +
-    "the delivery is dead-lettered with the reason.",
+    "Use this if processing failed and may succeed later. The attempt counts: when the retry budget is spent, the delivery is dead-lettered with the reason. Returns how many were rejected and dead-lettered.",
   access: receiver,
   overQuota: true,
   reserved: true,
@@ -142,7 +144,10 @@ export const nack = operation({
   },
   mcp: {
     core: ["delivery_ids", "reason", "delay_seconds"],
-    aliases: { delivery_id: "delivery_ids", ids: "delivery_ids", id: "delivery_ids", delay: "delay_seconds" },
+    aliases: {
+      ...{ ids: "delivery_ids", id: "delivery_ids", error: "reason", message: "reason" },
+      ...{ delay: "delay_seconds", retry_after: "delay_seconds", retry_after_seconds: "delay_seconds" },
+    },
   },
 });
 
@@ -151,8 +156,7 @@ export const extend = operation({
   route: "POST /delivery/extend",
   summary: "Extend the lease of deliveries",
   description:
-    "Use this if processing takes longer than the lease. The lease then ends `seconds` from now. Deliveries that " +
-    "are not in flight are not counted.",
+    "Use this if processing takes longer than the lease. The lease then ends `seconds` from now. Returns how many were extended: those that are not in flight are not counted.",
   access: receiver,
   overQuota: true,
   reserved: true,
@@ -164,7 +168,10 @@ export const extend = operation({
   mcp: {
     idempotent: true,
     core: ["delivery_ids", "seconds"],
-    aliases: { delivery_id: "delivery_ids", ids: "delivery_ids", id: "delivery_ids" },
+    aliases: {
+      ...{ ids: "delivery_ids", id: "delivery_ids", duration: "seconds", lease_seconds: "seconds" },
+      ...{ extend_by: "seconds", extend_seconds: "seconds", timeout: "seconds" },
+    },
   },
 });
 

@@ -127,7 +127,7 @@ export const publishEvent = operation({
     description:
       "Use this to tell other agents that something happened. `type` and `data` suffice. Returns `accepted` once the event is stored, or `duplicate` for a known `id`. The types `service.*` and `memory.cited` are reserved.",
     core: ["type", "data", "subject", "id"],
-    aliases: { event_type: "type", topic: "type", payload: "data", body: "data" },
+    aliases: { event_type: "type", topic: "type", payload: "data", body: "data", event_data: "data" },
   },
 });
 
@@ -160,9 +160,7 @@ export const listEvents = operation({
   route: "GET /events",
   summary: "List events, newest first",
   description:
-    "Returns events that the caller published (with `send`) or received (agents with `receive`); for admins, " +
-    "all. A page may have fewer than `limit` events and still a `next_cursor`: a request returns at most 4 MB " +
-    "and scans about 200,000 events, or two seconds without a match.",
+    "Use this to see what happened. Returns events that the caller published (with `send`) or received (agents with `receive`); for admins, all. A page may have fewer than `limit` events and still a `next_cursor`: a request returns at most 4 MB and scans about 200,000 events, or two seconds without a match.",
   access: { by: "any" },
   query: {
     type: Type.Optional(
@@ -189,8 +187,7 @@ export const listEvents = operation({
   errors: ["insufficient_scope", "validation_error"],
   mcp: {
     description:
-      "Returns events that the caller published or received; for admins, all. Continue with `next_cursor`, even if a page " +
-      "has fewer than `limit`.",
+      "Use this to see what happened. Returns events that the caller published or received; for admins, all. Continue with `next_cursor`, even if a page has fewer than `limit`.",
   },
 });
 

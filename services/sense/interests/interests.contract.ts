@@ -73,7 +73,11 @@ export const createInterest = operation({
     description:
       "Use this to receive events of a type from now on: deliveries_poll then returns those for which the filter is true.",
     core: ["event_type", "filter_expression", "priority"],
-    aliases: { type: "event_type", topic: "event_type", filter: "filter_expression" },
+    aliases: {
+      ...{ type: "event_type", topic: "event_type", pattern: "event_type", glob: "event_type" },
+      ...{ filter: "filter_expression", condition: "filter_expression", expression: "filter_expression" },
+      ...{ where: "filter_expression", cel: "filter_expression" },
+    },
     answers: ["id", "event_type", "filter_expression", "priority"],
   },
 });
@@ -122,7 +126,8 @@ export const deleteInterest = operation({
   action: "interests.delete",
   route: "DELETE /agents/{agent_id}/interests/{id}",
   summary: "Delete an interest",
-  description: "Ends the subscription. Events matched before are still delivered.",
+  description:
+    "Use this to stop receiving its events. Those matched before are still delivered. Returns nothing.",
   access,
   path,
   results: { 204: null },
@@ -181,7 +186,12 @@ export const testInterest = operation({
   },
   errors: ["forbidden", "not_found", "validation_error"],
   reads: true,
-  mcp: true,
+  mcp: {
+    answers: [
+      ...["tested", "matched", "hints?", "results.event_id", "results.type", "results.subject"],
+      ...["results.reason", "results.error"],
+    ],
+  },
 });
 
 export const interestsOperations = [

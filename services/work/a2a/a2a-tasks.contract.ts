@@ -85,7 +85,7 @@ export const getA2aTask = operation({
   route: "GET /a2a-tasks/{task_id}",
   summary: "Read an A2A task given to the agent",
   description:
-    "Returns the messages of the caller. The event `service.a2a.message` announces each, with the `task_id`.",
+    "Use this to work on a task of another agent. Returns the messages of the caller. The event `service.a2a.message` announces each, with the `task_id`.",
   access: receiver,
   path,
   results: { 200: A2aTask },
@@ -98,8 +98,7 @@ export const updateA2aTask = operation({
   route: "POST /a2a-tasks/{task_id}/status",
   summary: "Report the state of an A2A task",
   description:
-    "Tells the caller how the task goes, with an optional message and artifacts. `completed`, `failed` and `rejected` are " +
-    "final: later reports are refused with `conflict`, as are reports of a task that the caller canceled.",
+    "Use this to tell the caller how the task goes, with an optional message and artifacts. Returns the task. `completed`, `failed` and `rejected` are final: later reports are refused with `conflict`, as are reports of a task that the caller canceled.",
   access: receiver,
   path,
   body: {

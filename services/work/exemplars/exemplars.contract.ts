@@ -40,8 +40,7 @@ export const createExemplar = operation({
   route: "POST /exemplars",
   summary: "Create an exemplar from a text",
   description:
-    "Stores the text unchanged, at most 1 MB. If the tenant already has this text, returns the existing exemplar " +
-    "(200).",
+    "Use this to keep an example for runs to follow. Stores the text unchanged, at most 1 MB. Returns the exemplar; if the tenant already has this text, returns the existing exemplar (200).",
   access: writer,
   body: {
     display_name: DisplayName,
@@ -65,7 +64,7 @@ export const createExemplar = operation({
   mcp: {
     idempotent: true,
     description:
-      "Stores an example for runs to follow, unchanged, at most 1 MB. If the tenant has this text, returns the existing exemplar.",
+      "Use this to keep an example for runs to follow, at most 1 MB. Returns the exemplar; if the tenant has this text, the existing one.",
   },
 });
 
@@ -74,7 +73,7 @@ export const listExemplars = operation({
   route: "GET /exemplars",
   summary: "List exemplars, newest first",
   description:
-    "Use this to find an example by its name. Texts are not included: read an exemplar for its text.",
+    "Use this to find an example by its name. Returns names and ids; read an exemplar for its text.",
   access: reader,
   results: { 200: Type.Array(Exemplar) },
   mcp: true,
@@ -91,7 +90,7 @@ export const getExemplar = operation({
   errors: ["not_found"],
   mcp: {
     description:
-      "Returns `extracted_text`, null while `extraction_status` is `processing` or if it is `failed`.",
+      "Use this to read an example. Returns `extracted_text`, null while `extraction_status` is `processing` or if it is `failed`.",
   },
 });
 
@@ -99,7 +98,7 @@ export const renameExemplar = operation({
   action: "exemplars.rename",
   route: "PATCH /exemplars/{exemplar_id}",
   summary: "Rename an exemplar",
-  description: "Changes `display_name` only.",
+  description: "Use this to change only `display_name`. Returns the exemplar.",
   access: writer,
   path,
   body: { display_name: DisplayName },
@@ -113,8 +112,7 @@ export const deleteExemplar = operation({
   route: "DELETE /exemplars/{exemplar_id}",
   summary: "Delete an unreferenced exemplar",
   description:
-    "Refused with `conflict` while it is attached to a run or a step's reference pointer names it; " +
-    "`details.referrers` lists them.",
+    "Use this to remove an example that nothing refers to. Refused with `conflict` while it is attached to a run or a step's reference pointer names it; `details.referrers` lists them. Returns nothing.",
   access: writer,
   path,
   results: { 204: null },

@@ -133,7 +133,7 @@ export const saveHandoff = operation({
   errors: ["validation_error", "conflict", "payload_too_large"],
   mcp: {
     description:
-      "Call this before you stop, so that you or another agent can continue the work in a later session. Saving the same name again overwrites it. Kept for 30 days after it was last saved or resumed.",
+      "Call this before you stop, so that you or another agent can continue the work in a later session. Saving the same name again overwrites it. Kept for 30 days after it was last saved or resumed. Returns its id and version.",
     destructive: true,
     core: [
       "name",
@@ -149,14 +149,22 @@ export const saveHandoff = operation({
     aliases: {
       title: "name",
       next_action: "payload.next_action",
+      next: "payload.next_action",
       next_steps: "payload.next_action",
       completed: "payload.completed",
+      done: "payload.completed",
       remaining: "payload.remaining",
+      todo: "payload.remaining",
       blockers: "payload.blockers",
       decisions: "payload.decisions",
       rejected_options: "payload.rejected_options",
       context_notes: "payload.context_notes",
+      rejected: "payload.rejected_options",
+      context: "payload.context_notes",
       notes: "payload.context_notes",
+      description: "summary",
+      content: "summary",
+      files: "artifacts",
     },
     answers: ["id", "name", "version_num", "expires_at"],
   },
@@ -222,7 +230,10 @@ export const resumeHandoff = operation({
   mcp: {
     idempotent: true,
     core: ["query"],
-    aliases: { name: "query", q: "query", id: "query", handoff_id: "query" },
+    aliases: {
+      ...{ name: "query", title: "query", handoff: "query", id: "query", handoff_id: "query" },
+      ...{ q: "query", text: "query", search: "query" },
+    },
   },
 });
 
@@ -230,7 +241,8 @@ export const getHandoff = operation({
   action: "handoffs.get",
   route: "GET /handoffs/{id}",
   summary: "Read a handoff",
-  description: "Use this to inspect the fields, payload and citations without resuming it.",
+  description:
+    "Use this to inspect a handoff without resuming it. Returns its fields, payload and citations.",
   access: reader,
   path,
   results: { 200: Handoff },
@@ -242,7 +254,8 @@ export const deleteHandoff = operation({
   action: "handoffs.delete",
   route: "DELETE /handoffs/{id}",
   summary: "Delete a handoff and its search entries",
-  description: "Cannot be undone. Unpinned handoffs also expire by themselves.",
+  description:
+    "Use this for a handoff that nobody will continue. Cannot be undone; unpinned handoffs also expire by themselves. Returns nothing.",
   access: writer,
   path,
   results: { 204: null },
@@ -254,7 +267,8 @@ export const exportHandoff = operation({
   action: "handoffs.export",
   route: "GET /handoffs/{id}/export",
   summary: "Read a handoff's brief without resuming it",
-  description: "Returns the same Markdown as resuming it, but does not extend its expiry.",
+  description:
+    "Use this to read a handoff that stays for another. Returns the same Markdown as resuming it, but does not extend its expiry.",
   access: reader,
   path,
   results: { 200: Type.String() },
@@ -279,7 +293,8 @@ export const unpinHandoff = operation({
   action: "handoffs.unpin",
   route: "POST /handoffs/{id}/unpin",
   summary: "Unpin a handoff: it expires in 30 days",
-  description: "Returns the handoff with its new `expires_at`.",
+  description:
+    "Use this when pinned work goes on or has ended. Returns the handoff with its new `expires_at`.",
   access: writer,
   overQuota: true,
   path,

@@ -1,5 +1,5 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { notFound } from "../../../lib/contract/faults.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
 import { summaryOf } from "../../../lib/text/quoted.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
@@ -13,6 +13,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const CLEAR_MARGIN = 0.15;
 const MOST_CANDIDATES = 5;
 const SUMMARY = 280;
+/** Characters of a query in an error. */
+const SHOWN = 200;
 
 /**
  * Resumes the handoff that a query means, and returns its brief; the candidates if several match about equally (api:
@@ -46,8 +48,14 @@ async function findMeant(
   if (named) return named;
   const { hits } = await findOwn(handoffs, ctx, { query, limit: MOST_CANDIDATES });
   const [best, next] = hits;
-  if (!best) throw notFound("handoff", query.slice(0, 200));
-  return best.score - (next?.score ?? 0) >= CLEAR_MARGIN ? best.doc : hits;
+  if (!best) throw noneMeant(query.slice(0, SHOWN));
+  const isClear = ({ score }: { score: number }) => best.score - score >= CLEAR_MARGIN;
+  return isClear(next ?? { score: 0 }) ? best.doc : hits.filter((hit) => !isClear(hit));
+}
+
+function noneMeant(asked: string): Fault {
+  const message = `You have no handoff with the name or id "${asked}", and none that matches these words. List your handoffs to see their names.`;
+  return new Fault("not_found", message, { resource_type: "handoff", resource_id: asked });
 }
 
 function toCandidate({ doc, score }: Hit) {

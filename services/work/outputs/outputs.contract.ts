@@ -152,7 +152,10 @@ export const saveOutput = operation({
     description:
       "Use this to keep a finished text, such as a report. With `output_id`, saves a new version; earlier versions do not change. Returns its id and slug.",
     core: ["body", "title", "output_id", "scope", "project_id", "change_note"],
-    aliases: { content: "body", text: "body", id: "output_id", project: "project_id" },
+    aliases: {
+      ...{ content: "body", text: "body", markdown: "body" },
+      ...{ name: "title", id: "output_id" },
+    },
     answers: ["id", "slug", "title", "scope", "current_version_num"],
   },
 });
@@ -222,19 +225,10 @@ export const getOutput = operation({
     description:
       "Use this to get the whole text of an output. Returns its text, title and version; with `version`, those of that version.",
     core: ["output_id", "version"],
-    aliases: { id: "output_id", slug: "output_id" },
+    aliases: { id: "output_id", slug: "output_id", name: "output_id", version_num: "version" },
     answers: [
-      "id",
-      "slug",
-      "title",
-      "body",
-      "content_type",
-      "scope",
-      "project_id",
-      "current_version_num",
-      "metadata",
-      "superseded_by",
-      "updated_at",
+      ...["id", "slug", "title", "body", "scope", "project_id", "current_version_num", "metadata?"],
+      ...["superseded_by", "updated_at"],
     ],
   },
 });
@@ -243,7 +237,8 @@ export const updateOutput = operation({
   action: "outputs.update",
   route: "PATCH /outputs/{output_id}",
   summary: "Change an output's project or tags",
-  description: "Changes no text. A null `project_id` removes it from its project. Only people can set tags.",
+  description:
+    "Use this to file an output in another project; its text does not change. A null `project_id` removes it from its project. Only people can set tags. Returns both.",
   access: writer,
   audit: true,
   path,
@@ -264,7 +259,7 @@ export const deleteOutput = operation({
   route: "DELETE /outputs/{output_id}",
   summary: "Delete an output with all its versions",
   description:
-    "Deletes the text of every version; cannot be undone. Only its owner and admins can delete it.",
+    "Use this to delete an output permanently: the text of every version is deleted. Only its owner and admins can delete it. Returns nothing.",
   access: writer,
   path,
   results: { 204: null },

@@ -54,16 +54,19 @@ export const searchOutputs = operation({
     description:
       "Use this to find finished texts. Returns the readable outputs that match best in words or meaning, each with its best passage.",
     core: ["query", "limit", "project_id"],
-    aliases: { q: "query", text: "query", project: "project_id" },
+    aliases: {
+      ...{ q: "query", text: "query", question: "query", search: "query", keywords: "query" },
+      ...{ k: "limit", top_k: "limit", max_results: "limit", count: "limit" },
+    },
     answers: [
       "results.output.slug",
       "results.output.title",
       "results.output.updated_at",
       "results.passage",
       "results.score",
-      "no_match",
-      "degraded",
-      "degraded_reasons",
+      "no_match?",
+      "degraded?",
+      "degraded_reasons?",
     ],
   },
 });

@@ -43,7 +43,7 @@ export const registerArtifact = operation({
   route: "POST /runs/{run_id}/artifacts",
   summary: "Register an artifact of a run",
   description:
-    "Use this to record a result of a step, wherever it is. The pointer is stored, never followed. A run has at " +
+    "Use this to record a result of a step, wherever it is. Returns the artifact; its pointer is stored, never followed. A run has at " +
     `most ${MOST_ARTIFACTS} artifacts (rule \`run_limit\`).`,
   access: writer,
   audit: true,
@@ -80,8 +80,7 @@ export const attachExemplar = operation({
   route: "POST /runs/{run_id}/exemplars",
   summary: "Attach an exemplar to a run",
   description:
-    "Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again " +
-    "changes nothing.",
+    "Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again changes nothing. Returns the exemplars of the run.",
   access: writer,
   audit: true,
   path,

@@ -79,9 +79,7 @@ export const acceptOffer = operation({
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/accept",
   summary: "Accept an offer",
   description:
-    "Call this to take over the work. Completes the offering step and starts an attempt on an unfinished " +
-    "successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. " +
-    "`forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt` is null while the successor waits for other steps.",
+    "Call this to take over the work. Returns the offer and the attempt. Completes the offering step and starts an attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. `forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt` is null while the successor waits for other steps.",
   access: writer,
   audit: true,
   path: one,
@@ -102,7 +100,8 @@ export const declineOffer = operation({
   action: "runs.decline_offer",
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/decline",
   summary: "Decline an offer",
-  description: "The offering step stays open, so that its worker can improve the result and offer it again.",
+  description:
+    "Use this if the offered result is not good enough yet. The offering step stays open, so that its worker can improve it and offer it again. Returns the offer.",
   access: writer,
   audit: true,
   overQuota: true,

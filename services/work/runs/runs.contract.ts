@@ -114,7 +114,7 @@ export const listRuns = operation({
   mcp: {
     description: `Use this to find a run to work on. Returns at most ${MOST_LISTED} per page, fewer if they are long: continue with \`offset\`.`,
     core: ["status", "project_id", "limit"],
-    aliases: { project: "project_id" },
+    aliases: { state: "status", query: "search", q: "search" },
     answers: [
       "id",
       "goal",
@@ -132,7 +132,8 @@ export const getRun = operation({
   action: "runs.get",
   route: "GET /runs/{run_id}",
   summary: "Read a run, its steps and their attempts",
-  description: "Returns the whole run. For the caller's next step, read its position.",
+  description:
+    "Use this to see everything about a run; for the caller's next step, read its position. Returns the run with its steps and attempts.",
   access: reader,
   path,
   results: {
@@ -153,17 +154,16 @@ export const runPosition = operation({
   route: "GET /runs/{run_id}/position",
   summary: "Read a run's progress and the caller's next step",
   description:
-    "Use this to decide what to do next. `my_next` is the first ready step assigned to the caller (for agents: " +
-    "to the owner), else the first unassigned one.",
+    "Use this to decide what to do next. `my_next` is the first ready step assigned to the caller (for agents: to the owner), else the first unassigned one.",
   access: reader,
   path,
   results: { 200: Position },
   errors: ["not_found"],
   mcp: {
     description:
-      "Use this to decide what to do next in a run. `my_next` is the step that the caller should do; `ready_steps` are all that can be started.",
+      "Use this to decide what to do next in a run. Returns its steps: `my_next` is the step that the caller should do; `ready_steps` are all that can be started.",
     core: ["run_id"],
-    aliases: { id: "run_id", run: "run_id" },
+    aliases: { id: "run_id", process_run_id: "run_id" },
     answers: [
       "run.id",
       "run.goal",
@@ -194,8 +194,7 @@ export const closeRun = operation({
   route: "POST /runs/{run_id}/close",
   summary: "Close a run with an outcome",
   description:
-    "Use this to end a run, finished or not: its steps can no longer change. A run that is already closed is " +
-    "`conflict`.",
+    "Use this to end a run, finished or not: its steps can no longer change. Returns the run; one that is already closed is `conflict`.",
   access: writer,
   overQuota: true,
   audit: true,
@@ -214,8 +213,7 @@ export const retrospective = operation({
   route: "GET /runs/{run_id}/retrospective",
   summary: "Read the times and evidence of a closed run's steps",
   description:
-    "Use this to learn from a closed run. `elapsed_seconds` counts from ready to done, `active_seconds` while in " +
-    "progress; null if a step did not get that far. Reopened steps count each time. An open run is `conflict`.",
+    "Use this to learn from a closed run. Returns for each step `elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An open run is `conflict`.",
   access: reader,
   path,
   results: {
@@ -273,7 +271,7 @@ export const statusDocument = operation({
   action: "runs.status_document",
   route: "GET /runs/{run_id}/status-document",
   summary: "Read a run as a Markdown document",
-  description: "Use this to report on a run. The bytes are identical until the run changes.",
+  description: "Use this to report on a run. Returns the same bytes until the run changes.",
   access: reader,
   path,
   results: { 200: Type.String() },

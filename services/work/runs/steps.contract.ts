@@ -38,7 +38,7 @@ export const startStep = operation({
   errors: ["not_found", "validation_error", "conflict", "step_not_ready", "business_rule_violation"],
   mcp: {
     core: ["run_id", "step_key", "notes"],
-    aliases: { id: "run_id", run: "run_id", step: "step_key", key: "step_key" },
+    aliases: { id: "run_id", step: "step_key", step_id: "step_key", step_name: "step_key", key: "step_key" },
     answers: ["id", "started_at", "notes", "warning", "specialist"],
   },
 });
@@ -104,14 +104,9 @@ export const completeStep = operation({
       "Call this when a step is done. With `criterion_key`, attests one criterion; the last one completes the step. Returns the completed step, and the steps that are ready now.",
     core: ["run_id", "step_key", "what_makes_this_done", "criterion_key"],
     aliases: {
-      id: "run_id",
-      run: "run_id",
-      step: "step_key",
-      key: "step_key",
-      criterion: "criterion_key",
-      evidence: "what_makes_this_done",
-      notes: "what_makes_this_done",
-      note: "what_makes_this_done",
+      ...{ id: "run_id", step: "step_key", step_id: "step_key", step_name: "step_key", key: "step_key" },
+      ...{ criterion: "criterion_key", evidence: "what_makes_this_done", notes: "what_makes_this_done" },
+      ...{ result: "what_makes_this_done", summary: "what_makes_this_done", proof: "what_makes_this_done" },
     },
     answers: [
       "completed_step_key",
@@ -131,7 +126,8 @@ export const skipStep = operation({
   action: "runs.skip_step",
   route: "POST /runs/{run_id}/steps/skip",
   summary: "Skip a step",
-  description: "Use this for a step that is not needed. Dependent steps no longer wait for it.",
+  description:
+    "Use this for a step that is not needed. Dependent steps no longer wait for it. Returns the step, and the steps that are ready now.",
   access: writer,
   audit: true,
   path,
@@ -153,8 +149,7 @@ export const reopenStep = operation({
   route: "POST /runs/{run_id}/steps/reopen",
   summary: "Reopen a completed or skipped step",
   description:
-    "Use this if a step's result must be redone. Ready successors are blocked again; later steps are reported " +
-    "but do not change. A completed run becomes active again.",
+    "Use this if a step's result must be redone. Ready successors are blocked again; later steps do not change, but it returns them. A completed run becomes active again.",
   access: writer,
   audit: true,
   path,
@@ -176,7 +171,8 @@ export const assignStep = operation({
   action: "runs.assign_step",
   route: "POST /runs/{run_id}/steps/assign",
   summary: "Assign a step to a person",
-  description: "Sets who does the step; null: nobody. Open attempts and the completion mode do not change.",
+  description:
+    "Use this to set who does a step; null: nobody. Open attempts and the completion mode do not change. Returns the step.",
   access: writer,
   audit: true,
   path,

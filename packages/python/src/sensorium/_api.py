@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, List, Literal, Union
 
 from . import _operations as op
@@ -22,6 +23,9 @@ class A2a(Group):
         The agent card of A2A 1.0, public: name, description, address and how to
         authenticate. Agents without `a2a`, inactive ones and those that do not exist answer
         alike, with `not_found`.
+
+        Args:
+            agent_id: Id of the agent.
         """
         return self._call(op.A2A_CARD, given({
             "agent_id": agent_id,
@@ -38,10 +42,13 @@ class A2aTasks(Group):
     ) -> models.A2aTask:
         """Read an A2A task given to the agent.
 
-        Returns the messages of the caller. The event `service.a2a.message` announces each,
-        with the `task_id`.
+        Use this to work on a task of another agent. Returns the messages of the caller. The
+        event `service.a2a.message` announces each, with the `task_id`.
 
         Needs the scope `receive`.
+
+        Args:
+            task_id: Id of the A2A task.
         """
         return self._call(op.A2A_TASKS_GET, given({
             "task_id": task_id,
@@ -59,11 +66,18 @@ class A2aTasks(Group):
     ) -> models.A2aTask:
         """Report the state of an A2A task.
 
-        Tells the caller how the task goes, with an optional message and artifacts.
-        `completed`, `failed` and `rejected` are final: later reports are refused with
-        `conflict`, as are reports of a task that the caller canceled.
+        Use this to tell the caller how the task goes, with an optional message and
+        artifacts. Returns the task. `completed`, `failed` and `rejected` are final: later
+        reports are refused with `conflict`, as are reports of a task that the caller
+        canceled.
 
         Needs the scope `receive`.
+
+        Args:
+            task_id: Id of the A2A task.
+            state: `input_required`: the message asks the caller for more.
+            message: Text for the caller.
+            artifacts: Results of the task.
         """
         return self._call(op.A2A_TASKS_UPDATE, given({
             "task_id": task_id,
@@ -96,6 +110,26 @@ class Agents(Group):
         secret is returned only here.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            delivery_mode: How the agent receives events: `poll` requests them, `push` has them
+                sent to `delivery_endpoint`, `sse` streams them.
+            description: Free text, for display.
+            delivery_endpoint: URL to which `push` delivers, http or https.
+            push_format: CloudEvents mode of pushes. `structured` (default): the body is the
+                whole event. `binary`: the body is its data, and `ce-…` headers contain its
+                attributes. An event whose attributes do not fit into headers (over 8 KB, or
+                enriched) is always pushed in structured mode.
+            a2a: Whether other agents can find and call the agent over A2A, at
+                `/a2a/{agent_id}`. Its card there has its name and description, and is public.
+                Default: false.
+            team_id: The agent's team; null: none.
+            owner_user_id: The person who owns the agent; null: nobody.
+            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is
+                redelivered; null: the installation's default.
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the
+                installation's default.
         """
         return self._call(op.AGENTS_CREATE, given({
             "name": name,
@@ -126,6 +160,17 @@ class Agents(Group):
         """List agents, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            include: Adds `delivery`: how the agent's deliveries go.
+            needs_attention: Only agents that are unreachable, stuck, failing or behind, the
+                worst first.
+            sort: `attention`: agents that need attention first. Default: `created`, oldest
+                first.
+            status: Only agents with this status.
+            search: Part of the name or the description; case is ignored.
         """
         return self._call(op.AGENTS_LIST, given({
             "offset": offset,
@@ -169,7 +214,13 @@ class Agents(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AgentsListOwnResult:
-        """List the agents that the signed-in person owns, oldest first."""
+        """List the agents that the signed-in person owns, oldest first.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            include: Adds `delivery`: how the agent's deliveries go.
+        """
         return self._call(op.AGENTS_LIST_OWN, given({
             "offset": offset,
             "limit": limit,
@@ -201,8 +252,13 @@ class Agents(Group):
     ) -> models.Agent:
         """Read an agent.
 
-        Returns the settings and status of an agent. Agents can read themselves and people
-        the agents they own; others need the scope `admin`.
+        Use this to see an agent's settings and status. Agents can read themselves and
+        people the agents they own; others need the scope `admin`. Returns the agent without
+        its keys.
+
+        Args:
+            agent_id: Id of the agent.
+            include: Adds `delivery`: how the agent's deliveries go.
         """
         return self._call(op.AGENTS_GET, given({
             "agent_id": agent_id,
@@ -232,6 +288,27 @@ class Agents(Group):
         private address is refused.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            name: Display name.
+            delivery_mode: How the agent receives events: `poll` requests them, `push` has them
+                sent to `delivery_endpoint`, `sse` streams them.
+            description: Free text, for display.
+            delivery_endpoint: URL to which `push` delivers, http or https.
+            push_format: CloudEvents mode of pushes. `structured` (default): the body is the
+                whole event. `binary`: the body is its data, and `ce-…` headers contain its
+                attributes. An event whose attributes do not fit into headers (over 8 KB, or
+                enriched) is always pushed in structured mode.
+            a2a: Whether other agents can find and call the agent over A2A, at
+                `/a2a/{agent_id}`. Its card there has its name and description, and is public.
+                Default: false.
+            team_id: The agent's team; null: none.
+            owner_user_id: The person who owns the agent; null: nobody.
+            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is
+                redelivered; null: the installation's default.
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the
+                installation's default.
         """
         return self._call(op.AGENTS_UPDATE, given({
             "agent_id": agent_id,
@@ -262,6 +339,10 @@ class Agents(Group):
         events; their pending deliveries are kept.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            status: `inactive`: its tokens are refused and it receives no new events.
         """
         return self._call(op.AGENTS_SET_STATUS, given({
             "agent_id": agent_id,
@@ -281,6 +362,9 @@ class Agents(Group):
         secret too.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
         """
         return self._call(op.AGENTS_ROTATE_SIGNING_SECRET, given({
             "agent_id": agent_id,
@@ -296,8 +380,8 @@ class Audit(Group):
         resource_type: str | Unset = UNSET,
         resource_id: str | Unset = UNSET,
         outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -312,6 +396,17 @@ class Audit(Group):
         exist and the request named none. Entries are kept for `AUDIT_DAYS`.
 
         Needs the scope `admin`.
+
+        Args:
+            action: Only this action: an operation's id.
+            actor_id: Only actions of this agent or user.
+            resource_type: Only this kind of resource.
+            resource_id: Only this resource.
+            outcome: Only this outcome.
+            since: Only entries at this time or later.
+            until: Only entries before this time.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return self._call(op.AUDIT_LIST, given({
             "action": action,
@@ -333,8 +428,8 @@ class Audit(Group):
         resource_type: str | Unset = UNSET,
         resource_id: str | Unset = UNSET,
         outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
@@ -361,8 +456,8 @@ class Audit(Group):
         resource_type: str | Unset = UNSET,
         resource_id: str | Unset = UNSET,
         outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> bytes:
@@ -374,6 +469,16 @@ class Audit(Group):
         recorded.
 
         Needs the scope `admin`.
+
+        Args:
+            format: File format.
+            action: Only this action: an operation's id.
+            actor_id: Only actions of this agent or user.
+            resource_type: Only this kind of resource.
+            resource_id: Only this resource.
+            outcome: Only this outcome.
+            since: Only entries at this time or later.
+            until: Only entries before this time.
         """
         return self._call(op.AUDIT_EXPORT, given({
             "format": format,
@@ -401,6 +506,9 @@ class Auth(Group):
         Failures are limited per address. As a form, this is the client credentials grant of
         OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic. Errors then
         have OAuth's form, with `error` and `error_description`.
+
+        Args:
+            api_key: The agent's API key.
         """
         return self._call(op.AUTH_TOKEN, given({
             "api_key": api_key,
@@ -421,6 +529,12 @@ class Auth(Group):
         Pass `tenant_slug` if the e-mail address and password fit accounts in several
         tenants, and `code` if the account has a second factor (`totp_required`). Failures
         are limited per address.
+
+        Args:
+            email: E-mail address of the account.
+            password: The current password.
+            tenant_slug: Slug of the tenant, if the credentials fit several.
+            code: The current code of the authenticator; to sign in, also a recovery code.
         """
         return self._call(op.AUTH_LOGIN, given({
             "email": email,
@@ -465,6 +579,10 @@ class Auth(Group):
         """Change the caller's password.
 
         Revokes all tokens of the person and returns a new one.
+
+        Args:
+            current_password: The current password.
+            new_password: Password of at least 12 characters.
         """
         return self._call(op.AUTH_PASSWORD, given({
             "current_password": current_password,
@@ -485,6 +603,12 @@ class Auth(Group):
 
         Sets the token as an httpOnly cookie for this origin only. Requests with the cookie
         that change state need `X-CSRF-Token`. Rate limits are those of `POST /auth/login`.
+
+        Args:
+            email: E-mail address of the account.
+            password: The current password.
+            tenant_slug: Slug of the tenant, if the credentials fit several.
+            code: The current code of the authenticator; to sign in, also a recovery code.
         """
         return self._call(op.AUTH_START_SESSION, given({
             "email": email,
@@ -558,6 +682,9 @@ class Auth(Group):
         /auth/session`. The role follows the provider's claims at each sign-in. `forbidden`
         says in `details.reason` who cannot sign in: `no_role`, `disabled`, `no_email`,
         `email_unverified` or `email_taken`.
+
+        Args:
+            query: The query of the address that the provider sent the browser to.
         """
         return self._call(op.AUTH_FINISH_OIDC, given({
             "query": query,
@@ -582,6 +709,9 @@ class Auth(Group):
 
         Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in
         force once `POST /auth/totp/confirm` has got a code.
+
+        Args:
+            password: The current password.
         """
         return self._call(op.AUTH_BEGIN_TOTP, given({
             "password": password,
@@ -597,6 +727,9 @@ class Auth(Group):
         """Put the second factor in force.
 
         Returns ten recovery codes, only here. Each replaces a code once.
+
+        Args:
+            code: The current code of the authenticator; to sign in, also a recovery code.
         """
         return self._call(op.AUTH_CONFIRM_TOTP, given({
             "code": code,
@@ -613,6 +746,10 @@ class Auth(Group):
         """Remove the second factor.
 
         Needs the password or a recovery code.
+
+        Args:
+            password: The current password.
+            recovery_code: A recovery code.
         """
         return self._call(op.AUTH_REMOVE_TOTP, given({
             "password": password,
@@ -633,8 +770,8 @@ class Bundles(Group):
         self,
         *,
         query: str | None | Unset = UNSET,
-        since: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         memory_scope: Literal["ascending", "agent", "team", "institutional"] | Unset = UNSET,
         caps: Mapping[str, Any] | Unset = UNSET,
@@ -650,6 +787,15 @@ class Bundles(Group):
         them.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: The task, in words.
+            since: Only items created at this time or later.
+            until: Only items created before this time.
+            project_id: Key of a project: only its memories and outputs.
+            memory_scope: Only memories of this scope. `ascending`: all, with near-ties ranked
+                agent, then team.
+            caps: Maximum items of each kind; 0: none.
         """
         return self._call(op.BUNDLES_ASSEMBLE, given({
             "query": query,
@@ -673,6 +819,9 @@ class Bundles(Group):
         its sources have changed since.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the bundle.
         """
         return self._call(op.BUNDLES_GET, given({
             "id": id,
@@ -691,6 +840,9 @@ class Bundles(Group):
         change.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the bundle.
         """
         return self._call(op.BUNDLES_BRIEF, given({
             "id": id,
@@ -708,6 +860,11 @@ class Bundles(Group):
         """List an agent's bundles for people, newest first.
 
         For admins and the agent's owner; recorded in the audit log.
+
+        Args:
+            agent_id: Id of the agent.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return self._call(op.BUNDLES_LIST_OF_AGENT, given({
             "agent_id": agent_id,
@@ -742,6 +899,10 @@ class Bundles(Group):
 
         For admins and the agent's owner; recorded in the audit log. Items that the caller
         cannot read have an empty title, and the brief, which quotes them, is then null.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the bundle.
         """
         return self._call(op.BUNDLES_GET_OF_AGENT, given({
             "agent_id": agent_id,
@@ -760,10 +921,14 @@ class Channels(Group):
     ) -> models.Channel:
         """Create a channel.
 
-        A channel delivers the events that match its feeds to all of its members. Returns an
-        empty channel: add feeds and members next.
+        Use this to deliver the same events to several agents: its members get what matches
+        its feeds. Returns an empty channel: add feeds and members next.
 
         Needs the scope `channel:write`.
+
+        Args:
+            name: Display name.
+            description: Free text, for display.
         """
         return self._call(op.CHANNELS_CREATE, given({
             "name": name,
@@ -785,6 +950,12 @@ class Channels(Group):
         Use this to find a channel to join. Returns one page and the `total`.
 
         Needs the scope `channel:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            search: Part of the name or the description; case is ignored.
+            feed_id: Only the channel with this feed.
         """
         return self._call(op.CHANNELS_LIST, given({
             "offset": offset,
@@ -820,6 +991,9 @@ class Channels(Group):
         """Read a channel.
 
         Needs the scope `channel:read`.
+
+        Args:
+            channel_id: Id of the channel.
         """
         return self._call(op.CHANNELS_GET, given({
             "channel_id": channel_id,
@@ -837,6 +1011,11 @@ class Channels(Group):
         """Rename or describe a channel.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            name: Display name.
+            description: Free text, for display.
         """
         return self._call(op.CHANNELS_UPDATE, given({
             "channel_id": channel_id,
@@ -856,6 +1035,9 @@ class Channels(Group):
         Events matched before are still delivered.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
         """
         return self._call(op.CHANNELS_DELETE, given({
             "channel_id": channel_id,
@@ -871,10 +1053,14 @@ class Channels(Group):
     ) -> models.Member:
         """Join a channel, or add an agent to it.
 
-        The agent then receives events that match the channel's feeds. Returns the
-        membership; an existing one does not change.
+        Use this to let an agent receive the events that match the channel's feeds. Returns
+        the membership; an existing one does not change.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            agent_id: Agent to add. Default: the calling agent.
         """
         return self._call(op.CHANNELS_ADD_MEMBER, given({
             "channel_id": channel_id,
@@ -892,10 +1078,15 @@ class Channels(Group):
     ) -> models.ChannelsListMembersResult:
         """List the members of a channel, oldest first.
 
-        Returns the ids of the agents that receive the channel's events, and when each
-        joined.
+        Use this to see who receives a channel's events. Returns the ids of the agents, and
+        when each joined.
 
         Needs the scope `channel:read`.
+
+        Args:
+            channel_id: Id of the channel.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.CHANNELS_LIST_MEMBERS, given({
             "channel_id": channel_id,
@@ -929,6 +1120,10 @@ class Channels(Group):
         """Leave a channel, or remove an agent from it.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            agent_id: Id of the agent.
         """
         return self._call(op.CHANNELS_REMOVE_MEMBER, given({
             "channel_id": channel_id,
@@ -946,10 +1141,18 @@ class Channels(Group):
     ) -> models.Feed:
         """Subscribe a channel to events.
 
-        Every matching event is delivered to every member. A filter that does not compile is
-        refused with `validation_error` and `details.position`.
+        Use this to choose the events of a channel: each that matches is delivered to every
+        member. Returns the feed. A filter that does not compile is refused with
+        `validation_error` and `details.position`.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            event_type_glob: Glob over event types: `*` matches any characters including dots,
+                `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
         """
         return self._call(op.CHANNELS_CREATE_FEED, given({
             "channel_id": channel_id,
@@ -969,6 +1172,11 @@ class Channels(Group):
         """List the feeds of a channel, oldest first.
 
         Needs the scope `channel:read`.
+
+        Args:
+            channel_id: Id of the channel.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.CHANNELS_LIST_FEEDS, given({
             "channel_id": channel_id,
@@ -1002,6 +1210,10 @@ class Channels(Group):
         """Delete a feed.
 
         Needs the scope `channel:write`.
+
+        Args:
+            channel_id: Id of the channel.
+            feed_id: Id of the feed.
         """
         return self._call(op.CHANNELS_DELETE_FEED, given({
             "channel_id": channel_id,
@@ -1033,6 +1245,21 @@ class Connectors(Group):
         error: …`. A tenant has at most 50 connectors.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            kind: Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus,
+                ActiveMQ Artemis, Qpid, RabbitMQ's plugin.
+            url: Address of the broker with its credentials, `amqp://` or `amqps://`. For
+                `amqp091` the path is the virtual host.
+            source: Name of the sender: the second part of the event type, and the end of the
+                webhook's URL.
+            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP
+                0-9-1) or an application property (AMQP 1.0).
+            queue: Queue to consume, which must exist. Required for `amqp091`.
+            address: Source to consume. Required for `amqp10`.
+            prefetch: Maximum unacknowledged messages per node.
+            paused: Whether the connector is paused.
         """
         return self._call(op.CONNECTORS_CREATE, given({
             "name": name,
@@ -1057,6 +1284,10 @@ class Connectors(Group):
         """List connectors with their state, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.CONNECTORS_LIST, given({
             "offset": offset,
@@ -1086,6 +1317,9 @@ class Connectors(Group):
         """Read a connector and its state.
 
         Needs the scope `admin`.
+
+        Args:
+            connector_id: Id of the connector.
         """
         return self._call(op.CONNECTORS_GET, given({
             "connector_id": connector_id,
@@ -1109,6 +1343,14 @@ class Connectors(Group):
         replayed from the dead letters.
 
         Needs the scope `admin`.
+
+        Args:
+            connector_id: Id of the connector.
+            name: Display name.
+            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP
+                0-9-1) or an application property (AMQP 1.0).
+            prefetch: Maximum unacknowledged messages per node.
+            paused: Whether the connector is paused.
         """
         return self._call(op.CONNECTORS_UPDATE, given({
             "connector_id": connector_id,
@@ -1130,6 +1372,9 @@ class Connectors(Group):
         Messages already received are finished first; the rest stay at the broker.
 
         Needs the scope `admin`.
+
+        Args:
+            connector_id: Id of the connector.
         """
         return self._call(op.CONNECTORS_DELETE, given({
             "connector_id": connector_id,
@@ -1152,6 +1397,10 @@ class Deliveries(Group):
         `lease_expires_at`, or it is redelivered.
 
         Needs the scope `receive`.
+
+        Args:
+            limit: Maximum number of deliveries, 1 to 100; other values are clamped.
+            wait: Seconds to wait for a first delivery, 0 to 30; other values are clamped.
         """
         return self._call(op.DELIVERIES_POLL, given({
             "limit": limit,
@@ -1172,6 +1421,9 @@ class Deliveries(Group):
         counted.
 
         Needs the scope `receive`.
+
+        Args:
+            delivery_ids: Delivery ids, not event ids; at most 100.
         """
         return self._call(op.DELIVERIES_ACK, given({
             "delivery_ids": delivery_ids,
@@ -1189,9 +1441,16 @@ class Deliveries(Group):
         """Reject deliveries, to be retried later.
 
         Use this if processing failed and may succeed later. The attempt counts: when the
-        retry budget is spent, the delivery is dead-lettered with the reason.
+        retry budget is spent, the delivery is dead-lettered with the reason. Returns how
+        many were rejected and dead-lettered.
 
         Needs the scope `receive`.
+
+        Args:
+            delivery_ids: Delivery ids, not event ids; at most 100.
+            delay_seconds: Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by
+                attempt, at most 1 h.
+            reason: Why it failed.
         """
         return self._call(op.DELIVERIES_NACK, given({
             "delivery_ids": delivery_ids,
@@ -1210,9 +1469,14 @@ class Deliveries(Group):
         """Extend the lease of deliveries.
 
         Use this if processing takes longer than the lease. The lease then ends `seconds`
-        from now. Deliveries that are not in flight are not counted.
+        from now. Returns how many were extended: those that are not in flight are not
+        counted.
 
         Needs the scope `receive`.
+
+        Args:
+            delivery_ids: Delivery ids, not event ids; at most 100.
+            seconds: Length of the lease from now.
         """
         return self._call(op.DELIVERIES_EXTEND, given({
             "delivery_ids": delivery_ids,
@@ -1233,6 +1497,10 @@ class Deliveries(Group):
         agent on the page; `oldest_age_seconds` then covers these agents only.
 
         Needs the scope `receive`.
+
+        Args:
+            limit: Agents per page.
+            offset: Results to skip.
         """
         return self._call(op.DELIVERIES_STATS, given({
             "limit": limit,
@@ -1252,6 +1520,12 @@ class Deliveries(Group):
         """List an agent's deliveries, newest first.
 
         For the agent itself, the person who owns it, and admins. Leases nothing.
+
+        Args:
+            agent_id: Id of the agent.
+            status: Only these. `pending`: `ready`, `in_flight` and `waiting`.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return self._call(op.DELIVERIES_LIST, given({
             "agent_id": agent_id,
@@ -1281,7 +1555,7 @@ class Deliveries(Group):
         self,
         *,
         agent_id: str,
-        before: str | Unset = UNSET,
+        before: str | datetime | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesDrainResult:
@@ -1290,6 +1564,10 @@ class Deliveries(Group):
         Discards what waits to be delivered; the agent will not receive it, also not by a
         replay. Deliveries in flight and dead letters are kept. At most 10,000 per request;
         `more` is true if others are left. For the person who owns the agent, and admins.
+
+        Args:
+            agent_id: Id of the agent.
+            before: Only deliveries created before this time. Default: now.
         """
         return self._call(op.DELIVERIES_DRAIN, given({
             "agent_id": agent_id,
@@ -1315,6 +1593,14 @@ class Deliveries(Group):
         still a `next_cursor`.
 
         Needs the scope `receive`.
+
+        Args:
+            reason: Only this exact `dlq_reason`.
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return self._call(op.DELIVERIES_DEAD_LETTERS, given({
             "reason": reason,
@@ -1362,6 +1648,11 @@ class Deliveries(Group):
         there are others.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
         """
         return self._call(op.DELIVERIES_DEAD_LETTER_GROUPS, given({
             "agent_id": agent_id,
@@ -1381,9 +1672,14 @@ class Deliveries(Group):
 
         Use this after fixing the cause. The event is matched again: the dead letter's agent
         gets a new retry budget if it still matches, and matching agents that never received
-        the event get it. Input that could not be mapped is mapped again.
+        the event get it. Input that could not be mapped is mapped again. Returns
+        `accepted`.
 
         Needs the scope `receive`.
+
+        Args:
+            id: Id of the delivery, not of its event.
+            dry_run: Only report what would happen. Default: false.
         """
         return self._call(op.DELIVERIES_REPLAY, given({
             "id": id,
@@ -1398,7 +1694,7 @@ class Deliveries(Group):
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         dry_run: bool | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1409,6 +1705,15 @@ class Deliveries(Group):
         at most 10,000 per request; `more` is true if others are left.
 
         Needs the scope `receive`.
+
+        Args:
+            ids: Only these.
+            reason: Only this exact `dlq_reason`.
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
+            until: Only those dead-lettered until this time.
+            dry_run: Only report what would happen. Default: false.
         """
         return self._call(op.DELIVERIES_REPLAY_MANY, given({
             "ids": ids,
@@ -1428,7 +1733,7 @@ class Deliveries(Group):
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
-        until: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
         dry_run: bool | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1440,6 +1745,15 @@ class Deliveries(Group):
         replayed.
 
         Needs the scope `receive`.
+
+        Args:
+            ids: Only these.
+            reason: Only this exact `dlq_reason`.
+            agent_id: Only this agent's.
+            type: Only events whose type matches this glob.
+            text: Only those with this text, in any case, in reason, type, subject or source.
+            until: Only those dead-lettered until this time.
+            dry_run: Only report what would happen. Default: false.
         """
         return self._call(op.DELIVERIES_DISCARD_MANY, given({
             "ids": ids,
@@ -1461,6 +1775,9 @@ class Deliveries(Group):
         """Delete a dead letter.
 
         Needs the scope `receive`.
+
+        Args:
+            id: Id of the delivery, not of its event.
         """
         return self._call(op.DELIVERIES_DISCARD, given({
             "id": id,
@@ -1480,6 +1797,11 @@ class Devices(Group):
 
         For the agent itself, its owner, or callers with the scope `admin`. The code is
         valid for 10 minutes; a newer code for the same agent replaces a pending one.
+
+        Args:
+            agent_id: Id of the agent.
+            scopes: Scopes of the device's key, at most the caller's. Default: the caller's
+                except `admin`.
         """
         return self._call(op.DEVICES_ISSUE, given({
             "agent_id": agent_id,
@@ -1497,6 +1819,9 @@ class Devices(Group):
 
         For the agent itself, its owner, or callers with the scope `admin`. Never returns an
         API key.
+
+        Args:
+            agent_id: Id of the agent.
         """
         return self._call(op.DEVICES_STATUS, given({
             "agent_id": agent_id,
@@ -1514,6 +1839,11 @@ class Devices(Group):
 
         The code is the credential. Unknown, used, denied and expired codes all return 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+
+        Args:
+            user_code: Device code: four characters, a hyphen, four characters.
+            client_info: The device as it describes itself, shown to the person who confirms it.
+                Not verified.
         """
         return self._call(op.DEVICES_CLAIM, given({
             "user_code": user_code,
@@ -1533,6 +1863,11 @@ class Devices(Group):
 
         For the agent's owner and org admins. Only org admins can approve a code with the
         scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            claim_id: Id of the claim.
+            action: The decision.
         """
         return self._call(op.DEVICES_CONFIRM, given({
             "agent_id": agent_id,
@@ -1551,6 +1886,9 @@ class Devices(Group):
 
         The claim id is the credential. Returns 409 `conflict` before approval, and 404
         after denial, expiry or the first fetch. The key is returned only here.
+
+        Args:
+            claim_id: Id of the claim.
         """
         return self._call(op.DEVICES_COMPLETE, given({
             "claim_id": claim_id,
@@ -1568,6 +1906,9 @@ class Devices(Group):
         Denied, expired and unknown codes return 404. With a token the answer includes the
         scopes, and callers other than the agent itself, its owner and admins get 404.
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+
+        Args:
+            code: Device code: four characters, a hyphen, four characters.
         """
         return self._call(op.DEVICES_LOOK_UP, given({
             "code": code,
@@ -1590,12 +1931,26 @@ class Documents(Group):
     ) -> models.DocumentsUploadResult:
         """Upload a document.
 
-        The document is parsed, chunked and indexed in the background: `status` of the
-        document shows the progress. The same bytes in the same source return the existing
-        document; other bytes under the same filename supersede it once they are stored.
-        Without write permission, returns `accepted: false`.
+        Use this to make a file searchable. Returns its id; the document is parsed, chunked
+        and indexed in the background: `status` of the document shows the progress. The same
+        bytes in the same source return the existing document; other bytes under the same
+        filename supersede it once they are stored. Without write permission, returns
+        `accepted: false`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            file_content: File in standard base64.
+            filename: Name of the file; versions of a document share it.
+            mime_type: Media type of the file.
+            sensitivity: Who can read the document. `public` and `internal`: the whole tenant.
+                `confidential` and `restricted`: the uploader and its team. Levels with the same
+                readers differ only as a label.
+            audience: Audience, used to filter searches. An empty or omitted list means
+                everyone.
+            source_id: One of the caller's sources. Default: the caller's own.
+            subject: Data subject. `POST /memories/erase` with this `subject` erases the
+                document and everything derived from it.
         """
         return self._call(op.DOCUMENTS_UPLOAD, given({
             "file_content": file_content,
@@ -1620,10 +1975,18 @@ class Documents(Group):
     ) -> models.DocumentsListResult:
         """List documents, newest first.
 
-        Returns metadata and `status`, not text, of documents that the caller can read.
-        Continue with `next_cursor`.
+        Use this to browse documents; to find facts in them, search. Returns metadata and
+        `status`, not text, of documents that the caller can read. Continue with
+        `next_cursor`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
+            source_id: Only documents of this source.
+            status: Only this status.
         """
         return self._call(op.DOCUMENTS_LIST, given({
             "offset": offset,
@@ -1665,6 +2028,9 @@ class Documents(Group):
         text.
 
         Needs the scope `memory:read`.
+
+        Args:
+            document_id: Id of the document.
         """
         return self._call(op.DOCUMENTS_GET, given({
             "document_id": document_id,
@@ -1685,6 +2051,12 @@ class Documents(Group):
         Use this to read a document's text. Returns it in order, with page numbers.
 
         Needs the scope `memory:read`.
+
+        Args:
+            document_id: Id of the document.
+            source_id: `ingestion_source_id` of the document.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.DOCUMENTS_LIST_CHUNKS, given({
             "document_id": document_id,
@@ -1720,10 +2092,14 @@ class Documents(Group):
     ) -> models.DocumentsDeleteResult:
         """Delete a document and its chunks.
 
-        Only the uploader and admins can delete it. An unknown document returns `deleted:
-        false`.
+        Use this to delete a document permanently. Only the uploader and admins can delete
+        it. Returns `deleted`, false for an unknown document.
 
         Needs the scope `memory:write`.
+
+        Args:
+            document_id: Id of the document.
+            source_id: `ingestion_source_id` of the document.
         """
         return self._call(op.DOCUMENTS_DELETE, given({
             "document_id": document_id,
@@ -1743,6 +2119,9 @@ class Documents(Group):
         in the audit log. Originals are kept until the document is deleted or erased.
 
         Needs the scope `memory:read`.
+
+        Args:
+            document_id: Id of the document.
         """
         return self._call(op.DOCUMENTS_CONTENT, given({
             "document_id": document_id,
@@ -1762,6 +2141,9 @@ class Documents(Group):
         if its original is no longer kept: then upload it again.
 
         Needs the scope `memory:write`.
+
+        Args:
+            document_id: Id of the document.
         """
         return self._call(op.DOCUMENTS_RETRY, given({
             "document_id": document_id,
@@ -1785,6 +2167,14 @@ class Documents(Group):
         Searches only stored documents that the caller can read, not superseded ones.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Question or keywords.
+            audience: Only documents for everyone, or for an entry of each non-empty list.
+            source_id: Only documents of this source.
+            limit: Maximum number of results.
+            min_score: Minimum score.
+            explain: Returns the search plan too, as `plan`.
         """
         return self._call(op.DOCUMENTS_SEARCH, given({
             "query": query,
@@ -1815,6 +2205,11 @@ class Events(Group):
         for the service.
 
         Needs the scope `send`.
+
+        Args:
+            event: A CloudEvents 1.0 envelope. Other names are extension attributes: their names
+                consist of lower-case letters and digits, their values are strings without control
+                characters, booleans or 32-bit integers.
         """
         return self._call(op.EVENTS_PUBLISH, given({
             "event": event,
@@ -1827,7 +2222,7 @@ class Events(Group):
         source: str | Unset = UNSET,
         subject: str | Unset = UNSET,
         id: str | Unset = UNSET,
-        since: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
         waiting: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
@@ -1838,10 +2233,23 @@ class Events(Group):
     ) -> models.EventsListResult:
         """List events, newest first.
 
-        Returns events that the caller published (with `send`) or received (agents with
-        `receive`); for admins, all. A page may have fewer than `limit` events and still a
-        `next_cursor`: a request returns at most 4 MB and scans about 200,000 events, or two
-        seconds without a match.
+        Use this to see what happened. Returns events that the caller published (with
+        `send`) or received (agents with `receive`); for admins, all. A page may have fewer
+        than `limit` events and still a `next_cursor`: a request returns at most 4 MB and
+        scans about 200,000 events, or two seconds without a match.
+
+        Args:
+            type: Only types that match this glob.
+            source: Only this source.
+            subject: Only this subject.
+            id: Only this `id`, as the producer sent it.
+            since: Only events accepted at this time or later.
+            unmatched: Only events that matched no agent.
+            waiting: Only events that wait for their `notbefore`.
+            include_service: False: without the service's own events (`service.*`,
+                `memory.cited`).
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return self._call(op.EVENTS_LIST, given({
             "type": type,
@@ -1863,7 +2271,7 @@ class Events(Group):
         source: str | Unset = UNSET,
         subject: str | Unset = UNSET,
         id: str | Unset = UNSET,
-        since: str | Unset = UNSET,
+        since: str | datetime | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
         waiting: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
@@ -1896,6 +2304,9 @@ class Events(Group):
 
         Use this to see whether an event was delivered. Returns it with its timeline and
         delivery counts; for admins, also each receiver.
+
+        Args:
+            event_id: Id that the service gave the event.
         """
         return self._call(op.EVENTS_GET, given({
             "event_id": event_id,
@@ -1914,6 +2325,9 @@ class Events(Group):
         `park_reason`.
 
         Needs the scope `admin`.
+
+        Args:
+            event_id: Id that the service gave the event.
         """
         return self._call(op.EVENTS_RETRY, given({
             "event_id": event_id,
@@ -1933,6 +2347,9 @@ class Events(Group):
         is a `conflict`.
 
         Needs the scope `send`.
+
+        Args:
+            event_id: Id that the service gave the event.
         """
         return self._call(op.EVENTS_CANCEL, given({
             "event_id": event_id,
@@ -1951,10 +2368,16 @@ class Exemplars(Group):
     ) -> models.Exemplar:
         """Create an exemplar from a text.
 
-        Stores the text unchanged, at most 1 MB. If the tenant already has this text,
-        returns the existing exemplar (200).
+        Use this to keep an example for runs to follow. Stores the text unchanged, at most 1
+        MB. Returns the exemplar; if the tenant already has this text, returns the existing
+        exemplar (200).
 
         Needs the scope `memory:write`.
+
+        Args:
+            display_name: Display name.
+            filename: Name of the file.
+            content: Text of the exemplar.
         """
         return self._call(op.EXEMPLARS_CREATE, given({
             "display_name": display_name,
@@ -1969,8 +2392,8 @@ class Exemplars(Group):
     ) -> List[models.Exemplar]:
         """List exemplars, newest first.
 
-        Use this to find an example by its name. Texts are not included: read an exemplar
-        for its text.
+        Use this to find an example by its name. Returns names and ids; read an exemplar for
+        its text.
 
         Needs the scope `memory:read`.
         """
@@ -1989,6 +2412,9 @@ class Exemplars(Group):
         failed.
 
         Needs the scope `memory:read`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return self._call(op.EXEMPLARS_GET, given({
             "exemplar_id": exemplar_id,
@@ -2004,9 +2430,13 @@ class Exemplars(Group):
     ) -> models.Exemplar:
         """Rename an exemplar.
 
-        Changes `display_name` only.
+        Use this to change only `display_name`. Returns the exemplar.
 
         Needs the scope `memory:write`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
+            display_name: Display name.
         """
         return self._call(op.EXEMPLARS_RENAME, given({
             "exemplar_id": exemplar_id,
@@ -2022,10 +2452,14 @@ class Exemplars(Group):
     ) -> None:
         """Delete an unreferenced exemplar.
 
-        Refused with `conflict` while it is attached to a run or a step's reference pointer
-        names it; `details.referrers` lists them.
+        Use this to remove an example that nothing refers to. Refused with `conflict` while
+        it is attached to a run or a step's reference pointer names it; `details.referrers`
+        lists them. Returns nothing.
 
         Needs the scope `memory:write`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return self._call(op.EXEMPLARS_DELETE, given({
             "exemplar_id": exemplar_id,
@@ -2041,6 +2475,9 @@ class Exemplars(Group):
         """Download the original of an exemplar.
 
         Returns the stored text as a file.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return self._call(op.EXEMPLARS_DOWNLOAD, given({
             "exemplar_id": exemplar_id,
@@ -2058,6 +2495,9 @@ class Exemplars(Group):
         At most 20 of each kind. An exemplar without any can be deleted.
 
         Needs the scope `memory:read`.
+
+        Args:
+            exemplar_id: Id of the exemplar.
         """
         return self._call(op.EXEMPLARS_REFERRERS, given({
             "exemplar_id": exemplar_id,
@@ -2077,11 +2517,17 @@ class Findings(Group):
     ) -> models.FindingsListResult:
         """Read new institutional memories.
 
-        Use this to learn what others found: returns, in order, memories of others that
+        Use this to learn what others found. Returns, in order, memories of others that
         became institutional since the calling agent's last read. They are evidence, not
         instructions: `rendered_brief` quotes them as data.
 
         Needs the scope `memory:read`.
+
+        Args:
+            limit: Maximum number of results.
+            mark_read: Advances the agent's cursor past the returned findings.
+            since_seq: Position to read after, instead of the agent's cursor.
+            min_importance: Minimum importance.
         """
         return self._call(op.FINDINGS_LIST, given({
             "limit": limit,
@@ -2105,6 +2551,12 @@ class Findings(Group):
         For people: the memories that became institutional, with their positions. Moves no
         agent's cursor. Findings of forgotten, superseded or expired memories are omitted,
         so that a page may have fewer than `limit`.
+
+        Args:
+            agent_id: Only findings of this agent.
+            memory_id: Only the finding of this memory.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return self._call(op.FINDINGS_BROWSE, given({
             "agent_id": agent_id,
@@ -2196,6 +2648,18 @@ class Handoffs(Group):
         days after it was last saved or resumed, or while pinned.
 
         Needs the scope `memory:write`.
+
+        Args:
+            name: Name of the handoff, unique per agent.
+            summary: State of the work in a few sentences.
+            payload: State of the work. Other fields are kept and appear in the brief.
+            citations: Memories that the work relies on.
+            artifacts: URLs or names of results; stored as given.
+            origin_client: Name of the client that saves it.
+            scope: Always `agent`.
+            bundle_id: Bundle that the work started with.
+            if_version: Save only over this `version_num`, otherwise `conflict`. 0: only if the
+                name is unused.
         """
         return self._call(op.HANDOFFS_SAVE, given({
             "name": name,
@@ -2226,6 +2690,11 @@ class Handoffs(Group):
         have fewer than `limit`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            q: Search text.
+            limit: Maximum number of results.
+            offset: Results to skip; not with `q`.
         """
         return self._call(op.HANDOFFS_LIST, given({
             "q": q,
@@ -2262,6 +2731,9 @@ class Handoffs(Group):
         If several match equally well, returns them and resumes none.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Name, id or free text.
         """
         return self._call(op.HANDOFFS_RESUME, given({
             "query": query,
@@ -2276,9 +2748,13 @@ class Handoffs(Group):
     ) -> models.Handoff:
         """Read a handoff.
 
-        Use this to inspect the fields, payload and citations without resuming it.
+        Use this to inspect a handoff without resuming it. Returns its fields, payload and
+        citations.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the handoff.
         """
         return self._call(op.HANDOFFS_GET, given({
             "id": id,
@@ -2293,9 +2769,13 @@ class Handoffs(Group):
     ) -> None:
         """Delete a handoff and its search entries.
 
-        Cannot be undone. Unpinned handoffs also expire by themselves.
+        Use this for a handoff that nobody will continue. Cannot be undone; unpinned
+        handoffs also expire by themselves. Returns nothing.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the handoff.
         """
         return self._call(op.HANDOFFS_DELETE, given({
             "id": id,
@@ -2310,9 +2790,13 @@ class Handoffs(Group):
     ) -> str:
         """Read a handoff's brief without resuming it.
 
-        Returns the same Markdown as resuming it, but does not extend its expiry.
+        Use this to read a handoff that stays for another. Returns the same Markdown as
+        resuming it, but does not extend its expiry.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the handoff.
         """
         return self._call(op.HANDOFFS_EXPORT, given({
             "id": id,
@@ -2330,6 +2814,9 @@ class Handoffs(Group):
         Use this for work that pauses longer than 30 days. Returns the handoff.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the handoff.
         """
         return self._call(op.HANDOFFS_PIN, given({
             "id": id,
@@ -2344,9 +2831,13 @@ class Handoffs(Group):
     ) -> models.Handoff:
         """Unpin a handoff: it expires in 30 days.
 
-        Returns the handoff with its new `expires_at`.
+        Use this when pinned work goes on or has ended. Returns the handoff with its new
+        `expires_at`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the handoff.
         """
         return self._call(op.HANDOFFS_UNPIN, given({
             "id": id,
@@ -2365,6 +2856,11 @@ class Handoffs(Group):
 
         For admins and the agent's owner; recorded in the audit log. Agents list their own
         with `GET /handoffs`.
+
+        Args:
+            agent_id: Id of the agent.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
         """
         return self._call(op.HANDOFFS_LIST_OF_AGENT, given({
             "agent_id": agent_id,
@@ -2399,6 +2895,10 @@ class Handoffs(Group):
 
         For admins and the agent's owner; recorded in the audit log. Does not resume it.
         Titles of cited memories that the caller cannot read are empty.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the handoff.
         """
         return self._call(op.HANDOFFS_GET_OF_AGENT, given({
             "agent_id": agent_id,
@@ -2423,6 +2923,17 @@ class Ingest(Group):
         mapping first: `POST /ingest/webhooks:test`.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            source: Name of the sender: the second part of the event type, and the end of the
+                webhook's URL.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
+            signing_secret: Signing secret, for senders that generate it themselves. Default: a
+                new one.
         """
         return self._call(op.INGEST_CREATE_WEBHOOK, given({
             "name": name,
@@ -2442,6 +2953,10 @@ class Ingest(Group):
         """List webhooks, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.INGEST_LIST_WEBHOOKS, given({
             "offset": offset,
@@ -2476,6 +2991,14 @@ class Ingest(Group):
         previous one could not map can be replayed from the dead letters.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
+            name: Display name.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
         """
         return self._call(op.INGEST_UPDATE_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2495,6 +3018,9 @@ class Ingest(Group):
         Its events are kept.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
         """
         return self._call(op.INGEST_DELETE_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2514,6 +3040,11 @@ class Ingest(Group):
         too.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
+            signing_secret: Signing secret, for senders that generate it themselves. Default: a
+                new one.
         """
         return self._call(op.INGEST_ROTATE_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2537,6 +3068,17 @@ class Ingest(Group):
         when saved.
 
         Needs the scope `admin`.
+
+        Args:
+            source: Name of the sender: the second part of the event type, and the end of the
+                webhook's URL.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
+            payload: Body that the sender would send: JSON, or the text of a form if the header
+                `Content-Type` names one.
+            headers: Headers that the sender would send.
         """
         return self._call(op.INGEST_TEST_MAPPING, given({
             "source": source,
@@ -2563,6 +3105,18 @@ class Ingest(Group):
         when saved.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
+            payload: Body that the sender would send: JSON, or the text of a form if the header
+                `Content-Type` names one.
+            headers: Headers that the sender would send.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
+                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
+                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
+                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
+            request_id: Instead of a payload: one of the webhook's last requests, which was
+                accepted, duplicate or dead-lettered.
         """
         return self._call(op.INGEST_TEST_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -2586,6 +3140,9 @@ class Ingest(Group):
         secrets. Requests refused with 429 for their address are not listed.
 
         Needs the scope `admin`.
+
+        Args:
+            webhook_id: Id of the webhook.
         """
         return self._call(op.INGEST_LIST_REQUESTS, given({
             "webhook_id": webhook_id,
@@ -2612,6 +3169,12 @@ class Ingest(Group):
         exists. Requests that cannot be mapped are accepted and become dead letters. A
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return self._call(op.INGEST_RECEIVE, given({
             "tenant_slug": tenant_slug,
@@ -2642,6 +3205,13 @@ class Ingest(Group):
         exists. Requests that cannot be mapped are accepted and become dead letters. A
         webhook with a preset accepts the signature of its sender only; Slack is answered
         200 and Twilio 204, as they expect.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            source: `source` of the webhook.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return self._call(op.INGEST_RECEIVE_FROM, given({
             "tenant_slug": tenant_slug,
@@ -2669,6 +3239,12 @@ class Ingest(Group):
         `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return self._call(op.INGEST_VALIDATE, given({
             "tenant_slug": tenant_slug,
@@ -2696,6 +3272,13 @@ class Ingest(Group):
         `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
         exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
         ignored.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            source: `source` of the webhook.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received.
         """
         return self._call(op.INGEST_VALIDATE_FOR, given({
             "tenant_slug": tenant_slug,
@@ -2726,6 +3309,17 @@ class Interests(Group):
         number of interests is limited (rule `interest_limit`).
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            event_type: Glob over event types: `*` matches any characters including dots, `?`
+                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
+            priority: Delivery priority; 9 is delivered first.
+            enrichment_depth: Adds the receiver's best memories about the event as
+                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
+                content. If the search fails or is late, `payload.enrichment.degraded` is true.
         """
         return self._call(op.INTERESTS_CREATE, given({
             "agent_id": agent_id,
@@ -2749,6 +3343,11 @@ class Interests(Group):
         Use this to see what an agent is subscribed to. Returns one page and the `total`.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.INTERESTS_LIST, given({
             "agent_id": agent_id,
@@ -2782,6 +3381,10 @@ class Interests(Group):
         """Read an interest.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the interest.
         """
         return self._call(op.INTERESTS_GET, given({
             "agent_id": agent_id,
@@ -2807,6 +3410,18 @@ class Interests(Group):
         `validation_error` and `details.position`.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the interest.
+            event_type: Glob over event types: `*` matches any characters including dots, `?`
+                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
+            priority: Delivery priority; 9 is delivered first.
+            enrichment_depth: Adds the receiver's best memories about the event as
+                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
+                content. If the search fails or is late, `payload.enrichment.degraded` is true.
         """
         return self._call(op.INTERESTS_UPDATE, given({
             "agent_id": agent_id,
@@ -2827,9 +3442,14 @@ class Interests(Group):
     ) -> None:
         """Delete an interest.
 
-        Ends the subscription. Events matched before are still delivered.
+        Use this to stop receiving its events. Those matched before are still delivered.
+        Returns nothing.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            id: Id of the interest.
         """
         return self._call(op.INTERESTS_DELETE, given({
             "agent_id": agent_id,
@@ -2854,6 +3474,20 @@ class Interests(Group):
         events (fewer if large) whether it matches, and why not. Saves nothing.
 
         Needs the scope `receive`.
+
+        Args:
+            agent_id: Id of the agent.
+            event_type: Glob over event types: `*` matches any characters including dots, `?`
+                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            include_service: Whether to test on the service's own events too (`service.*`,
+                `memory.cited`). Default: only if the type begins with `service.` or `memory.`,
+                because other globs never match them.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
+                top-level keys of `data`. If its evaluation fails, the event does not match.
+            priority: Delivery priority; 9 is delivered first.
+            enrichment_depth: Adds the receiver's best memories about the event as
+                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
+                content. If the search fails or is late, `payload.enrichment.degraded` is true.
         """
         return self._call(op.INTERESTS_TEST, given({
             "agent_id": agent_id,
@@ -2872,7 +3506,7 @@ class Keys(Group):
         agent_id: str,
         scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
         name: str | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.KeysCreateResult:
@@ -2881,6 +3515,12 @@ class Keys(Group):
         The key is returned only here.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            scopes: Scopes of the key. `admin` includes all others.
+            name: What the key is for: where it is kept, who uses it.
+            expires_at: Time at which the key expires. Null or omitted: never.
         """
         return self._call(op.KEYS_CREATE, given({
             "agent_id": agent_id,
@@ -2903,6 +3543,11 @@ class Keys(Group):
         Revoked keys are not listed.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.KEYS_LIST, given({
             "agent_id": agent_id,
@@ -2938,6 +3583,10 @@ class Keys(Group):
         Tokens that were created with the key are refused within 5 seconds.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            key_id: Id of the API key.
         """
         return self._call(op.KEYS_REVOKE, given({
             "agent_id": agent_id,
@@ -2973,6 +3622,11 @@ class Live(Group):
         restarts and are a few seconds old; a node that is killed loses those of its last 5
         seconds. Each hour the first 500 agents and 100 types are counted separately and all
         others together as `other`. Members read the sums, and their own agents by type.
+
+        Args:
+            range: The time up to now.
+            agent_id: Counts only deliveries to this agent and events that it published.
+            type: Counts only events of exactly this type.
         """
         return self._call(op.LIVE_HISTORY, given({
             "range": range,
@@ -3003,6 +3657,13 @@ class Memories(Group):
         is left, repeat the request.
 
         Needs the scope `memory:write`.
+
+        Args:
+            agent_id: Erase all memories and state of this agent.
+            ids: Erase these memories.
+            subject: Erase memories and state whose `metadata.subject` is or contains this, and
+                memories whose source event or document has it. Numbers are compared as text.
+            dry_run: Only count; erase nothing.
         """
         return self._call(op.MEMORIES_ERASE, given({
             "agent_id": agent_id,
@@ -3038,6 +3699,23 @@ class Memories(Group):
         `limit`: continue with `next_cursor`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
+            type: Only memories of this type.
+            scope: Only memories of this scope. Default: all readable.
+            search: Part of the title or the content; case is ignored. Searches the latest
+                100,000 memories per owner, per team and of the institution.
+            project_id: Key of a project; empty: only memories without one.
+            tags: Only with any of these tags; repeated or comma-separated.
+            namespace: Only memories with a key in this namespace or below it.
+            source_type: Only this `source_type`.
+            never_cited: Only memories without citations.
+            include_superseded: Include superseded memories.
+            sort: Field to sort by.
+            order: Sort order.
         """
         return self._call(op.MEMORIES_LIST, given({
             "offset": offset,
@@ -3110,8 +3788,8 @@ class Memories(Group):
         source_id: str | None | Unset = UNSET,
         source_url: str | None | Unset = UNSET,
         source_event_id: str | None | Unset = UNSET,
-        freshness_date: str | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
+        freshness_date: str | datetime | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
         supersedes_id: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -3122,6 +3800,28 @@ class Memories(Group):
         once. Returns the memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            title: Short summary.
+            content: Text of the memory.
+            type: Kind of knowledge.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
+                (`institutional`). It can only be widened.
+            team_id: Team, for the scope `team`. Default: the calling agent's.
+            project_id: Key of the project; empty: none.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
+            confidence: How certain it is, from 0 to 1.
+            importance: How much it matters, from 0 to 1.
+            metadata: Free-form data of the caller, at most 64 KB as JSON.
+            source_type: Kind of source, such as `ticket`.
+            source_id: Id within the source system.
+            source_url: Web page, http or https.
+            source_event_id: Event that it comes from: `event_id` or the producer's id. It need
+                not exist.
+            freshness_date: When the content was last known to be true.
+            expires_at: After this time it is no longer listed or found.
+            supersedes_id: Active memory of the caller that this one supersedes.
         """
         return self._call(op.MEMORIES_CREATE, given({
             "title": title,
@@ -3156,6 +3856,9 @@ class Memories(Group):
         the order of the request.
 
         Needs the scope `memory:write`.
+
+        Args:
+            memories: Memories to create, 1 to 500.
         """
         return self._call(op.MEMORIES_CREATE_BATCH, given({
             "memories": memories,
@@ -3170,10 +3873,14 @@ class Memories(Group):
     ) -> models.MemoryWithUsage:
         """Read a memory.
 
-        Returns the memory with its usage and trust. Forgotten and expired memories can be
-        read only by their owner, until they are purged.
+        Use this to see where a memory comes from and how it is used. Returns it with its
+        usage and trust. Forgotten and expired memories can be read only by their owner,
+        until they are purged.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
         """
         return self._call(op.MEMORIES_GET, given({
             "id": id,
@@ -3188,8 +3895,8 @@ class Memories(Group):
         confidence: float | Unset = UNSET,
         importance: float | Unset = UNSET,
         metadata: Mapping[str, Any] | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        freshness_date: str | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
+        freshness_date: str | datetime | None | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         tags: Sequence[str] | None | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3198,9 +3905,23 @@ class Memories(Group):
         """Update a memory.
 
         Use this to correct a memory; to keep the old version, supersede it. Omitted fields
-        do not change; null clears a field. Only for the owner and org admins.
+        do not change; null clears a field. Only for the owner and org admins. Returns the
+        memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            title: Short summary.
+            content: Text of the memory.
+            confidence: How certain it is, from 0 to 1.
+            importance: How much it matters, from 0 to 1.
+            metadata: Free-form data of the caller, at most 64 KB as JSON.
+            expires_at: After this time it is no longer listed or found.
+            freshness_date: When the content was last known to be true.
+            project_id: Key of the project; empty: none.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
         """
         return self._call(op.MEMORIES_UPDATE, given({
             "id": id,
@@ -3234,8 +3955,8 @@ class Memories(Group):
         source_id: str | None | Unset = UNSET,
         source_url: str | None | Unset = UNSET,
         source_event_id: str | None | Unset = UNSET,
-        freshness_date: str | None | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
+        freshness_date: str | datetime | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Memory:
@@ -3243,9 +3964,31 @@ class Memories(Group):
 
         Use this for a memory that the agent addresses by a name. Creates it, or replaces
         all fields of the existing one; its scope stays. After the memory was forgotten, has
-        expired or was superseded, a new one is created.
+        expired or was superseded, a new one is created. Returns the memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the memory: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
+            title: Short summary. Default: the key.
+            content: Text of the memory. Default: `metadata` as JSON.
+            type: Kind of knowledge. Default: `semantic`.
+            scope: Who can read it. Default: `agent`. It stays when the memory is replaced.
+            team_id: Team, for the scope `team`. Default: the calling agent's.
+            project_id: Key of the project; empty: none.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
+            confidence: How certain it is, from 0 to 1.
+            importance: How much it matters, from 0 to 1.
+            metadata: Free-form data of the caller, at most 64 KB as JSON.
+            source_type: Kind of source, such as `ticket`.
+            source_id: Id within the source system.
+            source_url: Web page, http or https.
+            source_event_id: Event that it comes from: `event_id` or the producer's id. It need
+                not exist.
+            freshness_date: When the content was last known to be true.
+            expires_at: After this time it is no longer listed or found.
         """
         return self._call(op.MEMORIES_PUT_BY_KEY, given({
             "namespace": namespace,
@@ -3278,9 +4021,14 @@ class Memories(Group):
     ) -> models.Memory:
         """Read the memory under a key.
 
-        Returns the memory that the calling agent saved under this key, while it is active.
+        Use this to read what the calling agent saved under this key. Returns the memory
+        while it is active.
 
         Needs the scope `memory:read`.
+
+        Args:
+            namespace: Namespace of the memory: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
         """
         return self._call(op.MEMORIES_GET_BY_KEY, given({
             "namespace": namespace,
@@ -3297,10 +4045,14 @@ class Memories(Group):
     ) -> models.MemoriesDeleteByKeyResult:
         """Forget the memory under a key.
 
-        Forgets the memory: it can be restored by its id until the reversibility window
-        ends.
+        Use this for a memory under a key that is no longer true. Forgets it: it can be
+        restored by its id until the reversibility window ends. Returns its id.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the memory: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
         """
         return self._call(op.MEMORIES_DELETE_BY_KEY, given({
             "namespace": namespace,
@@ -3319,9 +4071,17 @@ class Memories(Group):
     ) -> models.MemoriesNamespacesResult:
         """List the namespaces of the calling agent's memories.
 
-        Returns the namespaces that have active memories, in alphabetical order.
+        Use this to see which namespaces the agent's memories are in. Returns those that
+        have active memories, in alphabetical order.
 
         Needs the scope `memory:read`.
+
+        Args:
+            prefix: Only this namespace and those below it.
+            max_depth: Most labels of a namespace: deeper ones are cut off to these, and listed
+                once.
+            after: The last namespace of the previous page.
+            limit: Maximum number.
         """
         return self._call(op.MEMORIES_NAMESPACES, given({
             "prefix": prefix,
@@ -3342,9 +4102,16 @@ class Memories(Group):
         """Promote a memory to a wider scope.
 
         Use this to share a memory: from agent to team or institution, or from team to
-        institution. Cannot be undone. Only for the owner and org admins.
+        institution. Cannot be undone. Only for the owner and org admins. Returns the
+        memory.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
+                (`institutional`). It can only be widened.
+            team_id: Team, for the scope `team`.
         """
         return self._call(op.MEMORIES_PROMOTE, given({
             "id": id,
@@ -3363,9 +4130,12 @@ class Memories(Group):
 
         Use this for a memory that is wrong or unwanted. It is no longer found, can be
         restored until the reversibility window ends, and is then purged. Memories that it
-        superseded stay superseded. Only for the owner and org admins.
+        superseded stay superseded. Only for the owner and org admins. Returns its id.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
         """
         return self._call(op.MEMORIES_FORGET, given({
             "id": id,
@@ -3380,10 +4150,13 @@ class Memories(Group):
     ) -> models.Memory:
         """Restore a forgotten memory.
 
-        Returns it to its previous status, within the reversibility window. Only for the
-        owner and org admins.
+        Use this to undo forgetting a memory. Returns it to its previous status, within the
+        reversibility window. Only for the owner and org admins.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
         """
         return self._call(op.MEMORIES_RESTORE, given({
             "id": id,
@@ -3401,9 +4174,13 @@ class Memories(Group):
 
         Use this if a newer memory makes this one obsolete. The successor must be at least
         as visible; neither may be superseded or forgotten. Only for the owner of the
-        superseded memory and org admins.
+        superseded memory and org admins. Returns both ids.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            superseded_by_id: The successor.
         """
         return self._call(op.MEMORIES_SUPERSEDE, given({
             "id": id,
@@ -3423,6 +4200,9 @@ class Memories(Group):
         directly or indirectly, and the one that it superseded.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
         """
         return self._call(op.MEMORIES_LINEAGE, given({
             "id": id,
@@ -3452,6 +4232,20 @@ class Memories(Group):
         embedding is late, only words count and the result is `degraded`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Question or keywords.
+            expect: With `explain`: a memory for which the plan says where it was dropped, and
+                why.
+            scope: Only memories of this scope. Default: all readable.
+            memory_types: Only these types.
+            limit: Maximum number of results.
+            min_score: Minimum score.
+            project_id: Key of a project; empty: only memories without one.
+            tags: Only memories with any of these tags.
+            namespace: Only memories with a key in this namespace or below it.
+            include_superseded: Include superseded memories.
+            explain: Returns the search plan too, as `plan`.
         """
         return self._call(op.MEMORIES_SEARCH, given({
             "query": query,
@@ -3479,9 +4273,13 @@ class Memories(Group):
 
         Call this when a memory helped. Citations by others than the owner raise its rank
         for 30 days; one counts per caller, memory and day (UTC). Published as
-        `memory.cited`.
+        `memory.cited`. Returns nothing.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
+            originating_query_id: `originating_query_id` of the search that found the memory.
         """
         return self._call(op.MEMORIES_CITE, given({
             "id": id,
@@ -3501,6 +4299,9 @@ class Memories(Group):
         the caller can read, and whether they are stale.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
         """
         return self._call(op.MEMORIES_CITATIONS, given({
             "id": id,
@@ -3520,6 +4321,11 @@ class Memories(Group):
         For the agent itself, its owner, and admins. Newest first.
 
         Needs the scope `memory:read`.
+
+        Args:
+            agent_id: Id of the agent.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.MEMORIES_ACTIVITY, given({
             "agent_id": agent_id,
@@ -3549,8 +4355,8 @@ class Memories(Group):
     ) -> models.MemoryHealth:
         """Read the health of the memories that the caller may read.
 
-        Use this to find what needs care: counts duplicates, orphans, stale and unembedded
-        memories among the readable ones that changed last, at most 100,000.
+        Use this to find what needs care: returns the number of duplicates, orphans, stale
+        and unembedded memories among the readable ones that changed last, at most 100,000.
 
         Needs the scope `memory:read`.
         """
@@ -3574,6 +4380,11 @@ class Merges(Group):
         memories is taken over.
 
         Needs the scope `memory:write`.
+
+        Args:
+            memory_a_id: One of the memories.
+            memory_b_id: The other memory.
+            resolution_note: Reason for the proposal or the decision.
         """
         return self._call(op.MERGES_PROPOSE, given({
             "memory_a_id": memory_a_id,
@@ -3596,6 +4407,11 @@ class Merges(Group):
         both read; for org admins, all.
 
         Needs the scope `memory:read`.
+
+        Args:
+            status: Status of the proposal.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.MERGES_LIST, given({
             "status": status,
@@ -3628,6 +4444,9 @@ class Merges(Group):
         """Read a merge proposal.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the merge proposal.
         """
         return self._call(op.MERGES_GET, given({
             "id": id,
@@ -3649,6 +4468,12 @@ class Merges(Group):
         visible as the other, otherwise 422, rule `scope_only_widens`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the merge proposal.
+            surviving_memory_id: Memory to keep: `memory_a_id` or `memory_b_id`.
+            resolution_note: Reason for the proposal or the decision.
+            merged_content: New content of the surviving memory. Default: unchanged.
         """
         return self._call(op.MERGES_RESOLVE, given({
             "id": id,
@@ -3670,6 +4495,10 @@ class Merges(Group):
         Both memories stay as they are.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the merge proposal.
+            resolution_note: Reason for the proposal or the decision.
         """
         return self._call(op.MERGES_REJECT, given({
             "id": id,
@@ -3748,6 +4577,18 @@ class Oauth(Group):
         By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an
         agent's API key as `client_secret`. A refresh token is valid once, for 30 days: used
         again, it ends the connection.
+
+        Args:
+            grant_type: The grant.
+            client_id: The client's id: registered, or the URL of its metadata document.
+            client_secret: An agent's API key, for `client_credentials`.
+            code: For `authorization_code`.
+            code_verifier: The verifier of PKCE.
+            redirect_uri: As in the authorization request.
+            refresh_token: For `refresh_token`.
+            device_code: For the device grant.
+            resource: The resource that the token is for (RFC 8707).
+            scope: Scopes, separated by spaces.
         """
         return self._call(op.OAUTH_TOKEN, given({
             "grant_type": grant_type,
@@ -3774,6 +4615,10 @@ class Oauth(Group):
 
         All tokens of the connection are refused within 5 seconds. Unknown tokens are
         answered in the same way.
+
+        Args:
+            token: A refresh token, or an access token.
+            client_id: The client's id: registered, or the URL of its metadata document.
         """
         return self._call(op.OAUTH_REVOKE, given({
             "token": token,
@@ -3793,6 +4638,11 @@ class Oauth(Group):
 
         The person enters the code in the console under `/connect`. It is valid for 10
         minutes.
+
+        Args:
+            client_id: The client's id: registered, or the URL of its metadata document.
+            scope: Scopes, separated by spaces.
+            resource: The resource that the token is for (RFC 8707).
         """
         return self._call(op.OAUTH_DEVICE, given({
             "client_id": client_id,
@@ -3812,6 +4662,10 @@ class Oauth(Group):
         For the console's page. An unknown client and a redirect URI that it has not
         registered are refused. Other mistakes are in `refusal`, with the address that
         reports them to the client.
+
+        Args:
+            query: The query of the authorization request as the client sent it, or `user_code=`
+                and a device's code.
         """
         return self._call(op.OAUTH_READ_REQUEST, given({
             "query": query,
@@ -3832,6 +4686,13 @@ class Oauth(Group):
         Approved, the client acts as the agent, with the chosen scopes. For the agent's
         owner and org admins. The answer says where to send the browser; null for a device,
         which asks by itself.
+
+        Args:
+            query: The query of the authorization request as the client sent it, or `user_code=`
+                and a device's code.
+            decision: The decision.
+            agent_id: The agent that the client acts as. Required to approve.
+            scopes: Granted scopes. Default: all that were requested.
         """
         return self._call(op.OAUTH_DECIDE, given({
             "query": query,
@@ -3880,6 +4741,10 @@ class Outputs(Group):
 
         For people. Returns the current version. `md`: as saved; `html`: without active
         content; `pdf` and `docx`: only if the operator enables them, otherwise 404.
+
+        Args:
+            output_id: Id or slug of the output.
+            format: File format.
         """
         return self._call(op.OUTPUTS_EXPORT, given({
             "output_id": output_id,
@@ -3901,6 +4766,12 @@ class Outputs(Group):
         For people. The e-mail contains the text; `attach_format` also attaches it as a
         file. Returns 404 if the operator has disabled e-mail, and 503 if no mail server is
         configured.
+
+        Args:
+            output_id: Id or slug of the output.
+            to: E-mail address of the recipient.
+            subject: Subject of the e-mail. Default: the output's title.
+            attach_format: Format of the attachment.
         """
         return self._call(op.OUTPUTS_EMAIL, given({
             "output_id": output_id,
@@ -3936,6 +4807,25 @@ class Outputs(Group):
         query.
 
         Needs the scope `memory:write`.
+
+        Args:
+            body: Text in Markdown.
+            title: Title. Default: the first heading or line of the text.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
+                (`institutional`). Set by the first save; default `agent`.
+            team_id: Team, for the scope `team`. Default: the calling agent's.
+            project_id: Key of the project.
+            source_type: Kind of output, as the caller names it.
+            output_id: Output to save a new version of. Default: a new output.
+            change_note: What this version changes.
+            process_run_id: Run that it belongs to.
+            derived_from_ids: Outputs that it was derived from. Ids or slugs; unreadable ones
+                are ignored.
+            references_ids: Outputs that it refers to. Ids or slugs; unreadable ones are
+                ignored.
+            supersedes_ids: Outputs that it supersedes. Ids or slugs; unreadable ones are
+                ignored.
+            metadata: Free-form data of the caller.
         """
         return self._call(op.OUTPUTS_SAVE, given({
             "body": body,
@@ -3974,6 +4864,17 @@ class Outputs(Group):
         without their texts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            cursor: `next_cursor` of the previous page.
+            scope: Only outputs of this scope.
+            project_id: Key of a project; empty: only outputs without one.
+            process_run_id: Only outputs of this run.
+            tags: Only with any of these tags; repeated or comma-separated.
+            sort: `created_at` (default) or `title`.
+            order: `asc` or `desc`. Default: newest first, or titles from A.
         """
         return self._call(op.OUTPUTS_LIST, given({
             "offset": offset,
@@ -4028,6 +4929,10 @@ class Outputs(Group):
         version.
 
         Needs the scope `memory:read`.
+
+        Args:
+            output_id: Id or slug of the output.
+            version: Version number. Default: the current one.
         """
         return self._call(op.OUTPUTS_GET, given({
             "output_id": output_id,
@@ -4045,10 +4950,16 @@ class Outputs(Group):
     ) -> models.OutputsUpdateResult:
         """Change an output's project or tags.
 
-        Changes no text. A null `project_id` removes it from its project. Only people can
-        set tags.
+        Use this to file an output in another project; its text does not change. A null
+        `project_id` removes it from its project. Only people can set tags. Returns both.
 
         Needs the scope `memory:write`.
+
+        Args:
+            output_id: Id or slug of the output.
+            project_id: Key of the project.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
+                `-`.
         """
         return self._call(op.OUTPUTS_UPDATE, given({
             "output_id": output_id,
@@ -4065,10 +4976,13 @@ class Outputs(Group):
     ) -> None:
         """Delete an output with all its versions.
 
-        Deletes the text of every version; cannot be undone. Only its owner and admins can
-        delete it.
+        Use this to delete an output permanently: the text of every version is deleted. Only
+        its owner and admins can delete it. Returns nothing.
 
         Needs the scope `memory:write`.
+
+        Args:
+            output_id: Id or slug of the output.
         """
         return self._call(op.OUTPUTS_DELETE, given({
             "output_id": output_id,
@@ -4087,6 +5001,9 @@ class Outputs(Group):
         without the texts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            output_id: Id or slug of the output.
         """
         return self._call(op.OUTPUTS_LIST_VERSIONS, given({
             "output_id": output_id,
@@ -4105,6 +5022,10 @@ class Outputs(Group):
         Use this to compare versions. Returns the version's text, title and author.
 
         Needs the scope `memory:read`.
+
+        Args:
+            output_id: Id or slug of the output.
+            version_num: Number or id of the version.
         """
         return self._call(op.OUTPUTS_GET_VERSION, given({
             "output_id": output_id,
@@ -4131,6 +5052,15 @@ class Outputs(Group):
         are included only on request.
 
         Needs the scope `memory:read`.
+
+        Args:
+            query: Question or keywords.
+            scope: Only outputs of this scope.
+            min_score: Minimum score.
+            limit: Maximum number of results.
+            project_id: Only outputs of the project with this key.
+            include_superseded: Include superseded outputs.
+            include_archived: Include outputs of archived projects.
         """
         return self._call(op.OUTPUTS_SEARCH, given({
             "query": query,
@@ -4159,6 +5089,11 @@ class Projects(Group):
         and the `total`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            status: Status of the project.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.PROJECTS_LIST, given({
             "status": status,
@@ -4196,6 +5131,14 @@ class Projects(Group):
         Memories, outputs and runs are assigned to a project by its `key`.
 
         Needs the scope `admin`.
+
+        Args:
+            key: Key of the project, passed to other operations as `project_id`. Letters,
+                digits, `.`, `_` and `-`; not a UUID. Immutable.
+            name: Display name.
+            status: Status of the project.
+            target_date: Date, or date and time (RFC 3339), by which the project is due; null:
+                none.
         """
         return self._call(op.PROJECTS_CREATE, given({
             "key": key,
@@ -4219,6 +5162,14 @@ class Projects(Group):
         Omitted fields do not change; a null `target_date` removes the date.
 
         Needs the scope `admin`.
+
+        Args:
+            key: Key of the project, passed to other operations as `project_id`. Letters,
+                digits, `.`, `_` and `-`; not a UUID. Immutable.
+            name: Display name.
+            status: Status of the project.
+            target_date: Date, or date and time (RFC 3339), by which the project is due; null:
+                none.
         """
         return self._call(op.PROJECTS_UPDATE, given({
             "key": key,
@@ -4246,6 +5197,14 @@ class Relationships(Group):
         existing one of the same type is `conflict`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            target_memory_id: Memory that the relationship points to.
+            relationship_type: One of the types listed by `GET /relationship-types`. New types
+                may be added.
+            strength: Strength; 1 is strongest.
+            metadata: Free-form data of the caller, at most 16 KB as JSON.
         """
         return self._call(op.RELATIONSHIPS_CREATE, given({
             "id": id,
@@ -4266,11 +5225,16 @@ class Relationships(Group):
     ) -> models.RelationshipsListResult:
         """List the relationships of a memory, both directions, oldest first.
 
-        Returns direct relationships to memories that the caller can read and that are not
-        forgotten or expired. Types in capitals, such as `SUPERSEDES` and `DERIVED_FROM`,
-        are recorded by the service.
+        Use this to see what a memory is linked to. Returns direct relationships to memories
+        that the caller can read and that are not forgotten or expired. Types in capitals,
+        such as `SUPERSEDES` and `DERIVED_FROM`, are recorded by the service.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.RELATIONSHIPS_LIST, given({
             "id": id,
@@ -4307,6 +5271,10 @@ class Relationships(Group):
         Relationships recorded by the service cannot be deleted.
 
         Needs the scope `memory:write`.
+
+        Args:
+            id: Id of the memory.
+            rel_id: Id of the relationship.
         """
         return self._call(op.RELATIONSHIPS_DELETE, given({
             "id": id,
@@ -4328,6 +5296,11 @@ class Relationships(Group):
         nearest first, and the relationships between them.
 
         Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory.
+            depth: Number of hops.
+            include_superseded: Include superseded and merged memories.
         """
         return self._call(op.RELATIONSHIPS_GRAPH, given({
             "id": id,
@@ -4364,10 +5337,18 @@ class Runs(Group):
     ) -> models.RunArtifact:
         """Register an artifact of a run.
 
-        Use this to record a result of a step, wherever it is. The pointer is stored, never
-        followed. A run has at most 1000 artifacts (rule `run_limit`).
+        Use this to record a result of a step, wherever it is. Returns the artifact; its
+        pointer is stored, never followed. A run has at most 1000 artifacts (rule
+        `run_limit`).
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            kind: Kind of artifact, as the run's steps expect it.
+            pointer: Where the content is. Never followed.
+            step_record_id: Attempt, completion, skip or reopening that it belongs to.
+            mime_type: Media type of the content.
         """
         return self._call(op.RUNS_REGISTER_ARTIFACT, given({
             "run_id": run_id,
@@ -4392,6 +5373,11 @@ class Runs(Group):
         completed steps, content hashes.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.RUNS_LIST_ARTIFACTS, given({
             "run_id": run_id,
@@ -4425,9 +5411,13 @@ class Runs(Group):
         """Attach an exemplar to a run.
 
         Use this to give a run an example to follow. An attached exemplar cannot be deleted;
-        attaching it again changes nothing.
+        attaching it again changes nothing. Returns the exemplars of the run.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            exemplar_id: Id of the exemplar.
         """
         return self._call(op.RUNS_ATTACH_EXEMPLAR, given({
             "run_id": run_id,
@@ -4450,6 +5440,12 @@ class Runs(Group):
         offer. A run has at most 1000 offers, with 4 MB of notes (rule `run_limit`).
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            handoff_id: Handoff of the caller. It stays private: inform others in `note`.
+            note: Message to the successors.
         """
         return self._call(op.RUNS_OFFER_HANDOFF, given({
             "run_id": run_id,
@@ -4470,6 +5466,9 @@ class Runs(Group):
         Use this to find an open offer to accept or decline. Returns all, with their status.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return self._call(op.RUNS_LIST_OFFERS, given({
             "run_id": run_id,
@@ -4485,13 +5484,17 @@ class Runs(Group):
     ) -> models.RunsAcceptOfferResult:
         """Accept an offer.
 
-        Call this to take over the work. Completes the offering step and starts an attempt
-        on an unfinished successor: the one assigned to the caller (for agents: to the
-        owner), else the first unassigned one. `forbidden` if all are assigned to others, or
-        if a person accepts their own offer; `attempt` is null while the successor waits for
-        other steps.
+        Call this to take over the work. Returns the offer and the attempt. Completes the
+        offering step and starts an attempt on an unfinished successor: the one assigned to
+        the caller (for agents: to the owner), else the first unassigned one. `forbidden` if
+        all are assigned to others, or if a person accepts their own offer; `attempt` is
+        null while the successor waits for other steps.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            offer_id: Id of the handoff offer.
         """
         return self._call(op.RUNS_ACCEPT_OFFER, given({
             "run_id": run_id,
@@ -4509,10 +5512,15 @@ class Runs(Group):
     ) -> models.HandoffOffer:
         """Decline an offer.
 
-        The offering step stays open, so that its worker can improve the result and offer it
-        again.
+        Use this if the offered result is not good enough yet. The offering step stays open,
+        so that its worker can improve it and offer it again. Returns the offer.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            offer_id: Id of the handoff offer.
+            note: Reason for declining.
         """
         return self._call(op.RUNS_DECLINE_OFFER, given({
             "run_id": run_id,
@@ -4541,6 +5549,16 @@ class Runs(Group):
         evidence (rule `run_limit`); then it can only be closed.
 
         Needs the scope `memory:write`.
+
+        Args:
+            goal: What the run must achieve.
+            project_id: Key of the project.
+            success_criteria: Conditions under which the goal is achieved.
+            ambiguity_score: How unclear the goal is, on the caller's scale.
+            ambiguity_notes: What is unclear about the goal.
+            steps: Steps; not with `template_id`.
+            template_id: `id` of a template version; not with `steps`.
+            step_assignments: People for the template's steps; only with `template_id`.
         """
         return self._call(op.RUNS_CREATE, given({
             "goal": goal,
@@ -4572,6 +5590,14 @@ class Runs(Group):
         `X-Total-Count`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            status: Only this status.
+            project_id: Key of a project; empty: only runs without one.
+            template_slug: Only runs of this process template, in any of its versions.
+            search: Part of the goal; case is ignored.
+            offset: Results to skip.
+            limit: Maximum number of results. Default: all.
         """
         return self._call(op.RUNS_LIST, given({
             "status": status,
@@ -4612,9 +5638,13 @@ class Runs(Group):
     ) -> models.RunWithAttempts:
         """Read a run, its steps and their attempts.
 
-        Returns the whole run. For the caller's next step, read its position.
+        Use this to see everything about a run; for the caller's next step, read its
+        position. Returns the run with its steps and attempts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return self._call(op.RUNS_GET, given({
             "run_id": run_id,
@@ -4633,6 +5663,9 @@ class Runs(Group):
         the caller (for agents: to the owner), else the first unassigned one.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return self._call(op.RUNS_POSITION, given({
             "run_id": run_id,
@@ -4649,10 +5682,15 @@ class Runs(Group):
     ) -> models.Run:
         """Close a run with an outcome.
 
-        Use this to end a run, finished or not: its steps can no longer change. A run that
-        is already closed is `conflict`.
+        Use this to end a run, finished or not: its steps can no longer change. Returns the
+        run; one that is already closed is `conflict`.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            outcome: Result of the run.
+            note: Reason or summary.
         """
         return self._call(op.RUNS_CLOSE, given({
             "run_id": run_id,
@@ -4669,11 +5707,14 @@ class Runs(Group):
     ) -> models.RunsRetrospectiveResult:
         """Read the times and evidence of a closed run's steps.
 
-        Use this to learn from a closed run. `elapsed_seconds` counts from ready to done,
-        `active_seconds` while in progress; null if a step did not get that far. Reopened
-        steps count each time. An open run is `conflict`.
+        Use this to learn from a closed run. Returns for each step `elapsed_seconds` from
+        ready to done, `active_seconds` while in progress; null if a step did not get that
+        far. Reopened steps count each time. An open run is `conflict`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return self._call(op.RUNS_RETROSPECTIVE, given({
             "run_id": run_id,
@@ -4692,6 +5733,9 @@ class Runs(Group):
         artifacts.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return self._call(op.RUNS_HISTORY, given({
             "run_id": run_id,
@@ -4706,9 +5750,12 @@ class Runs(Group):
     ) -> str:
         """Read a run as a Markdown document.
 
-        Use this to report on a run. The bytes are identical until the run changes.
+        Use this to report on a run. Returns the same bytes until the run changes.
 
         Needs the scope `memory:read`.
+
+        Args:
+            run_id: Id of the run.
         """
         return self._call(op.RUNS_STATUS_DOCUMENT, given({
             "run_id": run_id,
@@ -4732,6 +5779,13 @@ class Runs(Group):
         dependency is unfinished.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            handoff_id: Handoff to continue: the caller's, or one offered in the run.
+            bundle_id: Bundle of the caller to start with.
+            notes: Notes on the attempt.
         """
         return self._call(op.RUNS_START_STEP, given({
             "run_id": run_id,
@@ -4758,6 +5812,13 @@ class Runs(Group):
         one completes the step, and until then `completed_step_key` is null.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            criterion_key: Key of a criterion. Default: all.
+            what_makes_this_done: Evidence that the step is done.
+            artifact_contents: Content of registered artifacts, to be stored as evidence.
         """
         return self._call(op.RUNS_COMPLETE_STEP, given({
             "run_id": run_id,
@@ -4779,8 +5840,14 @@ class Runs(Group):
         """Skip a step.
 
         Use this for a step that is not needed. Dependent steps no longer wait for it.
+        Returns the step, and the steps that are ready now.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            reason: Reason, shown in the run.
         """
         return self._call(op.RUNS_SKIP_STEP, given({
             "run_id": run_id,
@@ -4800,9 +5867,15 @@ class Runs(Group):
         """Reopen a completed or skipped step.
 
         Use this if a step's result must be redone. Ready successors are blocked again;
-        later steps are reported but do not change. A completed run becomes active again.
+        later steps do not change, but it returns them. A completed run becomes active
+        again.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            reason: Reason, shown in the run.
         """
         return self._call(op.RUNS_REOPEN_STEP, given({
             "run_id": run_id,
@@ -4821,10 +5894,15 @@ class Runs(Group):
     ) -> models.RunsAssignStepResult:
         """Assign a step to a person.
 
-        Sets who does the step; null: nobody. Open attempts and the completion mode do not
-        change.
+        Use this to set who does a step; null: nobody. Open attempts and the completion mode
+        do not change. Returns the step.
 
         Needs the scope `memory:write`.
+
+        Args:
+            run_id: Id of the run.
+            step_key: Key of the step.
+            assigned_user_id: Person to assign; null: nobody.
         """
         return self._call(op.RUNS_ASSIGN_STEP, given({
             "run_id": run_id,
@@ -4841,7 +5919,7 @@ class Schedules(Group):
         event: Mapping[str, Any],
         cron: str | None | Unset = UNSET,
         time_zone: str | Unset = UNSET,
-        at: str | None | Unset = UNSET,
+        at: str | datetime | None | Unset = UNSET,
         on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET,
         paused: bool | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -4855,6 +5933,21 @@ class Schedules(Group):
         of schedules is limited (rule `schedule_limit`).
 
         Needs the scope `send`.
+
+        Args:
+            name: Display name.
+            event: The CloudEvent to publish, without `id` and `time`: each tick gives them.
+                Other names are extension attributes.
+            cron: Five fields: minute, hour, day of month, month, day of week. Names
+                (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
+            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
+                when the clocks change; one that it repeats is due once, or every time if the hour
+                is a range.
+            at: Instead of `cron`: the only time to publish (RFC 3339).
+            on_missed: How missed ticks are handled: those that could not be published within a
+                minute, such as when the service was down or the owner inactive. `run_once`: the
+                latest is published late. `run_all`: the latest 100 are. `skip`: none is.
+            paused: While true, nothing is published, and no tick is missed.
         """
         return self._call(op.SCHEDULES_CREATE, given({
             "name": name,
@@ -4882,6 +5975,13 @@ class Schedules(Group):
         Returns the caller's schedules, for admins all, as one page with the `total`.
 
         Needs the scope `send`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            search: Part of the name; case is ignored.
+            owner_id: Only those of this agent or user.
+            status: Only those with this status.
         """
         return self._call(op.SCHEDULES_LIST, given({
             "offset": offset,
@@ -4923,6 +6023,9 @@ class Schedules(Group):
         published.
 
         Needs the scope `send`.
+
+        Args:
+            schedule_id: Id of the schedule.
         """
         return self._call(op.SCHEDULES_GET, given({
             "schedule_id": schedule_id,
@@ -4936,7 +6039,7 @@ class Schedules(Group):
         event: Mapping[str, Any] | Unset = UNSET,
         cron: str | None | Unset = UNSET,
         time_zone: str | Unset = UNSET,
-        at: str | None | Unset = UNSET,
+        at: str | datetime | None | Unset = UNSET,
         on_missed: Literal["skip", "run_once", "run_all"] | Unset = UNSET,
         paused: bool | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -4948,6 +6051,22 @@ class Schedules(Group):
         apply from now on: earlier ticks are over. `event` is replaced as a whole.
 
         Needs the scope `send`.
+
+        Args:
+            schedule_id: Id of the schedule.
+            name: Display name.
+            event: The CloudEvent to publish, without `id` and `time`: each tick gives them.
+                Other names are extension attributes.
+            cron: Five fields: minute, hour, day of month, month, day of week. Names
+                (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
+            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
+                when the clocks change; one that it repeats is due once, or every time if the hour
+                is a range.
+            at: Instead of `cron`: the only time to publish (RFC 3339).
+            on_missed: How missed ticks are handled: those that could not be published within a
+                minute, such as when the service was down or the owner inactive. `run_once`: the
+                latest is published late. `run_all`: the latest 100 are. `skip`: none is.
+            paused: While true, nothing is published, and no tick is missed.
         """
         return self._call(op.SCHEDULES_UPDATE, given({
             "schedule_id": schedule_id,
@@ -4972,6 +6091,9 @@ class Schedules(Group):
         Events that it has published are still delivered.
 
         Needs the scope `send`.
+
+        Args:
+            schedule_id: Id of the schedule.
         """
         return self._call(op.SCHEDULES_DELETE, given({
             "schedule_id": schedule_id,
@@ -4990,6 +6112,9 @@ class Schedules(Group):
         has ended.
 
         Needs the scope `send`.
+
+        Args:
+            schedule_id: Id of the schedule.
         """
         return self._call(op.SCHEDULES_RUN, given({
             "schedule_id": schedule_id,
@@ -5000,7 +6125,7 @@ class Schedules(Group):
         *,
         cron: str | None | Unset = UNSET,
         time_zone: str | Unset = UNSET,
-        at: str | None | Unset = UNSET,
+        at: str | datetime | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.SchedulesTestResult:
@@ -5010,6 +6135,14 @@ class Schedules(Group):
         with it. Saves nothing.
 
         Needs the scope `send`.
+
+        Args:
+            cron: Five fields: minute, hour, day of month, month, day of week. Names
+                (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
+            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
+                when the clocks change; one that it repeats is due once, or every time if the hour
+                is a range.
+            at: Instead of `cron`: the only time to publish (RFC 3339).
         """
         return self._call(op.SCHEDULES_TEST, given({
             "cron": cron,
@@ -5031,6 +6164,10 @@ class Sessions(Group):
 
         For the agent itself, its owner, or callers with the scope `admin`. Devices with a
         revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen.
+
+        Args:
+            agent_id: Id of the agent.
+            limit: Maximum number of results.
         """
         return self._call(op.SESSIONS_LIST, given({
             "agent_id": agent_id,
@@ -5050,6 +6187,10 @@ class Sessions(Group):
         Revokes its key. Its tokens are refused within 5 seconds.
 
         Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            session_id: Id of the device session.
         """
         return self._call(op.SESSIONS_DELETE, given({
             "agent_id": agent_id,
@@ -5066,6 +6207,9 @@ class Sessions(Group):
         """Report that a device is alive.
 
         Call this with a token of the session's key, at most once a minute.
+
+        Args:
+            session_id: Id of the device session.
         """
         return self._call(op.SESSIONS_HEARTBEAT, given({
             "session_id": session_id,
@@ -5089,6 +6233,14 @@ class Specialists(Group):
         The first write creates the specialist. Earlier versions do not change.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_`
+                or `-`.
+            system_prompt: Instructions for the agent that loads it.
+            memory_search_directives: What to search the memories for, and how.
+            output_format_rules: Format of the agent's results.
+            description: Free text, for display.
         """
         return self._call(op.SPECIALISTS_WRITE, given({
             "name": name,
@@ -5125,6 +6277,9 @@ class Specialists(Group):
         or is unavailable, the result has `error`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            name: Name of the specialist.
         """
         return self._call(op.SPECIALISTS_LOAD, given({
             "name": name,
@@ -5139,10 +6294,13 @@ class Specialists(Group):
     ) -> models.SpecialistsUnloadResult:
         """Unload a specialist.
 
-        Call this after working as a specialist. Only records it: instructions already in
-        the conversation stay there.
+        Call this after working as a specialist. It only records the end: instructions
+        already in the conversation stay there. Returns the specialist's name.
 
         Needs the scope `memory:read`.
+
+        Args:
+            name: Name of the specialist.
         """
         return self._call(op.SPECIALISTS_UNLOAD, given({
             "name": name,
@@ -5163,6 +6321,12 @@ class Specialists(Group):
         `total`.
 
         Needs the scope `memory:read`.
+
+        Args:
+            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_`
+                or `-`.
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.SPECIALISTS_VERSIONS, given({
             "name": name,
@@ -5194,7 +6358,7 @@ class State(Group):
         key: str,
         value: str,
         metadata: Mapping[str, Any] | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
+        expires_at: str | datetime | None | Unset = UNSET,
         if_version: int | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -5206,6 +6370,16 @@ class State(Group):
         the entry or replaces it.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the entry: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
+            value: The value: a text, such as JSON.
+            metadata: Any fields, at most 64 KB as JSON. `subject` names the person it is about,
+                for erasure.
+            expires_at: The entry is deleted then. Default: it stays.
+            if_version: Save only if the entry has this version; 0: only if it does not exist.
+                Otherwise 409.
         """
         return self._call(op.STATE_PUT, given({
             "namespace": namespace,
@@ -5230,6 +6404,10 @@ class State(Group):
         by one.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the entry: labels joined by dots.
+            entries: Entries with different keys.
         """
         return self._call(op.STATE_PUT_MANY, given({
             "namespace": namespace,
@@ -5249,6 +6427,10 @@ class State(Group):
         Returns the entry that the calling agent saved under this key.
 
         Needs the scope `memory:read`.
+
+        Args:
+            namespace: Namespace of the entry: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
         """
         return self._call(op.STATE_GET, given({
             "namespace": namespace,
@@ -5269,6 +6451,10 @@ class State(Group):
         restored.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the entry: labels joined by dots.
+            key: Key, unique in the namespace of the agent.
         """
         return self._call(op.STATE_DELETE, given({
             "namespace": namespace,
@@ -5293,6 +6479,14 @@ class State(Group):
         than `limit` if the values are long.
 
         Needs the scope `memory:read`.
+
+        Args:
+            namespace: Namespace of the entry: labels joined by dots.
+            prefix: Only keys that begin so.
+            after: Only keys that sort after this one.
+            before: Only keys that sort before this one.
+            order: Order of the keys, by code point.
+            limit: Maximum number.
         """
         return self._call(op.STATE_LIST, given({
             "namespace": namespace,
@@ -5317,6 +6511,10 @@ class State(Group):
         those of namespaces below it.
 
         Needs the scope `memory:write`.
+
+        Args:
+            namespace: Namespace of the entry: labels joined by dots.
+            prefix: Only keys that begin so.
         """
         return self._call(op.STATE_CLEAR, given({
             "namespace": namespace,
@@ -5336,6 +6534,13 @@ class State(Group):
         """List the namespaces of the calling agent's state.
 
         Needs the scope `memory:read`.
+
+        Args:
+            prefix: Only this namespace and those below it.
+            max_depth: Most labels of a namespace: deeper ones are cut off to these, and listed
+                once.
+            after: The last namespace of the previous page.
+            limit: Maximum number.
         """
         return self._call(op.STATE_NAMESPACES, given({
             "prefix": prefix,
@@ -5357,6 +6562,10 @@ class Teams(Group):
         """Create a team.
 
         Needs the scope `admin`.
+
+        Args:
+            name: Display name.
+            description: Free text, for display.
         """
         return self._call(op.TEAMS_CREATE, given({
             "name": name,
@@ -5374,6 +6583,10 @@ class Teams(Group):
         """List teams by name.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
         """
         return self._call(op.TEAMS_LIST, given({
             "offset": offset,
@@ -5412,6 +6625,13 @@ class Templates(Group):
         earlier ones do not change. Returns the version, whose `id` creates runs.
 
         Needs the scope `memory:write`.
+
+        Args:
+            name: Display name.
+            slug: Slug of the template; its versions share it.
+            steps: Steps of the template
+            description: Free text, for display.
+            goal_template: Describes the goal of its runs; nothing in it is substituted.
         """
         return self._call(op.TEMPLATES_AUTHOR, given({
             "name": name,
@@ -5448,6 +6668,10 @@ class Templates(Group):
         Use this before creating a run. Returns the steps, and the `id` to create runs with.
 
         Needs the scope `memory:read`.
+
+        Args:
+            slug: Slug of the template; its versions share it.
+            version_num: Version. Default: the latest.
         """
         return self._call(op.TEMPLATES_GET, given({
             "slug": slug,
@@ -5468,6 +6692,12 @@ class Tenants(Group):
         """Create a tenant with its first admin and agent.
 
         The admin's password and the agent's API key are returned only here.
+
+        Args:
+            slug: Name of the tenant in URLs: at most 63 lower-case letters, digits and inner
+                hyphens.
+            name: Display name.
+            admin_email: E-mail address of the first admin.
         """
         return self._call(op.TENANTS_CREATE, given({
             "slug": slug,
@@ -5483,7 +6713,12 @@ class Tenants(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.TenantsListResult:
-        """List tenants."""
+        """List tenants.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+        """
         return self._call(op.TENANTS_LIST, given({
             "offset": offset,
             "limit": limit,
@@ -5516,6 +6751,12 @@ class Tenants(Group):
         Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A
         tenant over its quota can read, delete and acknowledge; requests that would store
         more get `422 business_rule_violation`, rule `storage_quota`.
+
+        Args:
+            tenant_id: Id of the tenant.
+            status: `suspended`: all tokens of the tenant are refused.
+            storage_quota_mb: Storage quota in megabytes (10^6 bytes). 0: no quota. Null:
+                `TENANT_STORAGE_MB` applies.
         """
         return self._call(op.TENANTS_UPDATE, given({
             "tenant_id": tenant_id,
@@ -5535,6 +6776,9 @@ class Tenants(Group):
         Irreversible: the data is removed from the service's files too. Returns a receipt, a
         JWT signed with the service's token key (see /.well-known/jwks.json). If an erasure
         is interrupted, repeat the request to finish it.
+
+        Args:
+            tenant_id: Id of the tenant.
         """
         return self._call(op.TENANTS_ERASE, given({
             "tenant_id": tenant_id,
@@ -5569,6 +6813,13 @@ class Users(Group):
         If `password` is omitted, one is generated and returned, only here.
 
         Needs the scope `admin`.
+
+        Args:
+            email: E-mail address, used to sign in.
+            display_name: Display name.
+            role: `admin` has every scope and the actions reserved for people; `member` has
+                every scope except `admin`.
+            password: Password of at least 12 characters.
         """
         return self._call(op.USERS_CREATE, given({
             "email": email,
@@ -5589,6 +6840,11 @@ class Users(Group):
         """List people, oldest first.
 
         Needs the scope `admin`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results.
+            search: Part of the name or the e-mail; case is ignored.
         """
         return self._call(op.USERS_LIST, given({
             "offset": offset,
@@ -5631,6 +6887,17 @@ class Users(Group):
         organisation keeps an admin.
 
         Needs the scope `admin`.
+
+        Args:
+            user_id: Id of the user.
+            display_name: Display name.
+            role: `admin` has every scope and the actions reserved for people; `member` has
+                every scope except `admin`.
+            status: `disabled`: the person cannot sign in.
+            reset_password: `true` generates a new password, returned once.
+            reset_totp: `true` removes the second factor.
+            unlink_identity: `true` unlinks the identity of the provider; the next sign-in links
+                one again.
         """
         return self._call(op.USERS_UPDATE, given({
             "user_id": user_id,

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
@@ -69,6 +69,8 @@ class Connection:
     token: str | Callable[[], str] | None
     retries: int
     timeout: float
+    clock_ahead: float = 0.0
+    """Seconds that the service's clock is ahead of this one: leases and tokens end by the service's."""
     _granted: tuple[str, float] | None = field(default=None)
 
     def forget_token(self) -> bool:
@@ -100,12 +102,15 @@ def request(
         try:
             own = {} if operation.open else (yield from _authorization(connection))
             response: httpx.Response = yield Send(operation.method, url, {**headers, **own}, content, limit)
+            connection.clock_ahead = _clock_ahead(response, connection.clock_ahead)
             if response.is_success:
                 return response
             error = error_of(response)
-        except httpx.TransportError as failed:
+        except httpx.RequestError as failed:
             error = ConnectionFailed(f"{operation.method} {url}: {failed or type(failed).__name__}")
-            error.__cause__ = failed
+            # Without the eighty lines of the frames within httpx.
+            failed.__cause__, failed.__suppress_context__ = None, True
+            error.__cause__ = failed.with_traceback(None)
         except ApiError as refused:
             raise refused
         if not operation.open and not renewed and _is_credential(error) and connection.forget_token():
@@ -140,11 +145,20 @@ def _exchange(connection: Connection) -> Generator[Effect, Any, tuple[str, float
     started = time.monotonic()
     response = yield from request(connection, TOKEN, {"api_key": connection.api_key})
     body = response.json()
-    # By the server's clock: this one may be wrong.
-    date = response.headers.get("date")
-    now = parsedate_to_datetime(date) if date else datetime.now(timezone.utc)
-    expires = datetime.fromisoformat(body["expires_at"].replace("Z", "+00:00"))
-    return body["access_token"], started + max(0.0, (expires - now).total_seconds()) * RENEW_AFTER
+    return body["access_token"], started + max(0.0, seconds_until(connection, body["expires_at"])) * RENEW_AFTER
+
+
+def seconds_until(connection: Connection, at: str) -> float:
+    """Returns the seconds until a time of the service, by its clock."""
+    until = datetime.fromisoformat(at.replace("Z", "+00:00"))
+    return until.timestamp() - time.time() - connection.clock_ahead
+
+
+def _clock_ahead(response: httpx.Response, before: float) -> float:
+    try:
+        return parsedate_to_datetime(response.headers["date"]).timestamp() - time.time()
+    except (KeyError, ValueError):
+        return before
 
 
 def answer_of(operation: Operation, response: httpx.Response) -> Any:
@@ -189,6 +203,8 @@ def _values(value: Any) -> list[Any]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return _time(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -206,9 +222,14 @@ def _body(operation: Operation, params: Mapping[str, Any]) -> tuple[bytes | None
     return json.dumps(whole if whole is not None else fields, default=_plain).encode(), headers
 
 
+def _time(value: datetime) -> str:
+    """Without a time zone, a time is local, as everywhere in Python."""
+    return value.astimezone().isoformat()
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
-        return value.isoformat()
+        return _time(value)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)
     return list(value)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -23,6 +25,9 @@ from .listen import Delivery, listen
 
 Handler = Callable[[Delivery], object]
 AsyncHandler = Callable[[Delivery], Awaitable[object]]
+
+STOP_CHECKED_EVERY = 0.1
+"""Seconds."""
 
 
 def settings(url: str | None, api_key: str | None) -> tuple[str, str | None]:
@@ -59,6 +64,12 @@ def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, An
     event: dict[str, Any] = {"specversion": "1.0", "id": str(uuid.uuid4()), "source": "urn:sensorium:python"}
     event.update({"type": type_, **attributes})
     return event if data is None else {**event, "data": data}
+
+
+async def _set_with(stopping: asyncio.Event, stop: threading.Event) -> None:
+    while not stop.is_set():
+        await asyncio.sleep(STOP_CHECKED_EVERY)
+    stopping.set()
 
 
 class Sensorium(Api):
@@ -104,20 +115,34 @@ class Sensorium(Api):
         answer = self.events.publish(event=_event(type, data, attributes))
         return models.PublishResult.model_validate(answer)
 
-    def listen(self, handler: Handler, *, concurrency: int = 1, count: int | None = None) -> None:
+    def listen(
+        self,
+        handler: Handler,
+        *,
+        concurrency: int = 1,
+        count: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
         """
-        Receives the agent's deliveries until the process gets SIGINT or SIGTERM, or ``count`` were handled: calls
-        ``handler`` in threads, ``concurrency`` at a time. See AsyncSensorium.listen.
+        Receives the agent's deliveries until ``stop`` is set, the process gets SIGINT or SIGTERM, or ``count`` were
+        handled: calls ``handler`` in threads, ``concurrency`` at a time. See AsyncSensorium.listen.
         """
+        if inspect.iscoroutinefunction(handler):
+            raise TypeError("Sensorium.listen calls functions in threads: use AsyncSensorium for one with async def.")
+        with ThreadPoolExecutor(concurrency, "sensorium-listen") as threads:
 
-        async def run() -> None:
             async def in_thread(delivery: Delivery) -> None:
-                await asyncio.to_thread(handler, delivery)
+                await asyncio.get_running_loop().run_in_executor(threads, handler, delivery)
 
-            async with self._asynchronous() as client:
-                await client.listen(in_thread, concurrency=concurrency, count=count)
+            async def run() -> None:
+                stopping = asyncio.Event()
+                watching = asyncio.create_task(_set_with(stopping, stop)) if stop else None
+                async with self._asynchronous() as client:
+                    await client.listen(in_thread, concurrency=concurrency, count=count, stop=stopping)
+                if watching:
+                    watching.cancel()
 
-        asyncio.run(run())
+            asyncio.run(run())
 
     def _asynchronous(self) -> AsyncSensorium:
         of = self._connection
@@ -141,7 +166,8 @@ class Sensorium(Api):
             while True:
                 try:
                     result = self._do(effect)
-                except httpx.TransportError as error:
+                except BaseException as error:
+                    # Also if interrupted: the flow gives the lock back.
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)
@@ -211,7 +237,8 @@ class AsyncSensorium(AsyncApi):
         """
         Receives the agent's deliveries by long polls and passes each to ``handler``, ``concurrency`` at a time. What
         the handler completes is acknowledged; an exception returns the delivery to be retried later, with its text as
-        the reason, and ``RetryLater`` says when. Leases are extended while a handler runs.
+        the reason, and ``RetryLater`` says when. Leases are extended while a handler runs. Failures of handlers and
+        outages are logged as warnings of the logger ``sensorium``; outages end by themselves.
 
         Ends when ``stop`` is set, the process gets SIGINT or SIGTERM (in the main thread), or ``count`` deliveries were
         handled: it then waits for the handlers at work. Raises ApiError if the agent itself is refused.
@@ -237,8 +264,8 @@ class AsyncSensorium(AsyncApi):
             while True:
                 try:
                     result = await self._do(effect)
-                except (httpx.TransportError, asyncio.CancelledError) as error:
-                    # Cancelled while it held the lock: the flow gives it back.
+                except BaseException as error:
+                    # Also if cancelled: the flow gives the lock back.
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
+import logging
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from ._flow import seconds_until
 from ._group import UNSET
 from .errors import ApiError, SensoriumError
 
@@ -24,6 +26,8 @@ LONGEST_REASON = 500
 SHORTEST_LEASE = 1.0
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 30.0
+
+_log = logging.getLogger("sensorium")
 
 
 class RetryLater(Exception):
@@ -49,119 +53,187 @@ class Delivery:
         return str(self.event["type"])
 
     @property
+    def subject(self) -> str | None:
+        return self.event.get("subject")
+
+    @property
     def data(self) -> Any:
         return self.event.get("data")
 
 
 async def listen(
     client: AsyncSensorium,
-    handler: Callable[[Delivery], Awaitable[object]],
+    handler: Callable[[Delivery], Awaitable[object] | object],
     *,
     concurrency: int,
     count: int | None,
     stop: asyncio.Event | None,
 ) -> None:
-    stopping = stop or asyncio.Event()
-    running: set[asyncio.Task[None]] = set()
-    left, failures = count, 0
-    with _stopped_by_signals(stopping):
-        while not stopping.is_set() and left != 0:
-            free = min(concurrency - len(running), MOST_AT_ONCE, *([] if left is None else [left]))
+    listener = _Listener(client, handler, stop or asyncio.Event())
+    with _stopped_by_signals(listener.stopping):
+        try:
+            await listener.receive(concurrency, count)
+            await listener.finish()
+        except SensoriumError:
+            await listener.finish()
+            raise
+        finally:
+            await listener.cancel()
+
+
+class _Listener:
+    def __init__(
+        self,
+        client: AsyncSensorium,
+        handler: Callable[[Delivery], Awaitable[object] | object],
+        stopping: asyncio.Event,
+    ) -> None:
+        self.stopping = stopping
+        self._client = client
+        self._handler = handler
+        self._running: set[asyncio.Future[Any]] = set()
+
+    async def receive(self, concurrency: int, count: int | None) -> None:
+        left, failures = count, 0
+        while not self.stopping.is_set() and left != 0:
+            free = min(concurrency - len(self._running), MOST_AT_ONCE, *([] if left is None else [left]))
             if free <= 0:
-                await _first_of(running, stopping)
+                await _first_of(self._running, self.stopping)
                 continue
             try:
-                deliveries = await _unless(stopping, client.deliveries.poll(limit=free, wait=WAIT))
+                answer = await _unless(self.stopping, self._client.deliveries.poll(limit=free, wait=WAIT))
                 failures = 0
             except SensoriumError as error:
-                if isinstance(error, ApiError) and 400 <= error.status < 500 and error.status != 429:
-                    stopping.set()
-                    await asyncio.gather(*running)
+                if _is_final(error):
                     raise
                 failures += 1
-                await _unless(stopping, asyncio.sleep(min(FIRST_PAUSE * 2**failures, LONGEST_PAUSE)))
+                _log.warning("Receiving failed, and is tried again: %s", error)
+                await _unless(self.stopping, asyncio.sleep(_pause(failures)))
                 continue
-            for each in deliveries.deliveries if deliveries else []:
+            for each in answer.deliveries if answer else []:
                 left = None if left is None else left - 1
                 delivery = Delivery(each.id, dict(each.payload), each.attempt_count)
-                task = asyncio.create_task(_handle(client, handler, delivery, each.lease_expires_at))
-                running.add(task)
-                task.add_done_callback(running.discard)
-        await asyncio.gather(*running)
+                task = asyncio.create_task(self._run(delivery, each.lease_expires_at))
+                self._running.add(task)
+                task.add_done_callback(self._running.discard)
 
+    async def finish(self) -> None:
+        await asyncio.gather(*self._running, return_exceptions=True)
 
-async def _handle(
-    client: AsyncSensorium,
-    handler: Callable[[Delivery], Awaitable[object]],
-    delivery: Delivery,
-    lease_expires_at: str,
-) -> None:
-    until = datetime.fromisoformat(lease_expires_at.replace("Z", "+00:00"))
-    lease = max(SHORTEST_LEASE, (until - datetime.now(timezone.utc)).total_seconds())
-    extending = asyncio.create_task(_extend(client, delivery.id, lease))
-    try:
+    async def cancel(self) -> None:
+        """Ends handlers that are still at work: their deliveries are retried when the leases end."""
+        for each in self._running:
+            each.cancel()
+        await self.finish()
+
+    async def _run(self, delivery: Delivery, lease_expires_at: str) -> None:
+        lease = max(SHORTEST_LEASE, seconds_until(self._client._connection, lease_expires_at))
+        extending = asyncio.create_task(self._extend(delivery.id, lease))
+        ids = [delivery.id]
         try:
-            await handler(delivery)
+            result = self._handler(delivery)
+            if inspect.isawaitable(result):
+                await result
+        except Exception as error:
+            delay = error.delay if isinstance(error, RetryLater) else None
+            reason = (str(error) or type(error).__name__)[:LONGEST_REASON]
+            _log.warning(
+                "The handler failed on %s (attempt %d): %s",
+                delivery.type,
+                delivery.attempt,
+                reason,
+                exc_info=None if isinstance(error, RetryLater) else error,
+            )
+            await self._settle(
+                lambda: self._client.deliveries.nack(
+                    delivery_ids=ids, reason=reason, delay_seconds=UNSET if delay is None else delay
+                )
+            )
+        else:
+            await self._settle(lambda: self._client.deliveries.ack(delivery_ids=ids))
         finally:
             extending.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await extending
-        await client.deliveries.ack(delivery_ids=[delivery.id])
-    except SensoriumError:
-        # Not acknowledged: it is redelivered when its lease ends.
-        return
-    except Exception as error:
-        delay = error.delay if isinstance(error, RetryLater) else None
-        reason = (str(error) or type(error).__name__)[:LONGEST_REASON]
-        with contextlib.suppress(SensoriumError):
-            await client.deliveries.nack(
-                delivery_ids=[delivery.id],
-                reason=reason,
-                delay_seconds=UNSET if delay is None else delay,
-            )
+            await asyncio.gather(extending, return_exceptions=True)
+
+    async def _settle(self, request: Callable[[], Awaitable[object]]) -> None:
+        """Repeats it through any outage: the event would otherwise be handled again. Gives up when stopping."""
+        failures = 0
+        while True:
+            try:
+                await request()
+                return
+            except SensoriumError as error:
+                failures += 1
+                is_over = _is_final(error) or self.stopping.is_set()
+                _log.warning("A delivery was not settled%s: %s", "" if is_over else " yet", error)
+                if is_over:
+                    return
+            await _unless(self.stopping, asyncio.sleep(_pause(failures)))
+
+    async def _extend(self, delivery_id: str, lease: float) -> None:
+        while True:
+            await asyncio.sleep(lease / 2)
+            try:
+                await self._client.deliveries.extend(delivery_ids=[delivery_id], seconds=max(1, round(lease)))
+            except SensoriumError as error:
+                _log.warning("A lease was not extended: %s", error)
 
 
-async def _extend(client: AsyncSensorium, delivery_id: str, lease: float) -> None:
-    while True:
-        await asyncio.sleep(lease / 2)
-        with contextlib.suppress(SensoriumError):
-            await client.deliveries.extend(delivery_ids=[delivery_id], seconds=max(1, round(lease)))
+def _is_final(error: SensoriumError) -> bool:
+    """Whether trying again is useless."""
+    return isinstance(error, ApiError) and 400 <= error.status < 500 and error.status != 429
+
+
+def _pause(failures: int) -> float:
+    return min(FIRST_PAUSE * 2.0**failures, LONGEST_PAUSE)
 
 
 async def _unless(stopping: asyncio.Event, work: Awaitable[Any]) -> Any:
     """Returns the result of the work; None, and cancels it, once stopping."""
     task = asyncio.ensure_future(work)
-    waiting = asyncio.create_task(stopping.wait())
-    await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+    await _first_of({task}, stopping)
     if task.done():
         return task.result()
     task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    await asyncio.gather(task, return_exceptions=True)
     return None
 
 
-async def _first_of(running: set[asyncio.Task[None]], stopping: asyncio.Event) -> None:
+async def _first_of(running: set[asyncio.Future[Any]], stopping: asyncio.Event) -> None:
+    """Waits until one is done or it is stopping; cancels all if it is itself cancelled."""
     waiting = asyncio.create_task(stopping.wait())
-    await asyncio.wait({*running, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+    try:
+        await asyncio.wait({*running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        for each in running:
+            each.cancel()
+        raise
+    finally:
+        waiting.cancel()
 
 
 @contextlib.contextmanager
 def _stopped_by_signals(stopping: asyncio.Event) -> Iterator[None]:
-    """Only the main thread gets signals, and not on every platform."""
+    """The first signal stops it, a second one ends the program. Only the main thread gets signals, not everywhere."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
-    taken = []
+    taken: list[int] = []
+
+    def give_back() -> None:
+        while taken:
+            loop.remove_signal_handler(taken.pop())
+
+    def stop() -> None:
+        stopping.set()
+        give_back()
+
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, stopping.set)
+            loop.add_signal_handler(number, stop)
             taken.append(number)
     try:
         yield
     finally:
-        for number in taken:
-            loop.remove_signal_handler(number)
+        give_back()
