@@ -65,6 +65,7 @@ export const CLUSTER = {
       "cli-agent",
       "cli-errors",
       "cli-events",
+      "cli-login",
       "client",
       "client-listen",
       "client-package",
