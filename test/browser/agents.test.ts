@@ -47,6 +47,8 @@ describe("an agent that needs attention", () => {
     const nack = { delivery_ids: [delivery], reason: "the database is down", delay_seconds: 900 };
     ok(await api.post("/delivery/nack", nack));
     await becomes(id, "stuck");
+    // All who look share the order for a moment.
+    await settle(async () => ok(await admin.get("/agents?sort=attention&limit=1")).agents[0].id === id);
     await site.go("/agents");
     await rows.first().getByRole("link", { name: "billing" }).waitFor();
     await rows.first().getByText("Stuck", { exact: true }).waitFor();
@@ -145,7 +147,7 @@ describe("a new key", () => {
       url: `${site.server.root}/mcp`,
       headers: { Authorization: `Bearer ${shown}` },
     });
-    for (const language of ["TypeScript", "Python", "curl"]) {
+    for (const language of ["MCP without a key", "TypeScript", "Python", "curl"]) {
       await page.getByText(language, { exact: true }).click();
       await site.button(`Copy ${language}`).waitFor();
     }

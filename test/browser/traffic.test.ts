@@ -19,6 +19,8 @@ let billing: { id: string; name: string };
 beforeAll(async () => {
   site = await openSite();
   billing = ok(await site.admin.post("/agents", { name: "Billing", delivery_mode: "poll" }));
+  // Its script is loaded before the server goes away.
+  await chart().waitFor();
   await meanwhile(site.server, count);
 });
 afterAll(() => site?.close());

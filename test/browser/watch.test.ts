@@ -192,6 +192,89 @@ describe("live", () => {
     await settle(async () => (await rows.count()) === before + 1);
   });
 
+  const scope = "institutional";
+  const attested = [{ step_key: "a", title: "Do it", completion_mode: "attestation" }];
+  const template = (name: string) =>
+    admin.post("/process-templates", { name, slug: "followed", steps: attested });
+  const write = (description: string) =>
+    admin.put("/specialists/followed", { system_prompt: "You are.", description });
+
+  /** A page by its path, and a change that another makes, whose name is then shown. */
+  const SINGLE: [what: string, make: () => Promise<{ path: string; rename(): ReturnType<Api["post"]> }>][] = [
+    ["an agent", async () => renamed("/agents", { name: "old", delivery_mode: "poll" }, "name")],
+    ["a channel", async () => renamed("/channels", { name: "old" }, "name")],
+    [
+      "a memory",
+      async () => renamed("/memories", { title: "old", content: "c", type: "semantic", scope }, "title"),
+    ],
+    [
+      "an output",
+      async () => {
+        const { id } = ok(await admin.post("/outputs", { title: "old", body: "# old", scope }));
+        const rename = () => admin.post("/outputs", { output_id: id, title: "renamed", body: "# new" });
+        return { path: `/outputs/${id}`, rename };
+      },
+    ],
+    [
+      "a template",
+      async () => {
+        ok(await template("old"));
+        return { path: "/templates/followed", rename: () => template("renamed") };
+      },
+    ],
+    [
+      "a specialist",
+      async () => {
+        ok(await write("old"));
+        return { path: "/specialists/followed", rename: () => write("renamed") };
+      },
+    ],
+    [
+      "an exemplar",
+      async () =>
+        renamed("/exemplars", { display_name: "old", filename: "e.md", content: "# e" }, "display_name"),
+    ],
+  ];
+
+  async function renamed(list: string, fields: object, name: string) {
+    const path = `${list}/${ok(await admin.post(list, fields)).id}`;
+    return { path, rename: () => admin.patch(path, { [name]: "renamed" }) };
+  }
+
+  test.each(SINGLE)("the page of %s follows the server", async (_, make) => {
+    const { path, rename } = await make();
+    await site.go(path);
+    const head = page.locator(".page-head");
+    await head
+      .getByText(/^old$|^followed$/)
+      .first()
+      .waitFor();
+    ok(await rename());
+    await head.getByText("renamed", { exact: true }).waitFor();
+  });
+
+  test("the figures of an agent follow its deliveries, and a hidden page catches up", async () => {
+    const reader = await mortal("follower", "com.follow");
+    const { id } = ok(await reader.get("/auth/me")).agent;
+    await site.go(`/agents/${id}`);
+    const pending = page.getByRole("region", { name: "Pending" });
+    await pending.getByText("0", { exact: true }).waitFor();
+    await publish("follow-1", "com.follow");
+    await pending.getByText("1", { exact: true }).waitFor();
+    await hide(true);
+    await publish("follow-2", "com.follow");
+    await settle(async () => ok(await admin.get(`/agents/${id}?include=delivery`)).delivery.pending === 2);
+    await hide(false);
+    await pending.getByText("2", { exact: true }).waitFor();
+  });
+
+  /** Hides the page as another tab would, or shows it again. */
+  const hide = (hidden: boolean) =>
+    page.evaluate(`{
+      Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }`);
+
   const begin = async (goal: string) =>
     ok(await admin.post("/runs", { goal, steps: [{ step_key: "a", completion_mode: "attestation" }] }));
 

@@ -141,7 +141,7 @@ test("a person finds the stuck agent and the cause, replays and discards", async
   const table = (await run("dlq", "list")).split("\n");
   expect(table[0]).toMatch(/^ID +DEAD +AGENT +TYPE +REASON$/);
   expect(table[1]).toMatch(
-    new RegExp(`^${gone[1]}  \\d+ s ago +${agentId}  com\\.example\\.job  max attempts exceeded`),
+    new RegExp(`^${gone[1]}  \\d+ s ago +stuck  com\\.example\\.job  max attempts exceeded`),
   );
   const queried = await run("dlq", "list", "--reason", reason, "--query", "[].id");
   expect(queried.split("\n").sort()).toEqual(full.toSorted());
@@ -167,12 +167,37 @@ test("an agent is found by a part of its name, and changed", async () => {
   expect(await run("agent", "list", "nobody")).toBe("No agents.");
   expect((await run("agent", "list")).split("\n")[0]).toMatch(/^ID +STATE +PENDING +OLDEST +DEAD +NAME/);
   expect(await run("agent", "update", agentId, "--retry-budget", "1")).toBe("stuck changed.");
-  expect(await run("agent", "show", agentId)).toMatch(/Agent +stuck\nId +ag_\w+\nState +\w+/);
+  expect(await run("agent", "show", agentId)).toMatch(/Agent +stuck\nId +ag_[\w-]+\nState +\w+/);
+  expect(await run("agent", "show", "Stuck")).toContain(agentId);
+  const named = () => admin.agents.create({ name: "twin", delivery_mode: "poll" });
+  const twins = [await named(), await named()].map(({ id }) => id);
+  expect(await cli.run(["agent", "show", "twin"])).toMatchObject({
+    code: 1,
+    err: `2 agents are called twin: give an id, ${twins.join(" or ")}.\n`,
+  });
+  expect(await cli.run(["dlq", "list", "--agent", "tuck"])).toMatchObject({
+    code: 1,
+    err: "No agent is called tuck: `sensorium agent list` shows all.\n",
+  });
   expect(await cli.run(["agent", "update", agentId])).toMatchObject({
     code: 2,
     err: expect.stringContaining("Nothing to change"),
   });
   expect(await cli.run(["agent", "update", agentId, "--retry-budget", "many"])).toMatchObject({ code: 2 });
+});
+
+test("the doctor knows a person who signed in", async () => {
+  expect(await run("doctor")).toMatch(/^✓ sign-in +\S+@\S+ \(admin\) in /m);
+});
+
+test("the service's own events are listed on demand", async () => {
+  await run("publish", "com.example.noise", "{}");
+  await admin.interests.create({ agent_id: agentId, event_type: "service.memory.*" });
+  await run("remember", "A fact that is announced", "--scope", "institutional");
+  const types = (...args: string[]) => run("event", "list", ...args, "--query", "[].payload.type");
+  await settle(async () => (await types("--service")).includes("service.memory.created"));
+  expect(await types()).not.toContain("service.");
+  expect(await types("service.*")).toContain("service.memory.created");
 });
 
 test("memories are listed, changed, forgotten, restored and merged", async () => {

@@ -109,9 +109,15 @@ describe("bulk requests by a filter", () => {
     expect(await list("")).toMatchObject({ count: 6 });
   });
 
-  test("replay one agent's of one type", async () => {
+  const auditedAs = async (action: string) =>
+    ok(await ground.admin.get(`/audit?action=deliveries.${action}&limit=1`)).entries;
+
+  test("replay one agent's of one type, audited with the count", async () => {
     const body = { agent_id: one.id, type: "com.example.one.Cancelled" };
     expect(ok(await replay(body))).toMatchObject({ status: "accepted", count: 1 });
+    expect(await auditedAs("replay_many")).toMatchObject([
+      { outcome: "done", details: { count: 1, dry_run: false, fields: ["agent_id", "type"] } },
+    ]);
     const [{ id }] = await pollSome(one.api);
     ok(await one.api.post("/delivery/ack", { delivery_ids: [id] }));
     await settle(async () => (await list("")).count === 5);
@@ -126,8 +132,9 @@ describe("bulk requests by a filter", () => {
       more: false,
     });
     expect(await groups("")).toMatchObject({ total: 2 });
-    const { entries } = ok(await ground.admin.get("/audit?action=deliveries.discard_many&limit=1"));
-    expect(entries).toMatchObject([{ outcome: "done", details: { count: 3, dry_run: false } }]);
+    expect(await auditedAs("discard_many")).toMatchObject([
+      { outcome: "done", details: { count: 3, dry_run: false } },
+    ]);
     expect(ok(await replay({ agent_id: one.id, text: "shut" }))).toMatchObject({ count: 0 });
     expect(await pollSome(one.api, "")).toEqual([]);
   });

@@ -1,8 +1,10 @@
-/** @needs python */
+/** @needs pypi */
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { snippetsFor } from "../../packages/console/src/pages/agents/snippets.ts";
 import { deliveryGround, type Ground } from "../support/deliveries.ts";
+import { pythonOfTests } from "../support/python.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -16,12 +18,15 @@ afterAll(() => ground.server.stop());
 /** How each program for a new agent is run. */
 const RUN: [language: string, command: string, args: (text: string) => string[]][] = [
   ["typescript", process.execPath, (text) => ["--input-type=module-typescript", "-e", text]],
-  ["python", "python3", (text) => ["-c", text]],
+  ["python", pythonOfTests(), (text) => ["-c", text]],
 ];
+
+/** Where Python finds the package, as if it were installed. */
+const PYTHONPATH = join(import.meta.dirname, "../../packages/python/src");
 
 /** Starts a program, stopped when disposed, and collects what it prints. */
 function start(command: string, args: string[], apiKey: string) {
-  const env = { ...process.env, SENSORIUM_API_KEY: apiKey };
+  const env = { ...process.env, SENSORIUM_API_KEY: apiKey, PYTHONPATH, PYTHONDONTWRITEBYTECODE: "1" };
   const child: ChildProcess = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (printed += chunk));
@@ -65,4 +70,10 @@ test("the commands for curl have the key and the address", async () => {
   await settle(() => acknowledging.printed().includes('{"acknowledged":1}'));
   const { deliveries } = ok(await ground.admin.get(`/agents/${id}/deliveries?status=acknowledged`));
   expect(deliveries).toHaveLength(1);
+});
+
+test("an MCP client that signs in gets the address alone", () => {
+  const [only, ...others] = snippetsFor("https://sensorium.example.com");
+  expect(others).toEqual([]);
+  expect(only?.text).toBe("claude mcp add --transport http sensorium https://sensorium.example.com/mcp\n");
 });

@@ -24,6 +24,8 @@ export interface Running {
 export interface Cli {
   folder: string;
   run(args: string[], more?: { env?: Record<string, string>; input?: string }): Promise<Ran>;
+  /** Returns how a process of it is started. */
+  command(args: string[]): { command: [string, ...string[]]; env: Record<string, string> };
   /** Starts it and goes on. */
   start(args: string[], more?: { env?: Record<string, string>; input?: string }): Running;
   /** Ends what still runs, and removes the folder. */
@@ -33,9 +35,9 @@ export interface Cli {
 export function newCli(env: Record<string, string> = {}): Cli {
   const folder = mkdtempSync(join(tmpdir(), "sensorium-cli-"));
   const running = new Set<Running>();
+  const own = { PATH: process.env.PATH as string, HOME: folder, ...COMPILED, ...env };
   const start: Cli["start"] = (args, more = {}) => {
-    const own = { PATH: process.env.PATH as string, HOME: folder, ...COMPILED, ...env, ...more.env };
-    const child = spawn(process.execPath, [CLI, ...args], { cwd: folder, env: own });
+    const child = spawn(process.execPath, [CLI, ...args], { cwd: folder, env: { ...own, ...more.env } });
     let out = "";
     let err = "";
     child.stdout.on("data", (piece) => {
@@ -54,6 +56,7 @@ export function newCli(env: Record<string, string> = {}): Cli {
   };
   return {
     folder,
+    command: (args) => ({ command: [process.execPath, CLI, ...args], env: own }),
     start,
     run: (args, more) => start(args, more).ended,
     async remove() {

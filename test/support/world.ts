@@ -67,6 +67,7 @@ export const CLUSTER = {
       "cli-errors",
       "cli-events",
       "cli-schedules",
+      "cli-login",
       "client",
       "client-listen",
       "client-package",

@@ -1,4 +1,5 @@
 import type { Agent, AgentsUpdateParams } from "../generated/types.ts";
+import { agentIdOf } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
 import { firstOf, LIMIT } from "./paged.ts";
 import { age, detailsOf, duration } from "./table.ts";
@@ -15,16 +16,22 @@ export const AGENTS: Record<string, Command> = {
     as,
     run: list,
   },
-  "agent show": { takes: "ID", does: "Shows an agent: its state, why, and its last error.", as, run: show },
+  "agent show": {
+    takes: "AGENT",
+    does: "Shows an agent, by its id or name: its state, why, and its last error.",
+    examples: ["agent show billing"],
+    as,
+    run: show,
+  },
   "agent update": {
-    takes: "ID",
-    does: "Changes an agent.",
+    takes: "AGENT",
+    does: "Changes an agent, by its id or name.",
     options: {
       name: { value: "TEXT", means: "the new name" },
       endpoint: { value: "URL", means: "where its deliveries are pushed" },
       "retry-budget": { value: "N", means: "attempts before a delivery is dead-lettered" },
     },
-    examples: ["agent update ag_… --endpoint https://agent.example.com/events"],
+    examples: ["agent update billing --endpoint https://agent.example.com/events"],
     as,
     run: update,
   },
@@ -55,7 +62,7 @@ async function list(context: Context): Promise<void> {
 }
 
 async function show(context: Context): Promise<void> {
-  const agent_id = word(context, 0, "ID");
+  const agent_id = await agentIdOf(context, word(context, 0, "AGENT"));
   const options = { signal: context.signal };
   const agent = await context.client.agents.get({ agent_id, include: "delivery" }, options);
   const { delivery } = agent;
@@ -78,7 +85,7 @@ async function show(context: Context): Promise<void> {
 }
 
 async function update(context: Context): Promise<void> {
-  const agent_id = word(context, 0, "ID");
+  const agent_id = await agentIdOf(context, word(context, 0, "AGENT"));
   const [name, endpoint] = ["name", "endpoint"].map((each) => text(context, each));
   const budget = text(context, "retry-budget") && count(context, "retry-budget", 1);
   const changes: Omit<AgentsUpdateParams, "agent_id"> = {

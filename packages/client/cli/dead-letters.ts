@@ -1,4 +1,5 @@
 import type { DeadLetter } from "../generated/types.ts";
+import { agentIdOf, agentNames } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
 import { confirmed } from "./confirm.ts";
 import { LIMIT } from "./paged.ts";
@@ -8,7 +9,7 @@ import { Failure, UsageError } from "./usage.ts";
 const as = ["person", "agent"] as const;
 
 const WHICH = {
-  agent: { value: "ID", means: "only those of this agent" },
+  agent: { value: "AGENT", means: "only those of this agent, by its id or name" },
   reason: { value: "TEXT", means: "only those with this reason" },
 };
 const MANY = { ...WHICH, all: { means: "all dead letters, if nothing else selects them" } };
@@ -23,13 +24,14 @@ const list: Command = {
     const most = count(context, "limit", 50);
     const found: DeadLetter[] = [];
     for await (const letter of letters(context)) if (found.push(letter) === most) break;
+    const nameOf = await agentNames(context);
     context.table(
       found,
       found,
       [
         ["ID", ({ id }) => id],
         ["DEAD", ({ dead_lettered_at }) => age(dead_lettered_at)],
-        ["AGENT", ({ agent_id }) => agent_id],
+        ["AGENT", ({ agent_id }) => nameOf(agent_id)],
         ["TYPE", ({ payload }) => typeOf(payload)],
         ["REASON", ({ dlq_reason }) => dlq_reason],
       ],
@@ -55,13 +57,14 @@ const causes: Command = {
       groups.set(key, group);
     }
     const found = [...groups.values()].sort((a, b) => b.count - a.count);
+    const nameOf = await agentNames(context);
     context.table(
       found,
       found,
       [
         ["COUNT", ({ count }) => count],
         ["LATEST", ({ latest }) => age(latest)],
-        ["AGENT", ({ agent_id }) => agent_id],
+        ["AGENT", ({ agent_id }) => nameOf(agent_id)],
         ["REASON", ({ reason }) => reason],
       ],
       "No dead letters.",
@@ -84,7 +87,7 @@ const replay: Command = {
   takes: "[ID...]",
   does: "Replays dead letters after their cause is fixed: by id, or all that the options select.",
   options: { ...MANY, "dry-run": { means: "only say how many" } },
-  examples: ["dlq replay dlv_…", "dlq replay --agent ag_… --reason '503 Service Unavailable'"],
+  examples: ["dlq replay dlv_…", "dlq replay --agent billing --reason '503 Service Unavailable'"],
   as,
   async run(context) {
     const ids = await selected(context);
@@ -111,7 +114,7 @@ const discard: Command = {
   takes: "[ID...]",
   does: "Deletes dead letters permanently: by id, or all that the options select.",
   options: { ...MANY, yes: { short: "y", means: "do not ask" } },
-  examples: ["dlq discard dlv_…", "dlq discard --agent ag_… --yes"],
+  examples: ["dlq discard dlv_…", "dlq discard --agent billing --yes"],
   as,
   async run(context) {
     const ids = await selected(context);
@@ -133,7 +136,8 @@ const discard: Command = {
 const PAGE = 200;
 
 async function* letters(context: Context): AsyncGenerator<DeadLetter, void> {
-  const agent_id = text(context, "agent");
+  const agent = text(context, "agent");
+  const agent_id = agent && (await agentIdOf(context, agent));
   const reason = text(context, "reason");
   const { client, signal } = context;
   const filter = { limit: PAGE, ...(agent_id && { agent_id }), ...(reason && { reason }) };

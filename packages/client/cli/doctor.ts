@@ -14,8 +14,8 @@ const SIGNS: Record<Mark, string> = { ok: "✓", note: "!", wrong: "✗" };
 
 export const doctor: Command = {
   takes: "",
-  does: "Checks the address, the clock, the key and its scopes.",
-  as: ["agent"],
+  does: "Checks the address, the clock, and the key with its scopes or the sign-in of a person.",
+  as: ["agent", "person"],
   async run(context) {
     const findings: Finding[] = [];
     for await (const finding of examine(context)) {
@@ -106,8 +106,13 @@ const USES: Record<string, string> = {
 async function checkKey({ settings, client, signal }: Context) {
   const { api_key } = settings.profile;
   const none = { agentId: undefined, scopes: [] as string[] };
+  if (!api_key && settings.profile.person) {
+    const { user, tenant } = await client.auth.me({}, { signal, retries: 0 });
+    const text = `${user?.email} (${user?.role}) in ${tenant.name}, for the commands of people`;
+    return { ...none, findings: [finding("ok", "sign-in", text)] };
+  }
   if (!api_key) {
-    const text = "none: run `sensorium connect`, or set SENSORIUM_API_KEY";
+    const text = "none: run `sensorium connect` or `sensorium login`, or set SENSORIUM_API_KEY";
     return { ...none, findings: [finding("wrong", "key", text)] };
   }
   const shown = `${api_key.slice(0, 12)}… (from ${settings.from.key})`;

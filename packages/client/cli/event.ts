@@ -1,4 +1,5 @@
 import type { EventReceiver, EventsGetResult } from "../generated/types.ts";
+import { agentNames } from "./agent-names.ts";
 import { type Command, type Context, given, text, word } from "./command.ts";
 import { firstOf, LIMIT } from "./paged.ts";
 import { age, detailsOf, duration, tableOf } from "./table.ts";
@@ -8,22 +9,25 @@ const as = ["person", "agent"] as const;
 
 const list: Command = {
   takes: "[TYPE]",
-  does: "Lists events that the caller may read, latest first. TYPE is a glob.",
+  does: "Lists events that the caller may read, latest first, without the service's own. TYPE is a glob.",
   options: {
     source: { value: "URI", means: "only of this source" },
     subject: { value: "TEXT", means: "only of this subject" },
     since: { value: "TIME", means: "only events accepted at this time or later" },
     unmatched: { means: "only events that matched no agent" },
     waiting: { means: "only delayed events that wait for their time" },
+    service: { means: "also the service's own events; implied by a TYPE that begins with service" },
     ...LIMIT,
   },
   examples: ["event list 'com.example.order.*' --since 2026-01-31T09:00:00Z", "event list --unmatched"],
   as,
   async run(context) {
     const [type] = context.words;
+    const isService = context.options.service === true || type?.startsWith("service") === true;
     const events = await firstOf(context, context.client.events.list, {
       ...(type && { type }),
       ...given(context, "source", "subject", "since"),
+      include_service: isService,
       ...(context.options.unmatched === true && { unmatched: true }),
       ...(context.options.waiting === true && { waiting: true }),
     });
@@ -101,12 +105,13 @@ const stats: Command = {
     ]);
     if (!found.agents) return context.print(found, own);
     const busiest = agents.toSorted((a, b) => (b.oldest_age_seconds ?? -1) - (a.oldest_age_seconds ?? -1));
+    const nameOf = await agentNames(context);
     const oldest = (seconds: number | null) => (seconds === null ? null : duration(seconds));
     context.table(
       found,
       busiest,
       [
-        ["AGENT", ({ agent_id }) => agent_id],
+        ["AGENT", ({ agent_id }) => nameOf(agent_id)],
         ["PENDING", ({ pending }) => pending],
         ["IN FLIGHT", ({ in_flight }) => in_flight],
         ["WAITING", ({ waiting }) => waiting],

@@ -45,6 +45,10 @@ async function signIn(context: Context, credentials: AuthLoginParams) {
     return await auth.login(withCode(typed), { signal });
   } catch (error) {
     if (typed || !(isApiError(error) && String(error.code) === "totp_required")) throw error;
+    if (!process.stdin.isTTY)
+      throw new UsageError(
+        "The account has a second factor: give the code of its authenticator app with --code.",
+      );
     return await auth.login(withCode(await ask("Code of your authenticator app: ", signal)), { signal });
   }
 }

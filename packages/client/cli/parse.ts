@@ -31,7 +31,7 @@ export function parse(name: string, command: Command, args: string[]): Parsed {
     const [, unknown] = /^Unknown option '--([^']*)'/.exec(message) ?? [];
     const names = Object.keys(options);
     const suggestion = unknown ? didYouMean(unknown, names, (option) => `--${option}`) : "";
-    throw new UsageError(suggestion ? `Unknown option '--${unknown}'.${suggestion}` : message);
+    throw new UsageError(unknown ? `Unknown option '--${unknown}'.${suggestion}` : message);
   }
 }
 

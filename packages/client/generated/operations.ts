@@ -80,7 +80,7 @@ export const OPERATIONS = {
     deadLetters: {"method":"GET","path":"/delivery/dlq","scope":"receive","people":"org_admin","pages":{"items":"items","by":"cursor"}},
     deadLetterGroups: {"method":"GET","path":"/delivery/dlq/groups","scope":"receive","people":"org_admin"},
     replay: {"method":"POST","path":"/delivery/dlq/{id}/replay","scope":"receive","people":"org_admin"},
-    replayMany: {"method":"POST","path":"/delivery/dlq/replay","scope":"receive","people":"org_admin"},
+    replayMany: {"method":"POST","path":"/delivery/dlq/replay","scope":"receive","people":"org_admin","audited":true},
     discardMany: {"method":"POST","path":"/delivery/dlq/discard","scope":"receive","people":"org_admin","audited":true},
     discard: {"method":"DELETE","path":"/delivery/dlq/{id}","scope":"receive","people":"org_admin","audited":true},
   },

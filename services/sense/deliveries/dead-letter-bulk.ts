@@ -1,10 +1,12 @@
 import type { ServiceBroker } from "moleculer";
-import type { Caller } from "../../../lib/access/caller.ts";
-import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import type { Call, Caller } from "../../../lib/access/caller.ts";
+import { invalidValue } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
+import { account } from "../../../mixins/audited.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
+import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { NOT_DEAD } from "./dead.ts";
 import { visibleAgent } from "./dead-letter-access.ts";
 import { type DeadLetterFilter, scanDeadLetters } from "./dead-letter-scan.ts";
@@ -35,12 +37,9 @@ const WRITE_ROWS = 500;
  *
  * @throws Fault forbidden; validation_error unless it has either ids or a filter; not_found for an unknown agent
  */
-export async function chooseDead(
-  deps: BulkDeps,
-  caller: Caller,
-  { ids, dry_run: _, ...filter }: ManyParams,
-  isEligible: Eligible = () => true,
-) {
+export async function chooseDead(deps: BulkDeps, ctx: Call<ManyParams>, isEligible: Eligible = () => true) {
+  const { caller } = ctx.meta;
+  const { ids, dry_run: _, ...filter } = ctx.params;
   visibleAgent(caller);
   const isFiltered = Object.keys(defined(filter)).length > 0;
   if ((ids !== undefined) === isFiltered) {
@@ -52,18 +51,11 @@ export async function chooseDead(
   }
   if (!ids) {
     const found = await chooseMatching(deps, caller, filter, isEligible);
-    if (filter.agent_id !== undefined && found.chosen.length === 0)
-      await requireAgent(deps.broker, caller.tenant_id, filter.agent_id);
+    // A deleted agent may have left dead letters: one is unknown only if there are none either.
+    if (filter.agent_id !== undefined && found.chosen.length === 0) await requireAgent(ctx, filter.agent_id);
     return found;
   }
   return { chosen: (await findByIds(deps, caller, ids)).filter(isEligible), more: false };
-}
-
-/** A deleted agent may have left dead letters: one is unknown only if there are none either. */
-async function requireAgent(broker: ServiceBroker, tenant_id: string, agent_id: string): Promise<void> {
-  const params = { tenant_id, agent_ids: [agent_id] };
-  const found = await broker.call<unknown[], typeof params>("agents.get_many", params);
-  if (found.length === 0) throw notFound("agent", agent_id);
 }
 
 async function findByIds({ deliveries }: BulkDeps, caller: Caller, ids: string[]): Promise<DeliveryDoc[]> {
@@ -109,17 +101,19 @@ export async function countGroups(deps: BulkDeps, caller: Caller, filter: DeadLe
 
 const toTimestamp = ({ dead_lettered_at }: DeliveryDoc) => (dead_lettered_at as Date).toISOString();
 
-/** Answers a bulk request. */
-export function answerMany(params: ManyParams, chosen: DeliveryDoc[], more: boolean) {
+/** Answers a bulk request; its audit entry gets the count. */
+export function answerMany(ctx: Call<ManyParams>, chosen: DeliveryDoc[], more: boolean) {
+  const dry_run = ctx.params.dry_run === true;
+  account(ctx, { count: chosen.length, dry_run });
   const groups = groupByReason(chosen).map(({ dlq_reason, rows }) => ({ dlq_reason, count: rows.length }));
-  return { status: params.dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
+  return { status: dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
 }
 
 /** Discards dead letters. Of those with an event a row remains, so that no replay delivers it again. */
-export async function discardMany(deps: BulkDeps, caller: Caller, params: ManyParams) {
-  const { chosen, more } = await chooseDead(deps, caller, params);
-  if (!params.dry_run) await discardRows(deps, caller.tenant_id, chosen);
-  return answerMany(params, chosen, more);
+export async function discardMany(deps: BulkDeps, ctx: Call<ManyParams>) {
+  const { chosen, more } = await chooseDead(deps, ctx);
+  if (!ctx.params.dry_run) await discardRows(deps, ctx.meta.caller.tenant_id, chosen);
+  return answerMany(ctx, chosen, more);
 }
 
 export async function discardRows({ deliveries, store }: BulkDeps, tenant_id: string, rows: DeliveryDoc[]) {

@@ -142,6 +142,7 @@ export const replayMany = operation({
     "Pass either `ids` or at least one other filter: `until` alone selects all. Replays at most 10,000 per request; " +
     "`more` is true if others are left.",
   access: reader,
+  audit: true,
   body: manyDead,
   results: manyResults,
   errors: ["validation_error", "forbidden", "not_found"],

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import type { Caller } from "../../../lib/access/caller.ts";
+import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { fromCursor, type Place, toCursor } from "../../../lib/contract/cursor.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
@@ -100,8 +100,8 @@ export class DeadLetters {
     return countGroups(this.#deps, caller, filter);
   }
 
-  discardMany(caller: Caller, params: ManyParams) {
-    return discardMany(this.#deps, caller, params);
+  discardMany(ctx: Call<ManyParams>) {
+    return discardMany(this.#deps, ctx);
   }
 
   /** Discards a dead letter. If it has an event, a row remains, so that no replay delivers it again. */

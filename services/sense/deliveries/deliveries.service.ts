@@ -2,7 +2,6 @@ import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
 import { hasScope } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
-import { account } from "../../../mixins/audited.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -167,18 +166,12 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
     dead_letter_groups: action(dead.groupDeadLetters, ({ params, meta }) =>
       domain().deadLetters.group(meta.caller, params),
     ),
-    discard_many: action(dead.discardMany, async (ctx) => {
-      const { count, ...answer } = await domain().deadLetters.discardMany(ctx.meta.caller, ctx.params);
-      account(ctx, { count, dry_run: ctx.params.dry_run === true });
-      return { count, ...answer };
-    }),
+    discard_many: action(dead.discardMany, (ctx) => domain().deadLetters.discardMany(ctx)),
     discard: action(dead.discard, ({ params, meta }) => domain().deadLetters.discard(meta.caller, params.id)),
     replay: action(dead.replayOne, ({ params: { id, dry_run }, meta }) =>
       domain().replays.requestOne(meta.caller, id, dry_run),
     ),
-    replay_many: action(dead.replayMany, ({ params, meta }) =>
-      domain().replays.requestMany(meta.caller, params),
-    ),
+    replay_many: action(dead.replayMany, (ctx) => domain().replays.requestMany(ctx)),
     /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(({ params }) => domain().deadLetters.add(params)),
     unmapped_payload: idempotent<{ tenant_id: string; id: string }>(({ params: { tenant_id, id } }) =>

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import type { Caller } from "../../../lib/access/caller.ts";
+import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/other-tenants.ts";
@@ -61,10 +61,10 @@ export class Replays {
     return { id, status: "accepted" };
   }
 
-  async requestMany(caller: Caller, params: ManyParams) {
-    const { chosen, more } = await chooseDead(this.#deps, caller, params, isReplayable);
-    if (!params.dry_run) await this.#mark(caller.tenant_id, chosen);
-    return answerMany(params, chosen, more);
+  async requestMany(ctx: Call<ManyParams>) {
+    const { chosen, more } = await chooseDead(this.#deps, ctx, isReplayable);
+    if (!ctx.params.dry_run) await this.#mark(ctx.meta.caller.tenant_id, chosen);
+    return answerMany(ctx, chosen, more);
   }
 
   /** Carries out the oldest requested replays. @returns whether there may be more */

@@ -8,15 +8,20 @@ export interface Live {
   connected: boolean;
 }
 
-/** A resource that changes, as the server names it. Changes of events and deliveries come with the statistics. */
+/**
+ * A resource that changes, as the server names it. Changes of events and deliveries come with the statistics, as does
+ * `clock` every few seconds, for what changes as time passes.
+ */
 export type Resource =
   | "agent"
   | "audit"
   | "channel"
+  | "clock"
   | "connector"
   | "device"
   | "document"
   | "event"
+  | "exemplar"
   | "ingest"
   | "interest"
   | "key"
@@ -24,9 +29,11 @@ export type Resource =
   | "merge"
   | "output"
   | "project"
+  | "relationship"
   | "run"
   | "schedule"
   | "session"
+  | "specialist"
   | "team"
   | "template"
   | "user";
@@ -55,8 +62,18 @@ function show(to: Live): void {
   for (const look of watchers) look();
 }
 
+/** Whether something changed while the page was hidden: nobody looks, so it is loaded when it is shown again. */
+let missed = false;
+
 function notify(what: Changed | null): void {
-  for (const { changed } of listeners) changed?.(what);
+  if (document.hidden) missed = true;
+  else for (const { changed } of listeners) changed?.(what);
+}
+
+function catchUp(): void {
+  if (document.hidden || !missed) return;
+  missed = false;
+  notify(null);
 }
 
 /** How long an unused connection stays open: the next page uses it, and need not load twice. */
@@ -86,9 +103,13 @@ export function forgetLive(): void {
   live = { stats: undefined, connected: true };
 }
 
+const CLOCK_MS = 5000;
+
 function connect(): EventSource {
   const made = new EventSource("/v1/live");
+  document.addEventListener("visibilitychange", catchUp);
   let isNew = true;
+  let ticked = performance.now();
   made.addEventListener("stats", ({ data }) => {
     const stats: Stats = JSON.parse(data);
     const hasMoved = live.stats?.changes !== stats.changes;
@@ -96,6 +117,9 @@ function connect(): EventSource {
     if (isNew) notify(null);
     else if (hasMoved) notify({ resource: "event", ids: [] });
     isNew = false;
+    if (performance.now() - ticked < CLOCK_MS) return;
+    ticked = performance.now();
+    notify({ resource: "clock", ids: [] });
   });
   made.addEventListener("changed", ({ data }) => notify(JSON.parse(data)));
   made.addEventListener("error", () => {

@@ -1,5 +1,6 @@
-import { useEffect, useRef } from "react";
-import type { Loaded } from "./use-load.ts";
+import { type DependencyList, useEffect, useRef } from "react";
+import { type Resource, useOnChange } from "./live.ts";
+import { type Loaded, useLoad } from "./use-load.ts";
 
 type Reloadable = Pick<Loaded<unknown>, "loading" | "reload">;
 
@@ -11,7 +12,7 @@ const PAUSE_FACTOR = 4;
 /**
  * Returns a function, for `useOnChange`, that reloads. A call during a reload or the pause after it causes another reload.
  */
-export function useReload(loaded: Reloadable): () => void {
+export function useReload(loaded: Reloadable, pauseMs = PAUSE_MS): () => void {
   const latest = useRef(loaded);
   const missed = useRef(false);
   const resting = useRef(false);
@@ -23,7 +24,7 @@ export function useReload(loaded: Reloadable): () => void {
     resting.current = true;
     const began = performance.now();
     void latest.current.reload().finally(() => {
-      const pause = Math.max(PAUSE_MS, PAUSE_FACTOR * (performance.now() - began));
+      const pause = Math.max(pauseMs, PAUSE_FACTOR * (performance.now() - began));
       timer.current = setTimeout(() => {
         resting.current = false;
         if (missed.current) look();
@@ -42,4 +43,25 @@ export function useReload(loaded: Reloadable): () => void {
     [],
   );
   return look;
+}
+
+interface Followed {
+  /** The one whose changes count. Default: any. */
+  id?: string;
+  /** That of `useLoad`. */
+  name?: string;
+  /** The shortest pause between two loads. */
+  pauseMs?: number;
+}
+
+/** Loads as `useLoad` does, and again when the server reports a change of one of the resources. */
+export function useFollowed<T>(
+  resources: Resource | readonly Resource[],
+  load: (signal: AbortSignal) => Promise<T>,
+  dependencies: DependencyList,
+  { id, name, pauseMs }: Followed = {},
+): Loaded<T> {
+  const loaded = useLoad(load, dependencies, name);
+  useOnChange(resources, id ?? null, true, useReload(loaded, pauseMs));
+  return loaded;
 }

@@ -25,10 +25,9 @@ const LINES = [
 const UNITS: Record<number, string> = { 60: "per minute", 300: "per 5 minutes", 3600: "per hour" };
 const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-/** Converts a history to what the chart draws: without the value in progress, which would look like a drop. */
+/** Converts a history to what the chart draws. */
 export function toChart({ range, from, to, step_seconds: step, series, totals }: TrafficHistory) {
   const first = Date.parse(from) / 1000;
-  const complete = <T>(values: readonly T[]) => values.slice(0, -1);
   const unit = UNITS[step] as string;
   const { whole } = RANGES[range];
   const latency = (seconds: number) => duration(seconds);
@@ -38,24 +37,28 @@ export function toChart({ range, from, to, step_seconds: step, series, totals }:
     whole: `${whole}, in all`,
     from: first,
     to: Date.parse(to) / 1000,
-    times: complete(series.published).map((_, i) => first + i * step),
+    times: series.published.map((_, i) => first + i * step),
     lines: LINES.map(
       ([key, label, color]): Line => ({
         label,
         color,
-        values: complete(series[key]),
+        values: series[key],
         total: compact(totals[key]),
       }),
     ),
     remarks: [
       {
         label: "Mean latency",
-        values: complete(series.latency_seconds),
+        values: series.latency_seconds,
         total: totals.latency_seconds === null ? "–" : latency(totals.latency_seconds),
         format: latency,
       },
     ],
     format: number,
-    timeOf: (at: number) => `${dateTime(new Date(at * 1000))} – ${TIME.format(new Date((at + step) * 1000))}`,
+    timeOf: (at: number) => {
+      const end = at + step;
+      const isComplete = end * 1000 <= Date.parse(to);
+      return `${dateTime(new Date(at * 1000))} – ${isComplete ? TIME.format(new Date(end * 1000)) : "now"}`;
+    },
   };
 }

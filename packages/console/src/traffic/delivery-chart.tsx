@@ -1,10 +1,10 @@
-import { Suspense, useEffect, useMemo, useRef } from "react";
+import { Suspense, useMemo, useRef } from "react";
 import type { TrafficHistory } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
 import { findAgents } from "../data/find.ts";
 import { useAddress } from "../data/use-address.ts";
-import { useReload } from "../data/use-fresh.ts";
-import { type Loaded, useLoad } from "../data/use-load.ts";
+import { useFollowed } from "../data/use-fresh.ts";
+import type { Loaded } from "../data/use-load.ts";
 import { useNames } from "../data/use-names.ts";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
 import { lazily } from "../shell/lazily.ts";
@@ -65,18 +65,14 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
 
 /** Loads the history again at the pace of its values; the last one remains until another choice is loaded. */
 function useHistory({ range, agent_id, type }: Filters): Loaded<TrafficHistory> {
-  const loaded = useLoad(
+  const loaded = useFollowed(
+    ["event", "clock"],
     (signal) => api.live.history({ range, ...(agent_id && { agent_id }), ...(type && { type }) }, { signal }),
     [range, agent_id, type],
+    { pauseMs: RANGES[range].refreshMs },
   );
   const last = useRef(loaded.data);
   if (loaded.data || loaded.error !== undefined) last.current = loaded.data;
-  const look = useRef(() => {});
-  look.current = useReload(loaded);
-  useEffect(() => {
-    const every = setInterval(() => document.hidden || look.current(), RANGES[range].refreshMs);
-    return () => clearInterval(every);
-  }, [range]);
   return { ...loaded, data: loaded.data ?? last.current };
 }
 

@@ -9,8 +9,8 @@ export interface Line {
   label: string;
   /** A custom property: `--accent`. */
   color: string;
-  /** Null where there is no value: the line has a gap. */
-  values: (number | null)[];
+  /** Null where there is no value: the line has a gap. The last value is in progress. */
+  values: readonly (number | null)[];
   /** In the legend while no time is pointed at. */
   total: string;
 }
@@ -18,10 +18,17 @@ export interface Line {
 /** The first line is drawn last, above the others: several are often at zero. */
 const inDrawnOrder = (lines: readonly Line[]) => lines.toReversed();
 
+type Values = Line["values"];
+
+const complete = (values: Values) => values.map((value, at) => (at < values.length - 1 ? value : null));
+
+/** The way to the last value, which still grows: a line of its own, so that it does not look like a drop. */
+const inProgress = (values: Values) => values.map((value, at) => (at < values.length - 2 ? null : value));
+
 /** A value in the legend that has no line. */
 export interface Remark {
   label: string;
-  values: (number | null)[];
+  values: readonly (number | null)[];
   total: string;
   format(value: number): string;
 }
@@ -76,13 +83,15 @@ export function Chart({ height = 220, ...props }: ChartProps) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a recreated picture is empty
   useEffect(() => {
-    plot.current?.setData([times, ...inDrawnOrder(lines).map(({ values }) => values)]);
+    const drawn = inDrawnOrder(lines).map(({ values }) => values);
+    plot.current?.setData([times, ...drawn.map(complete), ...drawn.map(inProgress)]);
   }, [times, lines, shape, dark]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a recreated picture shows all lines
   useEffect(() => {
     for (const [i, { label: name }] of inDrawnOrder(lines).entries())
-      plot.current?.setSeries(i + 1, { show: !hidden.has(name) });
+      for (const at of [i + 1, i + 1 + lines.length])
+        plot.current?.setSeries(at, { show: !hidden.has(name) });
   }, [hidden, shape, dark]);
 
   /** Points at a value, as keys do. */

@@ -21,7 +21,10 @@ const DATE = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 /** Counts are whole. */
 const STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power));
 
-/** Draws lines on a canvas in an element. */
+/** Dashes of the part that is not complete. */
+const IN_PROGRESS = [3, 3];
+
+/** Draws lines on a canvas in an element: each has a second series, for the part in progress. */
 export function newPlot(element: HTMLElement, { lines, height, range, onPoint }: Plot): uPlot {
   const color = (name: string) => colorOf(element, name);
   const axis = {
@@ -46,9 +49,13 @@ export function newPlot(element: HTMLElement, { lines, height, range, onPoint }:
         values: (_, values) => values.map(compact),
       },
     ],
-    series: [{}, ...lines.map((line) => toSeries(line, color(line.color)))],
+    series: [
+      {},
+      ...lines.map((line) => toSeries(line, color(line.color))),
+      ...lines.map((line) => ({ ...toSeries(line, color(line.color)), dash: IN_PROGRESS })),
+    ],
   };
-  return new uPlot(options, [[], ...lines.map(() => [])], element);
+  return new uPlot(options, [[], ...lines.map(() => []), ...lines.map(() => [])], element);
 }
 
 /** Resolves a custom property in the current theme: a canvas knows no `var` and no `light-dark`. */

@@ -3,9 +3,8 @@ import { useParams } from "react-router";
 import type { Agent as AgentShape } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { nameIs } from "../../data/names.ts";
-import { useEvery } from "../../data/use-every.ts";
-import { useReload } from "../../data/use-fresh.ts";
-import { type Loaded, useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
+import type { Loaded } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -17,15 +16,12 @@ import { toast } from "../../ui/toast.tsx";
 import { handoffTabs } from "../handoffs/tabs.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Devices } from "./devices.tsx";
-import { AgentState } from "./health.tsx";
+import { AgentState, HEALTH } from "./health.tsx";
 import { Interests } from "./interests.tsx";
 import { Keys } from "./keys.tsx";
 import { AgentSettings } from "./settings.tsx";
 
 const ABOVE = [{ to: "/agents", label: "Agents" }];
-
-/** How often the figures are read again. */
-const REFRESH_MS = 5_000;
 
 const partsOf = (agent: AgentShape, of: Loaded<AgentShape>): Tab[] => [
   { key: "deliveries", label: "Deliveries", content: <Deliveries agent={agent} reload={of.reload} /> },
@@ -43,7 +39,8 @@ const partsOf = (agent: AgentShape, of: Loaded<AgentShape>): Tab[] => [
 export function Agent() {
   const { id = "" } = useParams();
   const { may } = useSession();
-  const agent = useLoad(
+  const agent = useFollowed(
+    HEALTH,
     async (signal) => {
       const read = await api.agents.get({ agent_id: id, include: "delivery" }, { signal });
       nameIs(read.id, read.name);
@@ -51,7 +48,6 @@ export function Agent() {
     },
     [id],
   );
-  useEvery(REFRESH_MS, useReload(agent));
   const { data } = agent;
   return (
     <Page

@@ -4,10 +4,8 @@ import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration, number, percent } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useEvery } from "../../data/use-every.ts";
-import { useReload } from "../../data/use-fresh.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
@@ -16,14 +14,11 @@ import { ListSearch } from "../../ui/search.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
-import { AgentStateReason } from "./health.tsx";
+import { AgentStateReason, HEALTH } from "./health.tsx";
 import { MODE_NAMES } from "./mode.ts";
 import "./agents.css";
 
 type Shown = "active" | "attention" | "inactive" | "all";
-
-/** How often the figures are read again. */
-const REFRESH_MS = 10_000;
 
 const pendingOf = ({ pending, oldest_age_seconds: age }: DeliveryHealth) =>
   age === null ? number(pending) : `${number(pending)} · ${duration(age)}`;
@@ -73,8 +68,7 @@ export function Agents() {
 }
 
 function OwnAgents() {
-  const pages = useList(api.agents.listOwn, { include: "delivery" }, "own agents", "agent");
-  useEvery(REFRESH_MS, pages.refresh);
+  const pages = useList(api.agents.listOwn, { include: "delivery" }, "own agents", HEALTH);
   return (
     <Page
       title="Agents"
@@ -104,11 +98,11 @@ const FILTERS: Record<Shown, object> = {
 };
 
 function useAttention() {
-  const count = useLoad(
+  const count = useFollowed(
+    HEALTH,
     async (signal) => (await api.agents.list({ needs_attention: true, limit: 1 }, { signal })).total,
     [],
   );
-  useEvery(REFRESH_MS, useReload(count));
   return count.data;
 }
 
@@ -125,9 +119,8 @@ function AllAgents() {
     api.agents.list,
     { ...filter, include: "delivery", sort: "attention" },
     "agents",
-    "agent",
+    HEALTH,
   );
-  useEvery(REFRESH_MS, pages.refresh);
   return (
     <Page
       title="Agents"

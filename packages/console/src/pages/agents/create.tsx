@@ -8,6 +8,7 @@ import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { MODES } from "./mode.ts";
 import { NewSecrets } from "./new-secrets.tsx";
+import { snippetsFor } from "./snippets.ts";
 
 /** The scopes of a first key: all that an agent usually needs. */
 const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
@@ -94,7 +95,12 @@ function Secrets({ agent, apiKey, problem, onDone }: Created & { onDone(): void 
     },
   ];
   return (
-    <NewSecrets title={`${agent.name} created`} secrets={secrets} apiKey={apiKey} onClose={onDone}>
+    <NewSecrets
+      title={`${agent.name} created`}
+      secrets={secrets}
+      snippets={snippetsFor(location.origin, apiKey)}
+      onClose={onDone}
+    >
       <p className="notice warn">These secrets are shown only once. Copy them to your secret store now.</p>
       {problem && (
         <p className="notice bad">The API key could not be created: {problem} Create one under API keys.</p>

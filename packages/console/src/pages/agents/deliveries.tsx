@@ -4,7 +4,6 @@ import type { Agent, AgentDelivery } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useEvery } from "../../data/use-every.ts";
 import { useList } from "../../data/use-list.ts";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -15,6 +14,7 @@ import { Time } from "../../ui/text.tsx";
 import { DeliveryState } from "../events/state.tsx";
 import { Timeline } from "../events/timeline.tsx";
 import { Figures } from "./figures.tsx";
+import { HEALTH } from "./health.tsx";
 import { Remedies } from "./remedies.tsx";
 import "./agents.css";
 
@@ -25,8 +25,6 @@ const SHOWN = [
   { value: "dead", label: "Dead" },
 ] as const;
 type Shown = (typeof SHOWN)[number]["value"];
-
-const REFRESH_MS = 5_000;
 
 interface Props {
   agent: Agent;
@@ -39,8 +37,8 @@ export function Deliveries({ agent, reload }: Props) {
   const [opened, setOpened] = useState<AgentDelivery>();
   const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "all";
   const status = shown === "all" ? {} : { status: shown };
-  const list = useList(api.deliveries.list, { agent_id: agent.id, limit: 25, ...status }, "deliveries");
-  useEvery(REFRESH_MS, list.refresh);
+  const of = { agent_id: agent.id, limit: 25, ...status };
+  const list = useList(api.deliveries.list, of, "deliveries", HEALTH);
   const done = async () => {
     await Promise.all([reload(), list.reload()]);
   };

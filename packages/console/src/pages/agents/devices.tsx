@@ -61,7 +61,8 @@ export function Devices({ agent }: { agent: Agent }) {
         empty={
           <Empty icon={Smartphone} title="No devices yet" action={connect}>
             Connect a device with a short code: it gets its own key, and no key has to be copied. MCP clients
-            that you approve appear here too.
+            with OAuth need only the address <code>{`${location.origin}/mcp`}</code>, and appear here once you
+            approve them.
           </Empty>
         }
       />

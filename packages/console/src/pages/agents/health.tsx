@@ -1,4 +1,5 @@
 import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
+import type { Resource } from "../../data/live.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
 type State = DeliveryHealth["state"];
@@ -10,6 +11,9 @@ const SHOWN: Record<Exclude<State, "ok">, { word: string; tone: Tone }> = {
   behind: { word: "Behind", tone: "warn" },
   quiet: { word: "Quiet", tone: "neutral" },
 };
+
+/** An agent's health changes with its deliveries, and as they get older. */
+export const HEALTH: Resource[] = ["agent", "event", "clock"];
 
 /** Whether a person should look at it. */
 export const needsAttention = ({ state }: DeliveryHealth) => state !== "ok" && state !== "quiet";

@@ -14,6 +14,7 @@ import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { NewSecrets } from "./new-secrets.tsx";
 import { SCOPES, type Scope, ScopeChoice } from "./scopes.tsx";
+import { snippetsFor } from "./snippets.ts";
 import "./agents.css";
 
 type Key = KeysListResult["keys"][number];
@@ -107,7 +108,7 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
       <NewSecrets
         title="New API key"
         secrets={[{ label: "API key", value: key, note: "Shown only once. Copy it now.", needed: true }]}
-        apiKey={key}
+        snippets={snippetsFor(location.origin, key)}
         onClose={onClose}
       />
     );

@@ -3,7 +3,7 @@ import { useKept } from "../../data/use-kept.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Copy, Secret } from "../../ui/text.tsx";
-import { snippetsFor } from "./snippets.ts";
+import type { Snippet } from "./snippets.ts";
 
 interface NewSecret {
   label: string;
@@ -18,13 +18,13 @@ interface Props {
   /** Above the secrets. */
   children?: ReactNode;
   secrets: NewSecret[];
-  /** Shows how to use it. */
-  apiKey?: string | undefined;
+  /** How to use them. */
+  snippets?: readonly Snippet[];
   onClose(): void;
 }
 
 /** A dialog with secrets that are shown once: leaving it in any way asks before one is lost. */
-export function NewSecrets({ title, children, secrets, apiKey, onClose }: Props) {
+export function NewSecrets({ title, children, secrets, snippets = [], onClose }: Props) {
   const needed = secrets.filter((secret) => secret.needed);
   const kept = useKept(needed.map(({ value }) => value));
   return (
@@ -34,15 +34,14 @@ export function NewSecrets({ title, children, secrets, apiKey, onClose }: Props)
         {secrets.map(({ label, value, note }) => (
           <Secret key={label} label={label} value={value} note={note} onCopied={kept.copied} />
         ))}
-        {apiKey && <Snippets apiKey={apiKey} onCopied={kept.copied} />}
+        <Snippets of={snippets} onCopied={kept.copied} />
       </div>
     </Dialog>
   );
 }
 
-function Snippets({ apiKey, onCopied }: { apiKey: string; onCopied(text: string): void }) {
-  const snippets = snippetsFor(location.origin, apiKey);
-  const [shown, setShown] = useState<string>("mcp");
+function Snippets({ of: snippets, onCopied }: { of: readonly Snippet[]; onCopied(text: string): void }) {
+  const [shown, setShown] = useState<string | undefined>(snippets[0]?.key);
   const snippet = snippets.find(({ key }) => key === shown);
   if (!snippet) return null;
   const { label, hint, text } = snippet;
@@ -50,7 +49,7 @@ function Snippets({ apiKey, onCopied }: { apiKey: string; onCopied(text: string)
     <section className="snippets" aria-label="Connect the agent">
       <Segments
         label="Connect with"
-        value={shown}
+        value={snippet.key}
         options={snippets.map(({ key, label: name }) => ({ value: key, label: name }))}
         onChange={setShown}
       />

@@ -1,7 +1,7 @@
-/** Programs that receive and acknowledge an agent's deliveries, without a package to install. */
+/** Ways to connect an agent: settings of MCP clients, and programs that receive and acknowledge its deliveries. */
 
 export interface Snippet {
-  key: "mcp" | "typescript" | "python" | "curl";
+  key: "mcp-sign-in" | "mcp" | "typescript" | "python" | "curl";
   label: string;
   /** Where it goes, or how to run it. */
   hint: string;
@@ -37,22 +37,14 @@ for (;;) {
 }
 `;
 
-const python = (origin: string) => `import json, os
-from urllib.request import Request, urlopen
+const python = (origin: string) => `from sensorium import Delivery, Sensorium
 
-def call(path, body=None):
-    headers = {
-        "Authorization": "Bearer " + os.environ["SENSORIUM_API_KEY"],
-        "Content-Type": "application/json",
-    }
-    data = None if body is None else json.dumps(body).encode()
-    return json.load(urlopen(Request("${origin}/v1" + path, data, headers)))
+def handle(delivery: Delivery) -> None:
+    print(delivery.type, delivery.data, flush=True)
 
-while True:
-    for delivery in call("/delivery/poll?wait=30")["deliveries"]:
-        event = delivery["payload"]
-        print(event["type"], event.get("data"), flush=True)
-        call("/delivery/ack", {"delivery_ids": [delivery["id"]]})
+# Acknowledges a delivery when handle returns; it is retried when handle raises.
+with Sensorium("${origin}") as client:
+    client.listen(handle)
 `;
 
 const curl = (origin: string, apiKey: string) => `export SENSORIUM_API_KEY=${apiKey}
@@ -67,8 +59,19 @@ curl -s -H "Authorization: Bearer $SENSORIUM_API_KEY" \\
   -d '{"delivery_ids": ["dlv_…"]}' "${origin}/v1/delivery/ack"
 `;
 
-/** @param origin of the service, such as https://sensorium.example.com */
-export function snippetsFor(origin: string, apiKey: string): Snippet[] {
+/**
+ * Returns the ways that there are; without a key, those that need none.
+ *
+ * @param origin of the service, such as https://sensorium.example.com
+ */
+export function snippetsFor(origin: string, apiKey?: string): Snippet[] {
+  const signingIn: Snippet = {
+    key: "mcp-sign-in",
+    label: "MCP without a key",
+    hint: "For MCP clients with OAuth, such as Claude Code: you approve them in this console.",
+    text: `claude mcp add --transport http sensorium ${origin}/mcp\n`,
+  };
+  if (!apiKey) return [signingIn];
   const withKey = "The key is read from SENSORIUM_API_KEY.";
   return [
     {
@@ -79,13 +82,19 @@ export function snippetsFor(origin: string, apiKey: string): Snippet[] {
         "docs/guides/coding-tools.md in the repository.",
       text: mcp(origin, apiKey),
     },
+    signingIn,
     {
       key: "typescript",
       label: "TypeScript",
       hint: `Node 20 or newer. ${withKey}`,
       text: typescript(origin),
     },
-    { key: "python", label: "Python", hint: `Python 3, no packages. ${withKey}`, text: python(origin) },
+    {
+      key: "python",
+      label: "Python",
+      hint: `pip install ./packages/python in a checkout of Sensorium. ${withKey}`,
+      text: python(origin),
+    },
     { key: "curl", label: "curl", hint: "In a shell.", text: curl(origin, apiKey) },
   ];
 }

@@ -2,7 +2,7 @@ import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -18,7 +18,7 @@ const ABOVE = [{ to: "/channels", label: "Channels" }];
 export function Channel() {
   const { id = "" } = useParams();
   const navigate = useNavigate();
-  const channel = useLoad((signal) => api.channels.get({ channel_id: id }, { signal }), [id]);
+  const channel = useFollowed("channel", (signal) => api.channels.get({ channel_id: id }, { signal }), [id]);
   const [editing, setEditing] = useState(false);
   const { data } = channel;
   const remove = useTask(async () => {

@@ -3,11 +3,9 @@ import { useState } from "react";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useReload } from "../../data/use-fresh.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -101,12 +99,12 @@ export function DeadLetters() {
 
 /** The causes of the letters that match the rest of the filter. */
 function useGroups({ reason: _, ...filter }: LetterFilter) {
-  const loaded = useLoad(
+  const loaded = useFollowed(
+    "event",
     (signal) => api.deliveries.deadLetterGroups(filter, { signal }),
     [JSON.stringify(filter)],
-    "causes",
+    { name: "causes" },
   );
-  useOnChange("event", null, true, useReload(loaded));
   const { groups = [], total = 0, more = false } = loaded.data ?? {};
   return { groups, total, more, reload: loaded.reload };
 }

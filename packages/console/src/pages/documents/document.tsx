@@ -3,11 +3,9 @@ import { Link, useNavigate, useParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
-import { useReload } from "../../data/use-fresh.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
@@ -25,10 +23,11 @@ import "./documents.css";
 /** One document: its progress, its text in chunks, and the original. */
 export function DocumentPage() {
   const { id = "" } = useParams();
-  const loaded = useLoad((signal) => api.documents.get({ document_id: id }, { signal }), [id]);
+  const loaded = useFollowed("document", (signal) => api.documents.get({ document_id: id }, { signal }), [
+    id,
+  ]);
   const document = loaded.data;
   const isOwn = useIsOwn();
-  useOnChange("document", null, document !== undefined && isUnderway(document), useReload(loaded));
   return (
     <Page
       title={document?.filename ?? "Document"}

@@ -3,9 +3,7 @@ import { useNavigate, useParams } from "react-router";
 import type { EventsGetResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
-import { useReload } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -26,8 +24,7 @@ const ABOVE = [{ to: "/events", label: "Events" }];
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
-  const event = useLoad((signal) => api.events.get({ event_id: id }, { signal }), [id]);
-  useOnChange("event", null, true, useReload(event));
+  const event = useFollowed("event", (signal) => api.events.get({ event_id: id }, { signal }), [id]);
   const data = event.data;
   return (
     <Page

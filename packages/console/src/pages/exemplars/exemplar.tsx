@@ -7,7 +7,7 @@ import { bytes } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useTitle } from "../../data/titles.ts";
 import { useDraft } from "../../data/use-draft.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -25,7 +25,9 @@ import "../outputs/outputs.css";
 /** One exemplar: its text, and what refers to it. */
 export function ExemplarPage() {
   const { id = "" } = useParams();
-  const loaded = useLoad((signal) => api.exemplars.get({ exemplar_id: id }, { signal }), [id]);
+  const loaded = useFollowed("exemplar", (signal) => api.exemplars.get({ exemplar_id: id }, { signal }), [
+    id,
+  ]);
   const exemplar = loaded.data;
   return (
     <Page
@@ -74,7 +76,11 @@ function Text({ exemplar }: { exemplar: Exemplar }) {
 
 function About({ exemplar }: { exemplar: Exemplar }) {
   const { id: exemplar_id } = exemplar;
-  const used = useLoad((signal) => api.exemplars.referrers({ exemplar_id }, { signal }), [exemplar_id]);
+  const used = useFollowed(
+    ["run", "template"],
+    (signal) => api.exemplars.referrers({ exemplar_id }, { signal }),
+    [exemplar_id],
+  );
   return (
     <div className="stack">
       <Card>

@@ -4,7 +4,7 @@ import { useSearchParams } from "react-router";
 import type { Exemplar } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
@@ -35,7 +35,9 @@ export function Exemplars() {
   const [search] = useSearchParams();
   const [adding, setAdding] = useState(false);
   const q = (search.get("q") ?? "").toLowerCase();
-  const loaded = useLoad((signal) => api.exemplars.list({}, { signal }), [], "exemplars");
+  const loaded = useFollowed("exemplar", (signal) => api.exemplars.list({}, { signal }), [], {
+    name: "exemplars",
+  });
   const add = (
     <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
       Add exemplar
@@ -51,7 +53,9 @@ export function Exemplars() {
         {(exemplars) =>
           exemplars.length > 0 ? (
             <div className="stack">
-              <ListSearch label="Search exemplars" />
+              <div className="list-bar">
+                <ListSearch label="Search exemplars" />
+              </div>
               <Shown exemplars={exemplars.filter((each) => namesOf(each).includes(q))} />
             </div>
           ) : (

@@ -7,6 +7,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Audited } from "./audited.tsx";
 
 export const NO_QUERY = "Latest items, without a query";
 
@@ -32,10 +33,7 @@ const columnsOf = (agent: Agent): Column<ListedBundle>[] => [
 export function Bundles({ agent }: { agent: Agent }) {
   const pages = useList(api.bundles.listOfAgent, { agent_id: agent.id }, "bundles");
   return (
-    <div className="stack">
-      <p className="muted small">
-        Only admins and the owner can read these. Each view is recorded in the audit log.
-      </p>
+    <Audited>
       <List
         pages={pages}
         label="Bundles"
@@ -47,6 +45,6 @@ export function Bundles({ agent }: { agent: Agent }) {
           </Empty>
         }
       />
-    </div>
+    </Audited>
   );
 }

@@ -6,6 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Audited } from "./audited.tsx";
 
 const columnsOf = (agent: Agent): Column<ListedHandoff>[] => [
   {
@@ -41,10 +42,7 @@ export function Expiry({ handoff }: { handoff: Pick<ListedHandoff, "pinned_at" |
 export function Handoffs({ agent }: { agent: Agent }) {
   const pages = useList(api.handoffs.listOfAgent, { agent_id: agent.id }, "handoffs");
   return (
-    <div className="stack">
-      <p className="muted small">
-        Only admins and the owner can read these. Each view is recorded in the audit log.
-      </p>
+    <Audited>
       <List
         pages={pages}
         label="Handoffs"
@@ -57,6 +55,6 @@ export function Handoffs({ agent }: { agent: Agent }) {
           </Empty>
         }
       />
-    </div>
+    </Audited>
   );
 }

@@ -3,10 +3,8 @@ import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOnChange } from "../../data/live.ts";
 import { useDraft } from "../../data/use-draft.ts";
-import { useReload } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -26,7 +24,7 @@ import "./ingest.css";
 /** One webhook: its address, its mapping with a test, and its last requests. */
 export function WebhookPage() {
   const { id = "" } = useParams();
-  const loaded = useLoad((signal) => find(id, signal), [id]);
+  const loaded = useFollowed("ingest", (signal) => find(id, signal), [id]);
   const webhook = loaded.data;
   return (
     <Page
@@ -78,8 +76,9 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
   const [before, setBefore] = useState(webhook);
   const [draft, field, change] = useDraft(draftOf(webhook));
   const { id: webhook_id, source } = webhook;
-  const log = useLoad((signal) => api.ingest.listRequests({ webhook_id }, { signal }), [webhook_id]);
-  useOnChange("ingest", null, true, useReload(log));
+  const log = useFollowed("ingest", (signal) => api.ingest.listRequests({ webhook_id }, { signal }), [
+    webhook_id,
+  ]);
   const requests = log.data?.requests ?? [];
   const save = useFormTask(async () => {
     const webhooks = { get: async () => whole(await find(before.id)), update: api.ingest.updateWebhook };

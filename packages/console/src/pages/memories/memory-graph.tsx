@@ -4,7 +4,7 @@ import type { Memory, RelationshipsGraphResult } from "../../../../client/index.
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { capitalised } from "../../data/text.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Canvas } from "../../graph/canvas.tsx";
@@ -30,7 +30,8 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   const [trail, setTrail] = useState([start]);
   const [depth, setDepth] = useState<"1" | "2" | "3">("2");
   const centre = trail.at(-1) ?? start;
-  const graph = useLoad(
+  const graph = useFollowed(
+    ["relationship", "memory"],
     (signal) =>
       api.relationships.graph({ id: centre.id, depth: Number(depth), include_superseded: true }, { signal }),
     [centre.id, depth],

@@ -8,6 +8,7 @@ import type {
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { capitalised } from "../../data/text.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
@@ -26,7 +27,7 @@ const ABOVE = [{ to: "/memories", label: "Memories" }];
 /** One memory: its content, source and relationships. */
 export function MemoryPage() {
   const { id = "" } = useParams();
-  const loaded = useLoad((signal) => api.memories.get({ id }, { signal }), [id]);
+  const loaded = useFollowed(["memory", "merge"], (signal) => api.memories.get({ id }, { signal }), [id]);
   const memory = loaded.data;
   return (
     <Page
@@ -102,7 +103,7 @@ function Origin({ memory }: { memory: MemoryWithUsage }) {
       ]);
       return { ...lineage, citations: cited.citations };
     },
-    [memory.id],
+    [memory.id, memory.updated_at],
   );
   return (
     <Load of={loaded}>

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import type { Memory, MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -30,7 +30,8 @@ interface Pair {
 /** Two memories side by side, to choose which to keep. */
 export function Merge() {
   const { id = "" } = useParams();
-  const pair = useLoad(
+  const pair = useFollowed(
+    ["merge", "memory"],
     async (signal): Promise<Pair> => {
       const proposal = await api.merges.get({ id }, { signal });
       const [a, b] = await Promise.all([

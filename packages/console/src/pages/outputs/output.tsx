@@ -4,7 +4,7 @@ import { Link, useParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -26,7 +26,7 @@ const MAX_RENDERED = 1_000_000;
 export function OutputPage() {
   const { id = "" } = useParams();
   const [editing, setEditing] = useState(false);
-  const loaded = useLoad((signal) => api.outputs.get({ output_id: id }, { signal }), [id]);
+  const loaded = useFollowed("output", (signal) => api.outputs.get({ output_id: id }, { signal }), [id]);
   const output = loaded.data;
   return (
     <Page

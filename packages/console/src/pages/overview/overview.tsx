@@ -8,6 +8,7 @@ import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Card, Page, Skeleton } from "../../ui/page.tsx";
 import { Tile } from "../../ui/tile.tsx";
+import { Attention, useAttention } from "./attention.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { Recent } from "./recent.tsx";
 import "./overview.css";
@@ -15,10 +16,20 @@ import "./overview.css";
 export function Overview() {
   const live = useLive();
   const { tenant } = useSession();
+  // Shown together: nothing moves the rest when it is loaded.
+  const attention = useAttention();
+  const isLoaded = attention.data !== undefined || attention.error !== undefined;
   return (
     <Page title="Overview" lead={`Live event flow of ${tenant.name}.`} state={<Connection live={live} />}>
       <FirstSteps />
-      {live.stats ? <Flow stats={live.stats} /> : <Skeleton lines={8} />}
+      {live.stats && isLoaded ? (
+        <>
+          {attention.data && <Attention {...attention.data} />}
+          <Flow stats={live.stats} />
+        </>
+      ) : (
+        <Skeleton lines={8} />
+      )}
     </Page>
   );
 }
@@ -96,7 +107,7 @@ function Health({ health: { status, checks } }: { health: Stats["health"] }) {
       </Badge>
     );
   return (
-    <Card title="Health" actions={state} flush>
+    <Card title="Service health" actions={state} flush>
       <ul className="checks-list">
         {Object.entries(checks).map(([name, answer]) => (
           <li key={name}>

@@ -2,10 +2,8 @@ import { MailX, Radio, Send } from "lucide-react";
 import { Link } from "react-router";
 import type { RecentEvent, Stats } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOnChange } from "../../data/live.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useReload } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { CheckField } from "../../ui/field.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
@@ -50,11 +48,14 @@ const MOST_RECENT = 12;
 
 /** The latest events with the service's own, which the statistics leave out. */
 function WithService({ shown }: { shown: number }) {
-  const loaded = useLoad(async (signal) => {
-    const { events } = await api.events.list({ limit: MOST_RECENT }, { signal });
-    return events.map(({ payload, ...event }) => ({ ...event, ...subjectOf(payload) }));
-  }, []);
-  useOnChange("event", null, true, useReload(loaded));
+  const loaded = useFollowed(
+    "event",
+    async (signal) => {
+      const { events } = await api.events.list({ limit: MOST_RECENT }, { signal });
+      return events.map(({ payload, ...event }) => ({ ...event, ...subjectOf(payload) }));
+    },
+    [],
+  );
   return (
     <Load of={loaded} lines={Math.max(shown, 4)}>
       {(events) => <RecentEvents events={events} mayLook />}

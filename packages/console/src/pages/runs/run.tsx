@@ -3,11 +3,9 @@ import { useState } from "react";
 import { useParams } from "react-router";
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOnChange } from "../../data/live.ts";
 import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useReload } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -23,7 +21,8 @@ import "./runs.css";
 /** One run: its position, next actions and history. */
 export function RunPage() {
   const { id = "" } = useParams();
-  const loaded = useLoad(
+  const loaded = useFollowed(
+    "run",
     async (signal) => {
       const [run, position] = await Promise.all([
         api.runs.get({ run_id: id }, { signal }),
@@ -33,9 +32,9 @@ export function RunPage() {
       return { run, position };
     },
     [id],
+    { id },
   );
   const run = loaded.data?.run;
-  useOnChange("run", id, run !== undefined && run.status !== "closed", useReload(loaded));
   return (
     <Page
       title={run?.goal ?? "Run"}

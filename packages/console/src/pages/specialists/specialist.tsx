@@ -4,7 +4,7 @@ import { useParams } from "react-router";
 import type { SpecialistsVersionsResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -27,7 +27,7 @@ export function SpecialistPage() {
   const { name = "" } = useParams();
   const { may } = useSession();
   const [writing, setWriting] = useState(false);
-  const loaded = useLoad((signal) => allVersions(name, signal), [name]);
+  const loaded = useFollowed("specialist", (signal) => allVersions(name, signal), [name]);
   const latest = loaded.data?.[0];
   return (
     <Page

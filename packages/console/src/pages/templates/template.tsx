@@ -4,7 +4,7 @@ import { useParams } from "react-router";
 import type { ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -21,7 +21,8 @@ export function Template() {
   const [search] = useAddress();
   const [beginning, setBeginning] = useState(false);
   const version = Number(search.get("version")) || undefined;
-  const loaded = useLoad(
+  const loaded = useFollowed(
+    "template",
     async (signal) => {
       const latest = await api.templates.get({ slug }, { signal });
       const shown =

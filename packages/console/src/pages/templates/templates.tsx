@@ -1,9 +1,7 @@
 import { Plus, Shapes } from "lucide-react";
 import type { TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOnChange } from "../../data/live.ts";
-import { useReload } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, Load, Table, Titled } from "../../ui/table.tsx";
@@ -29,8 +27,9 @@ const COLUMNS: Column<TemplateSummary>[] = [
 
 /** Templates of processes to start runs from. */
 export function Templates() {
-  const loaded = useLoad((signal) => api.templates.list({}, { signal }), [], "templates");
-  useOnChange("template", null, true, useReload(loaded));
+  const loaded = useFollowed("template", (signal) => api.templates.list({}, { signal }), [], {
+    name: "templates",
+  });
   const author = (
     <ButtonLink to="/templates/new" kind="primary" icon={Plus}>
       Create template
