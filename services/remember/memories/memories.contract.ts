@@ -90,6 +90,7 @@ export const Namespace = (description: string) =>
     minLength: 1,
     maxLength: 500,
     pattern: "^[^\\x00-\\x1f\\x7f./]+(\\.[^\\x00-\\x1f\\x7f./]+)*$",
+    "x-expected": "labels joined by dots, without `/` and control characters",
     description,
     examples: ["customers.acme"],
   });
