@@ -10,6 +10,7 @@ export const Namespace = (description: string) =>
     minLength: 1,
     maxLength: 500,
     pattern: "^[^\\x00-\\x1f\\x7f./]+(\\.[^\\x00-\\x1f\\x7f./]+)*$",
+    "x-expected": "labels joined by dots, without `/` and control characters",
     description,
     examples: ["customers.acme"],
   });
@@ -20,6 +21,7 @@ export const Key = (description: string) =>
     minLength: 1,
     maxLength: 500,
     pattern: "^[^\\x00-\\x1f\\x7f]+$",
+    "x-expected": "text without control characters",
     description,
     examples: ["terms"],
   });

@@ -19,6 +19,8 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   });
   ajv.addKeyword({ keyword: "x-identifier", modifying: true, errors: false, validate: lowerUuid });
   ajv.addKeyword("x-value");
+  // What a pattern means, in words, for errors.
+  ajv.addKeyword("x-expected");
   // Stricter than `pattern` and `format`, whose published values every engine must understand.
   const ofText = { type: "string", schemaType: "string", errors: false } as const;
   ajv.addKeyword({ keyword: "x-pattern", ...ofText, compile: matching });
@@ -189,17 +191,27 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
   if (keyword === "additionalProperties")
     return `no key but ${Object.keys((parentSchema as { properties?: object }).properties ?? {}).join(", ")}`;
   if (keyword === "enum") return `one of ${(params.allowedValues as unknown[]).join(", ")}`;
-  const { "x-pattern": pattern = params.pattern, "x-format": format = params.format } = (parentSchema ??
-    {}) as Record<string, string>;
+  const {
+    "x-pattern": pattern = params.pattern,
+    "x-format": format = params.format,
+    "x-expected": words,
+  } = (parentSchema ?? {}) as Record<string, string>;
   if (["format", "pattern", "x-format"].includes(keyword) && format)
     return FORMAT_NAMES[format] ?? `a ${format}`;
-  if (keyword === "pattern" || keyword === "x-pattern") return `a string that matches ${pattern}`;
+  if (keyword === "pattern" || keyword === "x-pattern") return words ?? meaningOf(pattern as string);
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
   if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
   if (keyword === "uniqueItems") return "each item once";
   const bounds = BOUNDS.find(({ least, most }) => keyword === least || keyword === most);
   if (bounds) return within(bounds, parentSchema as Record<string, number>);
   return (message ?? keyword).replace(/^must (NOT )?(be )?/, (_, not) => (not ? "not to " : ""));
+}
+
+/** Says what a pattern of ids, or of text, means; others are shown. */
+function meaningOf(pattern: string): string {
+  if (pattern === "\\S") return "text that is not blank";
+  const prefix = /^\^([a-z]+_)\[/.exec(pattern)?.[1];
+  return prefix ? `an id that begins with ${prefix}` : `a string that matches ${pattern}`;
 }
 
 const FORMAT_NAMES: Record<string, string> = {

@@ -41,6 +41,15 @@ describe("a value that fits", () => {
   });
 });
 
+test.each([
+  [Id("dlv"), "evt_1", 'expected an id that begins with dlv_, got "evt_1".'],
+  [Type.String({ pattern: "\\S" }), " ", 'expected text that is not blank, got " ".'],
+  [Type.String({ pattern: "^a+$", "x-expected": "some a" }), "b", 'expected some a, got "b".'],
+  [Type.String({ pattern: "^a+$" }), "b", 'expected a string that matches ^a+$, got "b".'],
+])("a pattern is told in words, if there are any: %#", (of, value, message) => {
+  expect(compileCheck(Type.Object({ it: of }))({ it: value })?.message).toBe(`it: ${message}`);
+});
+
 test("a UUID is taken in any case, and is in lower case from then on; other ids are as they are", () => {
   const id = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
   const given = { name: id.toUpperCase(), memory: id.toUpperCase(), team_id: "team_ABC" };

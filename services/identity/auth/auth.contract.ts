@@ -32,6 +32,7 @@ const SignedIn = Type.Object({
 const ApiKey = Type.String({
   ...SECRET,
   pattern: API_KEY_PATTERN,
+  "x-expected": "an API key: ak_live_ and 32 letters and digits",
   description: "The agent's API key.",
   examples: [`ak_live_${"0".repeat(32)}`],
 });

@@ -8,6 +8,7 @@ export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 /** The value of `project_id` elsewhere. */
 const key = {
   pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+  "x-expected": "up to 100 letters, digits, `.`, `_` and `-`, beginning with a letter or digit",
   examples: ["apollo"],
   description:
     "Key of the project, passed to other operations as `project_id`. Letters, digits, `.`, `_` and `-`; not a UUID. Immutable.",

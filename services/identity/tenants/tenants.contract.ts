@@ -23,6 +23,7 @@ const path = { tenant_id: Id("tn") };
 
 const Slug = Type.String({
   pattern: "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
+  "x-expected": "at most 63 lower-case letters, digits and inner hyphens",
   description: "Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens.",
   examples: ["acme"],
 });

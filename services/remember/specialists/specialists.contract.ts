@@ -8,6 +8,7 @@ const SpecialistName = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[a-z0-9]+([._-][a-z0-9]+)*$",
+  "x-expected": "lower-case letters and digits, separated by `.`, `_` or `-`",
   description: "Name of the specialist: lower-case letters and digits, separated by `.`, `_` or `-`.",
   examples: ["contract-reviewer"],
 });

@@ -18,6 +18,7 @@ export const OutputId = Type.String({
   // Published: no ASCII but letters and digits. Checked: letters, marks and digits of every script, too.
   pattern: "^[^\\x00-/:-@\\[-`{-\\x7f]+(-[^\\x00-/:-@\\[-`{-\\x7f]+)*$",
   "x-pattern": "^[\\p{L}\\p{M}\\p{N}]+(-[\\p{L}\\p{M}\\p{N}]+)*$",
+  "x-expected": "the id or the slug of an output: letters and digits, separated by hyphens",
   examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
   "x-identifier": "output",
   description: "Id or slug of the output.",

@@ -13,6 +13,7 @@ export const StepKey = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+  "x-expected": "letters, digits, `.`, `_` and `-`, beginning with a letter or digit",
   description: "Key of the step.",
   examples: ["draft"],
 });
@@ -155,6 +156,7 @@ export const Slug = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[a-z0-9]+(-[a-z0-9]+)*$",
+  "x-expected": "lower-case letters and digits, separated by hyphens",
   description: "Slug of the template; its versions share it.",
   examples: ["release-notes"],
 });
