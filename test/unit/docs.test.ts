@@ -58,7 +58,10 @@ describe("what the documents name is there", () => {
 describe("programs and commands in the documents", () => {
   /** The test that runs a page's blocks of each language, or why none can. */
   const RUN_BY: Record<string, Record<string, string>> = {
-    "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
+    "README.md": {
+      ...{ sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
+      python: "projects.test.ts",
+    },
     "packages/client/README.md": { ts: "client-package.test.ts" },
     "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
     "packages/python/README.md": { python: "projects.test.ts", console: "needs PyPI" },
