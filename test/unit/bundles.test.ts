@@ -57,6 +57,7 @@ test("a brief is rendered the same again, and cuts what is long", () => {
   const item = {
     ...candidate("m1", 0.9),
     excerpt: "y".repeat(5000),
+    source: "bm25",
     kind: "memory" as const,
     rank: 1,
     why: "Fits.",
@@ -69,7 +70,7 @@ test("a brief is rendered the same again, and cuts what is long", () => {
       expect.any(String),
       "## Memories: 1",
       "### 1",
-      "- memory m1\n- semantic\n- by a person, 2026-03-01T10:00:00.000Z\n- Fits.",
+      "- memory m1\n- semantic\n- by a person, 2026-03-01T10:00Z\n- Fits.",
       `\`\`\`text\nTitle of m1\n\n${"y".repeat(1499)}…\n\`\`\`\n`,
     ]
       .map((part) => (typeof part === "string" ? part : brief.split("\n\n")[2]))
@@ -78,4 +79,15 @@ test("a brief is rendered the same again, and cuts what is long", () => {
   expect(renderBrief({ query: null, items: [], degraded_reasons: [] })).toBe(
     "# Context: 0 items\n\nThe latest items: there was no query.\n",
   );
+});
+
+test("a brief tells of an item how it was found and its title only if that is not clear already", () => {
+  const brief = (more: object) => {
+    const item = { ...candidate("m1", 0.9), kind: "memory" as const, rank: 1, why: "Fits.", ...more };
+    return renderBrief({ query: "q", items: [item], degraded_reasons: [] });
+  };
+  expect(brief({})).not.toContain("Fits.");
+  expect(brief({ source: "bm25" })).toContain("\n- Fits.\n");
+  expect(brief({})).toContain("text\nTitle of m1\n\nText.\n");
+  expect(brief({ excerpt: "# Title of m1\n\nText." })).toContain("text\n# Title of m1\n\nText.\n");
 });

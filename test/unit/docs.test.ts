@@ -59,7 +59,10 @@ describe("programs and commands in the documents", () => {
   const PYTHON = { python: "projects.test.ts", console: "projects.test.ts" };
   /** The test that runs a page's blocks of each language, or why none can. */
   const RUN_BY: Record<string, Record<string, string>> = {
-    "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
+    "README.md": {
+      ...{ sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
+      python: "projects.test.ts",
+    },
     "packages/client/README.md": { ts: "client-package.test.ts" },
     "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
     "packages/python/README.md": { python: "projects.test.ts", console: "needs PyPI" },
