@@ -34,7 +34,7 @@ function isDescribed({ description, anyOf = [] }: JsonSchema): boolean {
 describe("the tools", () => {
   test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("%s", (name, op, tool) => {
     expect(name).toMatch(/^[a-z0-9]+_[a-z0-9_]+$/);
-    expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s); //
+    expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s);
     expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
     expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
     const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });

@@ -434,7 +434,7 @@ export interface Api {
     retry: Call<EventsRetryParams, EventsRetryResult>;
     /** Cancel a delayed event.
      *
-     * Deletes an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never delivered, and its `id` can be used again. Any other event is a `conflict`.
+     * Use this for an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never delivered, and its `id` can be used again. Any other event is a `conflict`. Returns nothing.
      *
      * Needs the scope `send`. */
     cancel: Call<EventsCancelParams, EventsCancelResult>;
@@ -1110,37 +1110,37 @@ export interface Api {
   schedules: {
     /** Create a schedule.
      *
-     * Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`). The caller is the publisher. Each tick is published exactly once, whatever fails meanwhile. To delay a single event, publish it with `notbefore` instead. The number of schedules is limited (rule `schedule_limit`).
+     * Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`). The caller is the publisher. Each tick is published exactly once, whatever fails meanwhile. To delay a single event, publish it with `notbefore` instead. The number of schedules is limited (rule `schedule_limit`). Returns the schedule.
      *
      * Needs the scope `send`. */
     create: Call<SchedulesCreateParams, SchedulesCreateResult>;
     /** List schedules, oldest first.
      *
-     * Returns the caller's schedules, for admins all, as one page with the `total`.
+     * Use this to find a schedule. Returns the caller's schedules, for admins all, as one page with the `total`.
      *
      * Needs the scope `send`. */
     list: PagedCall<SchedulesListParams, SchedulesListResult, SchedulesListResult["schedules"][number]>;
     /** Read a schedule.
      *
-     * Use this to see when a schedule is due next, and whether its latest ticks were published.
+     * Use this to see when a schedule is due next. Returns it, with its latest runs and errors.
      *
      * Needs the scope `send`. */
     get: Call<SchedulesGetParams, SchedulesGetResult>;
     /** Change, pause or resume a schedule.
      *
-     * `cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole.
+     * Use this to change some of its fields. `cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole. Returns the schedule.
      *
      * Needs the scope `send`. */
     update: Call<SchedulesUpdateParams, SchedulesUpdateResult>;
     /** Delete a schedule.
      *
-     * Events that it has published are still delivered.
+     * Use this to end it permanently; to stop it for a while, pause it. Events that it has published are still delivered. Returns nothing.
      *
      * Needs the scope `send`. */
     delete: Call<SchedulesDeleteParams, SchedulesDeleteResult>;
     /** Publish a schedule's event now.
      *
-     * Publishes the event in addition to the ticks, also while the schedule is paused or has ended.
+     * Use this to publish in addition to the ticks, also while the schedule is paused or has ended. Returns the event's id.
      *
      * Needs the scope `send`. */
     run: Call<SchedulesRunParams, SchedulesRunResult>;
@@ -1202,7 +1202,7 @@ export interface Api {
   state: {
     /** Save state under a key.
      *
-     * Use this for what a program must find again exactly: a checkpoint, a cursor, the messages of a session. It is private to the agent, and no search finds it. Creates the entry or replaces it.
+     * Use this for what a program must find again exactly: a checkpoint, a cursor, the messages of a session. It is private to the agent, and no search finds it. Creates the entry or replaces it. Returns it without its value.
      *
      * Needs the scope `memory:write`. */
     put: Call<StatePutParams, StatePutResult>;
@@ -1214,19 +1214,19 @@ export interface Api {
     putMany: Call<StatePutManyParams, StatePutManyResult>;
     /** Read state under a key.
      *
-     * Returns the entry that the calling agent saved under this key.
+     * Use this to read what the agent saved under this key. Returns the entry with its value.
      *
      * Needs the scope `memory:read`. */
     get: Call<StateGetParams, StateGetResult>;
     /** Delete state under a key.
      *
-     * Removes the entry that the calling agent saved under this key; it cannot be restored.
+     * Use this to remove the entry that the agent saved under this key; it cannot be restored. Returns nothing.
      *
      * Needs the scope `memory:write`. */
     delete: Call<StateDeleteParams, StateDeleteResult>;
     /** List the state in a namespace.
      *
-     * Returns entries in the order of their keys, with their values. A page is shorter than `limit` if the values are long.
+     * Use this to find entries by the order of their keys. Returns them with their values. A page is shorter than `limit` if the values are long.
      *
      * Needs the scope `memory:read`. */
     list: Call<StateListParams, StateListResult>;

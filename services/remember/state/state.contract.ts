@@ -63,7 +63,7 @@ export const putState = operation({
   summary: "Save state under a key",
   description:
     "Use this for what a program must find again exactly: a checkpoint, a cursor, the messages of a session. It is " +
-    "private to the agent, and no search finds it. Creates the entry or replaces it.",
+    "private to the agent, and no search finds it. Creates the entry or replaces it. Returns it without its value.",
   access: writer,
   path,
   body: {
@@ -116,7 +116,7 @@ export const getState = operation({
   action: "state.get",
   route: "GET /state/{namespace}/{key}",
   summary: "Read state under a key",
-  description: "Returns the entry that the calling agent saved under this key.",
+  description: "Use this to read what the agent saved under this key. Returns the entry with its value.",
   access: reader,
   path,
   fromBlob: { field: "value" },
@@ -129,7 +129,8 @@ export const deleteState = operation({
   action: "state.delete",
   route: "DELETE /state/{namespace}/{key}",
   summary: "Delete state under a key",
-  description: "Removes the entry that the calling agent saved under this key; it cannot be restored.",
+  description:
+    "Use this to remove the entry that the agent saved under this key; it cannot be restored. Returns nothing.",
   access: writer,
   overQuota: true,
   // Programs change their own state all the time.
@@ -147,7 +148,7 @@ export const listState = operation({
   route: "GET /state/{namespace}",
   summary: "List the state in a namespace",
   description:
-    "Returns entries in the order of their keys, with their values. A page is shorter than `limit` if the values are long.",
+    "Use this to find entries by the order of their keys. Returns them with their values. A page is shorter than `limit` if the values are long.",
   access: reader,
   path: { namespace },
   query: {

@@ -282,8 +282,8 @@ export const cancelEvent = operation({
   route: "DELETE /events/{event_id}",
   summary: "Cancel a delayed event",
   description:
-    "Deletes an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never delivered, " +
-    "and its `id` can be used again. Any other event is a `conflict`.",
+    "Use this for an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never " +
+    "delivered, and its `id` can be used again. Any other event is a `conflict`. Returns nothing.",
   access: { by: "any", scope: "send" },
   path: { event_id: EventId },
   results: { 204: null },

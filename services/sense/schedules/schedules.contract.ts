@@ -134,7 +134,7 @@ export const createSchedule = operation({
   description:
     "Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`). The caller is the publisher. " +
     "Each tick is published exactly once, whatever fails meanwhile. To delay a single event, publish it with " +
-    "`notbefore` instead. The number of schedules is limited (rule `schedule_limit`).",
+    "`notbefore` instead. The number of schedules is limited (rule `schedule_limit`). Returns the schedule.",
   access,
   audit: true,
   body: {
@@ -153,7 +153,8 @@ export const listSchedules = operation({
   action: "schedules.list",
   route: "GET /schedules",
   summary: "List schedules, oldest first",
-  description: "Returns the caller's schedules, for admins all, as one page with the `total`.",
+  description:
+    "Use this to find a schedule. Returns the caller's schedules, for admins all, as one page with the `total`.",
   access,
   query: {
     ...page,
@@ -169,7 +170,7 @@ export const getSchedule = operation({
   action: "schedules.get",
   route: "GET /schedules/{schedule_id}",
   summary: "Read a schedule",
-  description: "Use this to see when a schedule is due next, and whether its latest ticks were published.",
+  description: "Use this to see when a schedule is due next. Returns it, with its latest runs and errors.",
   access,
   path,
   results: { 200: Schedule },
@@ -182,8 +183,8 @@ export const updateSchedule = operation({
   route: "PATCH /schedules/{schedule_id}",
   summary: "Change, pause or resume a schedule",
   description:
-    "`cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`, apply from now on: earlier " +
-    "ticks are over. `event` is replaced as a whole.",
+    "Use this to change some of its fields. `cron` replaces `at`, and the reverse. A change of the timing, and " +
+    "`paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole. Returns the schedule.",
   access,
   audit: true,
   path,
@@ -210,7 +211,9 @@ export const deleteSchedule = operation({
   action: "schedules.delete",
   route: "DELETE /schedules/{schedule_id}",
   summary: "Delete a schedule",
-  description: "Events that it has published are still delivered.",
+  description:
+    "Use this to end it permanently; to stop it for a while, pause it. Events that it has published are still delivered. " +
+    "Returns nothing.",
   access,
   path,
   results: { 204: null },
@@ -223,7 +226,7 @@ export const runSchedule = operation({
   route: "POST /schedules/{schedule_id}:run",
   summary: "Publish a schedule's event now",
   description:
-    "Publishes the event in addition to the ticks, also while the schedule is paused or has ended.",
+    "Use this to publish in addition to the ticks, also while the schedule is paused or has ended. Returns the event's id.",
   access,
   path,
   results: { 202: PublishResult },

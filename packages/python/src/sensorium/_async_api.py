@@ -2342,9 +2342,9 @@ class AsyncEvents(AsyncGroup):
     ) -> None:
         """Cancel a delayed event.
 
-        Deletes an event of the caller's, for admins of anybody's, that waits for its
+        Use this for an event of the caller's, for admins of anybody's, that waits for its
         `notbefore`: it is never delivered, and its `id` can be used again. Any other event
-        is a `conflict`.
+        is a `conflict`. Returns nothing.
 
         Needs the scope `send`.
 
@@ -5930,7 +5930,7 @@ class AsyncSchedules(AsyncGroup):
         Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`).
         The caller is the publisher. Each tick is published exactly once, whatever fails
         meanwhile. To delay a single event, publish it with `notbefore` instead. The number
-        of schedules is limited (rule `schedule_limit`).
+        of schedules is limited (rule `schedule_limit`). Returns the schedule.
 
         Needs the scope `send`.
 
@@ -5972,7 +5972,8 @@ class AsyncSchedules(AsyncGroup):
     ) -> models.SchedulesListResult:
         """List schedules, oldest first.
 
-        Returns the caller's schedules, for admins all, as one page with the `total`.
+        Use this to find a schedule. Returns the caller's schedules, for admins all, as one
+        page with the `total`.
 
         Needs the scope `send`.
 
@@ -6019,8 +6020,8 @@ class AsyncSchedules(AsyncGroup):
     ) -> models.Schedule:
         """Read a schedule.
 
-        Use this to see when a schedule is due next, and whether its latest ticks were
-        published.
+        Use this to see when a schedule is due next. Returns it, with its latest runs and
+        errors.
 
         Needs the scope `send`.
 
@@ -6047,8 +6048,9 @@ class AsyncSchedules(AsyncGroup):
     ) -> models.Schedule:
         """Change, pause or resume a schedule.
 
-        `cron` replaces `at`, and the reverse. A change of the timing, and `paused: false`,
-        apply from now on: earlier ticks are over. `event` is replaced as a whole.
+        Use this to change some of its fields. `cron` replaces `at`, and the reverse. A
+        change of the timing, and `paused: false`, apply from now on: earlier ticks are
+        over. `event` is replaced as a whole. Returns the schedule.
 
         Needs the scope `send`.
 
@@ -6088,7 +6090,8 @@ class AsyncSchedules(AsyncGroup):
     ) -> None:
         """Delete a schedule.
 
-        Events that it has published are still delivered.
+        Use this to end it permanently; to stop it for a while, pause it. Events that it has
+        published are still delivered. Returns nothing.
 
         Needs the scope `send`.
 
@@ -6108,8 +6111,8 @@ class AsyncSchedules(AsyncGroup):
     ) -> models.PublishResult:
         """Publish a schedule's event now.
 
-        Publishes the event in addition to the ticks, also while the schedule is paused or
-        has ended.
+        Use this to publish in addition to the ticks, also while the schedule is paused or
+        has ended. Returns the event's id.
 
         Needs the scope `send`.
 
@@ -6367,7 +6370,7 @@ class AsyncState(AsyncGroup):
 
         Use this for what a program must find again exactly: a checkpoint, a cursor, the
         messages of a session. It is private to the agent, and no search finds it. Creates
-        the entry or replaces it.
+        the entry or replaces it. Returns it without its value.
 
         Needs the scope `memory:write`.
 
@@ -6424,7 +6427,8 @@ class AsyncState(AsyncGroup):
     ) -> models.StateEntry:
         """Read state under a key.
 
-        Returns the entry that the calling agent saved under this key.
+        Use this to read what the agent saved under this key. Returns the entry with its
+        value.
 
         Needs the scope `memory:read`.
 
@@ -6447,8 +6451,8 @@ class AsyncState(AsyncGroup):
     ) -> None:
         """Delete state under a key.
 
-        Removes the entry that the calling agent saved under this key; it cannot be
-        restored.
+        Use this to remove the entry that the agent saved under this key; it cannot be
+        restored. Returns nothing.
 
         Needs the scope `memory:write`.
 
@@ -6475,8 +6479,8 @@ class AsyncState(AsyncGroup):
     ) -> models.StateListResult:
         """List the state in a namespace.
 
-        Returns entries in the order of their keys, with their values. A page is shorter
-        than `limit` if the values are long.
+        Use this to find entries by the order of their keys. Returns them with their values.
+        A page is shorter than `limit` if the values are long.
 
         Needs the scope `memory:read`.
 
