@@ -5,12 +5,10 @@
  */
 import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
-import { startMongo } from "./support/mongo.ts";
-import { watchMongo } from "./support/mongo-watch.ts";
+import { labelOf, planAgain, runAgain } from "./support/again.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
 import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
-import { CLUSTER } from "./support/world.ts";
 
 interface Suite {
   name: string;
@@ -55,18 +53,20 @@ const all = globSync("{test,{packages,integrations}/*/test}/**/*.test.ts", { cwd
   file.split(sep).join("/"),
 );
 const suites = plan();
-const again = planAgain();
-const needs = new Map(
-  [...suites.flatMap(({ files }) => files), ...again].map((file) => [file, needsOf(file)]),
-);
-const missing = await getNeeds(
-  new Set([...[...needs.values()].flat(), ...(again.length ? CLUSTER.needs : [])]),
-);
+const again = planAgain(all, words);
+/** What files need, by their names in the report. */
+const needs = new Map([
+  ...suites.flatMap(({ files }) => files.map((file) => [file, needsOf(file)] as const)),
+  ...again.flatMap((each) =>
+    each.files.map((file) => [labelOf(file, each), [...each.needs, ...needsOf(file)]] as const),
+  ),
+]);
+const missing = await getNeeds(new Set([...needs.values()].flat()));
 const results: SuiteResult[] = [];
 // The longest first: short ones fill the remaining time.
 const queue = [
   ...suites.map((suite) => ({ ...suite, start: () => run(suite) })),
-  ...(again.length ? [{ ...CLUSTER, start: runAgain }] : []),
+  ...again.map((each) => ({ ...each, start: () => runAgain(each, run, missing) })),
 ].sort((a, b) => b.budgetSeconds - a.budgetSeconds);
 const isAlone = queue.length === 1;
 await Promise.all(Array.from({ length: SUITES_AT_ONCE }, runQueue));
@@ -77,8 +77,11 @@ async function runQueue(): Promise<void> {
 }
 
 /** With other suites running, prints a line per file and jest's output, with the failures, at the end. */
-async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}): Promise<SuiteResult> {
-  const { name, files, budgetSeconds } = suite;
+async function run(
+  suite: Omit<Suite, "files"> & { files: string[]; atOnce?: number },
+  env = {},
+): Promise<SuiteResult> {
+  const { name, files, budgetSeconds, atOnce } = suite;
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
   let done = 0;
   const onFile = ({ file, failed }: FileResult) => {
@@ -87,53 +90,11 @@ async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}):
   };
   const result = await runSuiteTwice(ROOT, files, budgetSeconds, {
     env,
+    ...(atOnce && { atOnce }),
     ...(!isAlone && { output: say, onFile }),
   });
   say(`== ${name}: ${result.seconds.toFixed(1)} s`);
   return result;
-}
-
-/** The files that also run on several nodes. */
-function planAgain(): string[] {
-  const alone = Object.values(CLUSTER.alone)
-    .flat()
-    .map((name) => `test/http/${name}.test.ts`);
-  const unknown = alone.find((file) => !all.includes(file));
-  if (unknown) throw new Error(`test/support/world.ts names ${unknown}, which is no test file`);
-  return all
-    .filter((file) => CLUSTER.files.test(file) && !alone.includes(file))
-    .filter(
-      (file) =>
-        words.length === 0 || words.includes(CLUSTER.name) || words.some((word) => file.includes(word)),
-    )
-    .sort();
-}
-
-async function runAgain(): Promise<SuiteResult> {
-  const { name, budgetSeconds } = CLUSTER;
-  const lacking = CLUSTER.needs.find((need) => missing.has(need));
-  const mongo = lacking ? { skipped: `${lacking}: ${missing.get(lacking)}` } : await startMongo();
-  if ("skipped" in mongo) {
-    const files = again.map((file) => ({ file, passed: [], failed: [], skipped: [`(on a ${name})`] }));
-    for (const file of again) needs.set(file, [...CLUSTER.needs]);
-    return { files, problems: [], unsteady: [], seconds: 0 };
-  }
-  // A given MONGO_URL may name several servers: do not proxy it.
-  const watch = mongo.kind === "MONGO_URL" ? null : await watchMongo(mongo.url);
-  try {
-    const env = { SENSORIUM_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };
-    const { files, problems, unsteady, seconds } = await run({ name, files: again, budgetSeconds }, env);
-    const named = files.map((each) => ({ ...each, file: `${each.file} (on a ${name})` }));
-    return {
-      files: named,
-      problems: [...problems, ...(watch?.faults() ?? [])],
-      unsteady: unsteady.map((test) => `${test} (on a ${name})`),
-      seconds,
-    };
-  } finally {
-    await watch?.stop();
-    await mongo.stop();
-  }
 }
 
 function plan() {
@@ -186,6 +147,6 @@ function report(results: SuiteResult[]): boolean {
 
 /** Why a file's tests may be skipped: something it declares as needed cannot be had here. */
 function excuse(file: string): string | undefined {
-  const name = needs.get(file.replace(/ \(.*/, ""))?.find((need) => missing.has(need));
+  const name = needs.get(file)?.find((need) => missing.has(need));
   return name && `${name}: ${missing.get(name)}`;
 }

@@ -1,7 +1,7 @@
 /** @needs chromium */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { fixInBrowser } from "../day/browser.ts";
-import { openPage, pagesOf, watchShifts } from "../day/pages.ts";
+import { openPage, pagesOf, SIZES, watchShifts } from "../day/pages.ts";
 import { type Day, seedDay, sizeOf } from "../day/seed.ts";
 import { fixInShell } from "../day/shell.ts";
 import { openSite } from "../support/browser.ts";
@@ -26,14 +26,17 @@ afterAll(async () => {
   await site.close();
 });
 
-test("no page jumps as it opens, and lists show their first 50 rows", async () => {
+test("no page jumps as it opens, at 390 as at 1440 pixels, and lists show their first 50 rows", async () => {
   await watchShifts(page);
-  const opened = [];
-  for (const [name, path] of await pagesOf(day))
-    opened.push(await openPage(page, site.server.root, name, path));
-  expect(opened.filter(({ shift }) => shift > MOST_SHIFT)).toEqual([]);
-  const rows = Object.fromEntries(opened.map(({ name, rows }) => [name, rows]));
-  expect(rows).toMatchObject({ events: 50, memories: 50, "agents-attention": 3 });
+  const pages = await pagesOf(day);
+  for (const size of [SIZES.narrow, SIZES.wide]) {
+    await page.setViewportSize(size);
+    const opened = [];
+    for (const [name, path] of pages) opened.push(await openPage(page, site.server.root, name, path));
+    expect(opened.filter(({ shift }) => shift > MOST_SHIFT)).toEqual([]);
+    const rows = Object.fromEntries(opened.map(({ name, rows }) => [name, rows]));
+    expect(rows).toMatchObject({ events: 50, memories: 50, "agents-attention": 3 });
+  }
 });
 
 test("a broken agent is found and fixed in the browser", async () => {

@@ -6,7 +6,7 @@
  */
 import { checkPage, openSite } from "../support/browser.ts";
 import { fixInBrowser } from "./browser.ts";
-import { type Opened, openPage, pagesOf, watchShifts } from "./pages.ts";
+import { type Opened, openPage, pagesOf, SIZES, watchShifts } from "./pages.ts";
 import { seedDay, sizeOf } from "./seed.ts";
 import { fixInShell } from "./shell.ts";
 
@@ -36,7 +36,11 @@ const day = await seedDay(site.server, size, say);
 opened.defer(day.close);
 await watchShifts(site.page);
 const pages = await pagesOf(day);
-for (const [name, path] of pages) await visit(name, path);
+for (const [size, viewport] of Object.entries(SIZES)) {
+  await site.page.setViewportSize(viewport);
+  for (const [name, path] of pages) await visit(`${name} ${size}`, path);
+}
+await site.page.setViewportSize(SIZES.wide);
 for (const [name, path] of pages) {
   await openPage(site.page, site.server.root, name, path);
   wrong.push(...(await checkPage(site.page, `day-${name}`)));

@@ -63,6 +63,9 @@ export async function pagesOf({ admin, billing, template }: Day): Promise<[name:
 /** Watches the shifts of each page that is opened from now on. */
 export const watchShifts = (page: Page) => page.addInitScript(WATCH_SHIFTS);
 
+/** Sizes of windows: of a desk, and of a telephone. */
+export const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
+
 /** Opens a page as from a bookmark. */
 export async function openPage(page: Page, root: string, name: string, path: string): Promise<Opened> {
   const start = performance.now();

@@ -1,15 +1,28 @@
+/** Where the HTTP tests run once more. */
+export interface World {
+  name: string;
+  /** In the report, after the name of a file. */
+  on: string;
+  budgetSeconds: number;
+  /** How many files run at a time, if not as many as jest's configuration says. */
+  atOnce?: number;
+  /** Names in test/support/needs.ts. */
+  needs: string[];
+  /** Why files of test/http are not run there, and which. */
+  alone: Record<string, string[]>;
+}
+
 /**
  * The HTTP tests run a second time with `SENSORIUM_TEST_WORLD=cluster`: each server is then a gateway and a worker over
  * NATS, on MongoDB (test/support/clustered.ts). Only what can differ there is repeated: calls between nodes, queues
  * with an owner, events, streams and limits across nodes, concurrent writes of a real MongoDB. Of each domain the
  * file with its main flows is; look-ups, counts and pages are the same for both drivers (test/suites/store).
  */
-export const CLUSTER = {
+export const CLUSTER: World = {
   name: "cluster",
-  files: /^test\/http\//,
+  on: "a cluster",
   budgetSeconds: 1200,
   needs: ["mongodb", "nats"],
-  /** Why files are not run a second time, and which. */
   alone: {
     "several nodes already": [
       "affinity",
@@ -116,5 +129,43 @@ export const CLUSTER = {
     ],
     "filters, order and pages: test/suites/store": ["memories-list"],
     "rendering and mail, of one process": ["outputs-files"],
-  } as Record<string, string[]>,
+  },
+};
+
+/**
+ * The same nodes on FerretDB, a second server that speaks MongoDB's protocol: `npm test` runs a short form, which has each
+ * kind of statement, `npm test -- ferretdb` all that it can show (docs/decisions/0007-mongodb-stand-in.md).
+ */
+export const FERRETDB: World & { short: { budgetSeconds: number; files: string[] } } = {
+  name: "ferretdb",
+  on: "a cluster with FerretDB",
+  budgetSeconds: 2400,
+  // It writes one at a time.
+  atOnce: 1,
+  needs: ["ferretdb", "nats"],
+  short: {
+    budgetSeconds: 360,
+    files: [
+      "agents",
+      "bundles",
+      "dlq-many",
+      "documents-original",
+      "events",
+      "memories-supersede",
+      "memory-keys",
+      "merges",
+      "oauth",
+      "runs-races",
+      "tenants",
+      "webhook-requests",
+    ],
+  },
+  alone: {
+    "hundreds of writes at once, or megabytes: it reads whole collections and writes one at a time": [
+      "outputs",
+      "specialists",
+      "torture",
+    ],
+    "the pace of sweeps, which a slow record delays": ["shared-work"],
+  },
 };

@@ -1,0 +1,100 @@
+import { startFerret } from "./ferretdb.ts";
+import { startMongo, type TestMongo } from "./mongo.ts";
+import { watchMongo } from "./mongo-watch.ts";
+import type { FileResult } from "./reporter.ts";
+import type { SuiteResult } from "./suite.ts";
+import { CLUSTER, FERRETDB, type World } from "./world.ts";
+
+/** HTTP test files that run once more, on several nodes. */
+export interface Again extends World {
+  files: string[];
+  /** Starts the MongoDB of the nodes. */
+  start(): Promise<TestMongo | { skipped: string }>;
+  /** Whether its commands are watched for what MongoDB refuses. */
+  isWatched: boolean;
+}
+
+/** @param all the test files @param words what `npm test` was given: names of suites, parts of paths */
+export function planAgain(all: string[], words: string[]): Again[] {
+  const repeated = without(all, CLUSTER);
+  const isNamed = (file: string) => words.some((word) => file.includes(word));
+  const isAll = words.length === 0 || words.includes(CLUSTER.name);
+  const onFerret = without(repeated, FERRETDB);
+  const short = FERRETDB.short.files.map((name) => fileOf(name, onFerret));
+  const { budgetSeconds } = FERRETDB.short;
+  const plans: Again[] = [
+    {
+      ...CLUSTER,
+      files: repeated.filter((file) => isAll || isNamed(file)),
+      start: startMongo,
+      isWatched: true,
+    },
+    {
+      ...FERRETDB,
+      ...(words.includes(FERRETDB.name)
+        ? { files: onFerret }
+        : { files: words.length ? [] : short, budgetSeconds }),
+      start: startFerret,
+      isWatched: false,
+    },
+  ];
+  return plans.filter(({ files }) => files.length > 0);
+}
+
+/** Returns the HTTP test files that a world can show. @throws Error if it names one that is not there */
+function without(files: string[], { alone }: World): string[] {
+  const others = new Set(
+    Object.values(alone)
+      .flat()
+      .map((name) => fileOf(name, files)),
+  );
+  return files.filter((file) => file.startsWith(HTTP) && !others.has(file)).sort();
+}
+
+const HTTP = "test/http/";
+
+function fileOf(name: string, files: string[]): string {
+  const file = `${HTTP}${name}.test.ts`;
+  if (!files.includes(file)) throw new Error(`test/support/world.ts names ${file}, which does not run there`);
+  return file;
+}
+
+type Run = (suite: World & { files: string[] }, env: Record<string, string>) => Promise<SuiteResult>;
+
+/** Runs them in their world; skips them if something that it needs is missing. */
+export async function runAgain(
+  again: Again,
+  run: Run,
+  missing: ReadonlyMap<string, string>,
+): Promise<SuiteResult> {
+  const lacking = again.needs.find((need) => missing.has(need));
+  const mongo = lacking ? { skipped: lacking } : await again.start();
+  if ("skipped" in mongo) return { files: again.files.map((file) => skipped(file, again)), ...NOTHING };
+  // A given MONGO_URL may name several servers: do not proxy it.
+  const watch = !again.isWatched || mongo.kind === "MONGO_URL" ? null : await watchMongo(mongo.url);
+  try {
+    const env = { SENSORIUM_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };
+    const result = await run(again, env);
+    return {
+      ...result,
+      files: result.files.map((each) => ({ ...each, file: labelOf(each.file, again) })),
+      problems: [...result.problems, ...(watch?.faults() ?? [])],
+      unsteady: result.unsteady.map((test) => labelOf(test, again)),
+    };
+  } finally {
+    await watch?.stop();
+    await mongo.stop();
+  }
+}
+
+const NOTHING = { problems: [], unsteady: [], seconds: 0 };
+
+/** How the file is named in the report: the same one also ran alone. */
+export const labelOf = (file: string, { on }: World) => `${file} (on ${on})`;
+
+const skipped = (file: string, again: Again): FileResult => ({
+  file: labelOf(file, again),
+  passed: [],
+  failed: [],
+  skipped: ["all of it"],
+});
