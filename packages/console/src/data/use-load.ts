@@ -16,6 +16,10 @@ export interface Loaded<T> {
   set(data: T): void;
 }
 
+/** Whether there is something to show: data, or why there is none. */
+export const isSettled = ({ data, error }: Pick<Loaded<unknown>, "data" | "error">) =>
+  data !== undefined || error !== undefined;
+
 interface State<T> {
   data?: T | undefined;
   error?: unknown;

@@ -14,7 +14,7 @@ import {
   useStore,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { layOut } from "./layout.ts";
 import "./graph.css";
 
@@ -211,10 +211,13 @@ function Fit({ by }: { by: string }) {
 }
 
 function useWidth(frame: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(() => window.innerWidth - 300);
-  useEffect(() => {
+  const [width, setWidth] = useState(() => window.innerWidth);
+  // Measured before it is drawn: another width gives another height, and what is below would jump.
+  useLayoutEffect(() => {
     const watch = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width));
-    if (frame.current) watch.observe(frame.current);
+    if (!frame.current) return;
+    setWidth(frame.current.clientWidth);
+    watch.observe(frame.current);
     return () => watch.disconnect();
   }, [frame]);
   return width;

@@ -6,9 +6,10 @@ import { number } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
+import { isSettled } from "../../data/use-load.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
+import { Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -57,13 +58,14 @@ export function DeadLetters() {
       lead="Deliveries that failed every attempt, and input that could not be mapped to an event."
     >
       {(isFiltered || !isEmpty) && <Filters filter={filter} />}
+      {!groups.isSettled && <Skeleton lines={8} />}
       <Groups
         {...groups}
         chosen={reason}
         choose={(wanted) => change({ reason: wanted })}
         act={(action, cause) => setActing({ action, wanted: { ...filter, reason: cause, until: until() } })}
       />
-      {!isEmpty && list.items && (
+      {!isEmpty && list.items && groups.isSettled && (
         <SelectBar
           selection={selection}
           shown={list.items.length}
@@ -79,12 +81,14 @@ export function DeadLetters() {
           }
         />
       )}
-      <List
-        pages={list}
-        label="Dead letters"
-        columns={columnsOf(selection, isEverything, (id) => change({ letter: id }))}
-        empty={isFiltered ? <NoMatch /> : NONE}
-      />
+      {groups.isSettled && (
+        <List
+          pages={list}
+          label="Dead letters"
+          columns={columnsOf(selection, isEverything, (id) => change({ letter: id }))}
+          empty={isFiltered ? <NoMatch /> : NONE}
+        />
+      )}
       {opened && !acting && (
         <Inspect
           letter={opened}
@@ -106,7 +110,8 @@ function useGroups({ reason: _, ...filter }: LetterFilter) {
     { name: "causes" },
   );
   const { groups = [], total = 0, more = false } = loaded.data ?? {};
-  return { groups, total, more, reload: loaded.reload };
+  // The list waits for them: they are above it, and would move it.
+  return { groups, total, more, reload: loaded.reload, isSettled: isSettled(loaded) };
 }
 
 const NONE = (

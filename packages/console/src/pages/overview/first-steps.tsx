@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import type { OnboardingGuidance } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import type { Action } from "../../data/may.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { type Loaded, useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -29,9 +29,10 @@ const STEPS: Record<Step, Way> = {
   complete_run: { text: "Complete a run", to: "/runs" },
 };
 
+export const useGuidance = () => useLoad((signal) => api.onboarding.get({}, { signal }), []);
+
 /** The next steps to try, until all are complete or the guidance is dismissed. */
-export function FirstSteps() {
-  const guidance = useLoad((signal) => api.onboarding.get({}, { signal }), []);
+export function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
   const dismiss = useTask(async () => guidance.set(await api.onboarding.dismiss()));
   const { data } = guidance;
   // Guidance is optional: ignore a failure to load it.

@@ -3,27 +3,29 @@ import type { Stats } from "../../../../client/index.ts";
 import { compact, duration } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
+import { isSettled } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Card, Page, Skeleton } from "../../ui/page.tsx";
 import { Tile } from "../../ui/tile.tsx";
 import { Attention, useAttention } from "./attention.tsx";
-import { FirstSteps } from "./first-steps.tsx";
+import { FirstSteps, useGuidance } from "./first-steps.tsx";
 import { Recent } from "./recent.tsx";
 import "./overview.css";
 
 export function Overview() {
   const live = useLive();
   const { tenant } = useSession();
-  // Shown together: nothing moves the rest when it is loaded.
+  // Shown together: what is loaded last would move the rest.
   const attention = useAttention();
-  const isLoaded = attention.data !== undefined || attention.error !== undefined;
+  const guidance = useGuidance();
+  const isLoaded = isSettled(attention) && isSettled(guidance);
   return (
     <Page title="Overview" lead={`Live event flow of ${tenant.name}.`} state={<Connection live={live} />}>
-      <FirstSteps />
       {live.stats && isLoaded ? (
         <>
+          <FirstSteps guidance={guidance} />
           {attention.data && <Attention {...attention.data} />}
           <Flow stats={live.stats} />
         </>

@@ -2,7 +2,8 @@ import { History as HistoryIcon } from "lucide-react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
+import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
@@ -12,9 +13,14 @@ import { Who } from "../../ui/who.tsx";
 
 type Props = { run: RunWithAttempts };
 
+/** Loads a part of a run, and again as the run changes. */
+function useOfRun<T>({ id }: RunWithAttempts, load: (run_id: string, signal: AbortSignal) => Promise<T>) {
+  return useFollowed("run", (signal) => load(id, signal), [id], { id });
+}
+
 /** The completed steps, in order of completion. */
 export function History({ run }: Props) {
-  const history = useLoad((signal) => api.runs.history({ run_id: run.id }, { signal }), [run.id]);
+  const history = useOfRun(run, (run_id, signal) => api.runs.history({ run_id }, { signal }));
   return (
     <Load of={history}>
       {({ items }) =>
@@ -53,7 +59,7 @@ const time = (seconds: number | null) => (seconds === null ? "–" : duration(se
 
 /** The time of each step, and what completed it. */
 export function Retrospective({ run }: Props) {
-  const loaded = useLoad((signal) => api.runs.retrospective({ run_id: run.id }, { signal }), [run.id]);
+  const loaded = useOfRun(run, (run_id, signal) => api.runs.retrospective({ run_id }, { signal }));
   return (
     <Load of={loaded}>
       {({ items }) => (
@@ -77,13 +83,17 @@ export function Retrospective({ run }: Props) {
   );
 }
 
+/** Who did what is an id in the document, which is the same for all readers. */
+const ACTOR = /(?<=; by )(usr|ag)_[\w-]+/g;
+
 export function StatusDocument({ run }: Props) {
-  const loaded = useLoad((signal) => api.runs.statusDocument({ run_id: run.id }, { signal }), [run.id]);
+  const nameOf = useNames();
+  const loaded = useOfRun(run, (run_id, signal) => api.runs.statusDocument({ run_id }, { signal }));
   return (
     <Load of={loaded} lines={8}>
       {(text) => (
         <Card title="Status document" actions={<Copy text={text} label="Copy as Markdown" />}>
-          <Markdown title={run.goal}>{text}</Markdown>
+          <Markdown title={run.goal}>{text.replace(ACTOR, nameOf)}</Markdown>
         </Card>
       )}
     </Load>

@@ -57,7 +57,7 @@ export function SecondFactor({ totp, reload }: Props) {
 }
 
 const WHY =
-  "After your password, a code from an authenticator app. A stolen password alone then signs nobody in.";
+  "After your password, a code from an authenticator app. A stolen password alone is then not enough to sign in.";
 const FEW = 3;
 
 function State({ since, recovery_codes_left: left }: NonNullable<Props["totp"]>) {
