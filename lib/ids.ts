@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from "node:crypto";
 
 /** Kinds of resource with a prefixed id (spec: Conventions; api.md "Identifiers"). All others are UUIDv7. */
-const PREFIXES = [
+export const PREFIXES = [
   "ag",
   "tn",
   "team",

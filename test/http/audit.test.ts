@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { isAudited, type Operation } from "../../lib/contract/contract.ts";
 import { Type } from "../../lib/contract/type.ts";
+import { PREFIXES } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
@@ -92,26 +93,10 @@ async function send(op: Operation, body: unknown, request_id: string) {
   return by(path, op.body ? body : undefined, headers);
 }
 
-const PREFIXED = [
-  "ag",
-  "team",
-  "evt",
-  "dlv",
-  "key",
-  "rel",
-  "ses",
-  "clm",
-  "usr",
-  "ch",
-  "int",
-  "feed",
-  "whk",
-  "con",
-];
 const NAMED = ["project", "specialist", "template_slug"];
 
 function absentId(kind: string): string {
-  if (PREFIXED.includes(kind)) return `${kind}_nobodyhasthis`;
+  if (PREFIXES.some((prefix) => prefix === kind)) return `${kind}_nobodyhasthis`;
   return NAMED.includes(kind) ? "nobody-has-this" : "0199c0de-7a11-7c3e-9f00-000000000000";
 }
 
