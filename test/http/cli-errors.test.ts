@@ -69,6 +69,8 @@ let cli: Cli;
 const unanswered = new Map<string, object>();
 const refusals = new Map<string, { code: string; message: string }>();
 const AT_ONCE = 12;
+/** Two processes for each command, beside other tests. */
+const FOR_ALL_MS = 600_000;
 
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
@@ -87,7 +89,7 @@ beforeAll(async () => {
     for (let call = calls.shift(); call; call = calls.shift()) await call();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-});
+}, FOR_ALL_MS);
 
 afterAll(async () => {
   await cli?.remove();
