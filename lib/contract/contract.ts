@@ -110,6 +110,11 @@ interface BodySpec<Body extends TProperties> {
    * with one list, and the gateway concatenates the lists. Without path and query.
    */
   inPieces?: string;
+  /**
+   * Other forms in which the resource is read. Fields that the body lacks are read-only: a write ignores them, so that
+   * what was read can be written back. `withRepresentations` adds those that the contracts imply.
+   */
+  representations?: readonly TSchema[];
   /** Largest body in bytes. Default 1 MB. */
   maxBody?: number;
   /** The setting with the maximum bytes of fields by reference, 0 for no limit, instead of `maxBody`. */
@@ -239,6 +244,47 @@ export function operation<
     ...Object.fromEntries(referenced),
   } as Path & Query & Body;
   return { ...spec, method, url, params: Type.Object(properties) };
+}
+
+/**
+ * Adds to each operation that creates or changes a resource the forms in which it, and reads of the same resource, answer
+ * it. A secret that is answered once is no such field.
+ */
+export function withRepresentations(operations: readonly Operation[]): Operation[] {
+  const reads = operations.filter(({ method }) => method === "GET");
+  const answersOf = ({ results }: Operation) => Object.values(results).filter((result) => result !== null);
+  return operations.map((op) => {
+    const { body, method, url, results, secret, representations = [] } = op;
+    if (!body || !honoursKey(op)) return op;
+    const lists = collectionsOf(op, reads)
+      .flatMap(answersOf)
+      .flatMap((list) => listed(list, body));
+    // Other POSTs are actions.
+    if (method === "POST" && !(201 in results))
+      return { ...op, representations: [...representations, ...lists] };
+    const single = method === "POST" ? `${url}/{}` : url.replace(/\{\w+\}$/, "{}");
+    const read = reads.filter((each) => each.url.replace(/\{\w+\}$/, "{}") === single).flatMap(answersOf);
+    const own = secret ? [] : answersOf(op);
+    return { ...op, representations: [...representations, ...own, ...read, ...lists] };
+  });
+}
+
+/** Returns the reads of the list that the resource of a write stands in. */
+function collectionsOf({ method, url }: Operation, reads: Operation[]): Operation[] {
+  const collection = method === "POST" ? url : url.replace(/\/\{\w+\}$/, "");
+  return reads.filter((read) => read.url === collection);
+}
+
+/** Returns the form of a list's items, and the list's own if a body is such a list. */
+function listed(list: TSchema, body: TProperties): TSchema[] {
+  const { items, properties = {} } = list as {
+    items?: TSchema;
+    properties?: Record<string, { items?: TSchema }>;
+  };
+  if (items) return [items];
+  return Object.entries(properties).flatMap(([name, field]) =>
+    field.items ? [name in body ? list : field.items] : [],
+  );
 }
 
 export type ParamsOf<O> = O extends Operation<infer P, infer Q, infer B> ? Static<TObject<P & Q & B>> : never;

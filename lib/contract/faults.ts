@@ -234,3 +234,12 @@ export function mismatch(
 export function invalidCursor(cursor: string): Fault {
   return mismatch("cursor", cursor.slice(0, 200), "the next_cursor of the previous page");
 }
+
+const SHOWN_CHARACTERS = 200;
+
+/** Returns the given value, short enough for an error. */
+export function shown(value: unknown): unknown {
+  // Serialising megabytes of text would take long.
+  const text = JSON.stringify(typeof value === "string" ? value.slice(0, SHOWN_CHARACTERS) : value) ?? "null";
+  return text.length <= SHOWN_CHARACTERS ? value : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}

@@ -1,29 +1,58 @@
-import { Fault } from "./faults.ts";
+import { Fault, shown } from "./faults.ts";
 import { nearest } from "./nearest.ts";
 
 /** The parts of JSON Schema that decide which keys are allowed. */
 interface Schema {
   type?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  required?: string[];
   properties?: Record<string, Schema>;
   patternProperties?: Record<string, Schema>;
   additionalProperties?: unknown;
   items?: Schema;
   anyOf?: Schema[];
+  writeOnly?: boolean;
 }
 
 /** The keys allowed in a value, null for any. */
-type Shape = { fields: Map<string, Shape> | null; others: Shape; items: Shape } | null;
+type Shape = {
+  fields: Map<string, Field> | null;
+  /** Fields that the resource has and a caller cannot set. */
+  readOnly: ReadonlySet<string>;
+  /** Whether a field is a secret: a misspelt one is then not shown either. */
+  hasSecrets: boolean;
+  others: Shape;
+  items: Shape;
+} | null;
+
+interface Field {
+  shape: Shape;
+  /** Optional, and without null among its values: an explicit null is then its absence. */
+  refusesNull: boolean;
+}
 
 /** Returns a fault that names an unknown key and the nearest known one, or null. */
 type KeyCheck = (value: unknown) => Fault | null;
 
+/** How a check changes the value. */
+interface Options {
+  /** Forms in which the resource is answered: their fields that `schema` lacks are removed, not refused. */
+  representations?: readonly object[];
+  /** Removes nulls of optional fields that cannot be null. */
+  dropsNulls?: boolean;
+}
+
 /**
  * Compiles a check for keys that are not in a schema, at any depth. Objects without `properties` or with
- * `additionalProperties` allow any key.
+ * `additionalProperties` allow any key. What was read can be written: see `Options`.
  */
-export function compileKeyCheck(schema: object): KeyCheck {
-  const shape = shapeOf(schema as Schema);
-  return (value) => find(shape, value, "");
+export function compileKeyCheck(
+  schema: object,
+  { representations = [], dropsNulls = false }: Options = {},
+): KeyCheck {
+  const shape = shapeOf(schema as Schema, representations as Schema[]);
+  return (value) => find(shape, value, "", dropsNulls);
 }
 
 /** Returns the schema with the check's strictness: `additionalProperties: false` wherever all keys are known. */
@@ -47,50 +76,75 @@ function isFree({ properties, patternProperties, additionalProperties = false }:
   return !properties || patternProperties !== undefined || additionalProperties !== false;
 }
 
-function shapeOf(schema: Schema): Shape {
+function shapeOf(schema: Schema, representations: readonly Schema[]): Shape {
   const all = alternatives(schema);
+  const read = representations.flatMap(alternatives);
   const objects = all.filter(({ type, properties }) => type === "object" || properties);
-  const fields = objects.length && !objects.some(isFree) ? mergeFields(objects) : null;
-  const others = united(objects.flatMap(({ patternProperties }) => Object.values(patternProperties ?? {})));
-  const items = united(all.flatMap(({ items }) => (items ? [items] : [])));
-  return fields || others || items ? { fields, others, items } : null;
+  const fields = objects.length && !objects.some(isFree) ? mergeFields(objects, read) : null;
+  const others = united(
+    objects.flatMap(({ patternProperties }) => Object.values(patternProperties ?? {})),
+    read.flatMap(({ patternProperties }) => Object.values(patternProperties ?? {})),
+  );
+  const items = united(
+    all.flatMap(({ items }) => (items ? [items] : [])),
+    read.flatMap(({ items }) => (items ? [items] : [])),
+  );
+  if (!fields && !others && !items) return null;
+  const readOnly = new Set(read.flatMap(({ properties }) => Object.keys(properties ?? {})));
+  const hasSecrets = objects.some(({ properties }) =>
+    Object.values(properties ?? {}).some(({ writeOnly }) => writeOnly),
+  );
+  return { fields, readOnly, hasSecrets, others, items };
 }
 
 function alternatives({ anyOf, ...schema }: Schema): Schema[] {
   return anyOf ? [schema, ...anyOf.flatMap(alternatives)] : [schema];
 }
 
-function united(schemas: Schema[]): Shape {
-  return schemas.length ? shapeOf({ anyOf: schemas }) : null;
+function united(schemas: Schema[], representations: Schema[]): Shape {
+  return schemas.length ? shapeOf({ anyOf: schemas }, representations) : null;
 }
 
 /** Merges the keys of all alternatives; the contract decides between them. */
-function mergeFields(objects: Schema[]): Map<string, Shape> {
-  const fields = new Map<string, Schema[]>();
-  for (const { properties } of objects) {
-    for (const [name, schema] of Object.entries(properties ?? {}))
-      fields.set(name, [...(fields.get(name) ?? []), schema]);
-  }
-  return new Map([...fields].map(([name, schemas]) => [name, united(schemas)]));
+function mergeFields(objects: Schema[], read: Schema[]): Map<string, Field> {
+  const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})));
+  const named = (schemas: Schema[], name: string) =>
+    schemas.flatMap(({ properties }) => properties?.[name] ?? []);
+  return new Map(
+    [...names].map((name) => {
+      const schemas = named(objects, name);
+      const isRequired = objects.some(({ required }) => required?.includes(name));
+      const refusesNull = !isRequired && !schemas.some(allowsNull);
+      return [name, { shape: united(schemas, named(read, name)), refusesNull }];
+    }),
+  );
 }
 
-function find(shape: Shape, value: unknown, path: string): Fault | null {
+function allowsNull({ type, anyOf, const: only, enum: values }: Schema): boolean {
+  if (anyOf) return anyOf.some(allowsNull);
+  if (only !== undefined || values) return only === null || values?.includes(null) === true;
+  return type === undefined || [type].flat().includes("null");
+}
+
+function find(shape: Shape, value: unknown, path: string, dropsNulls: boolean): Fault | null {
   if (!shape || typeof value !== "object" || value === null) return null;
-  const { fields, others, items } = shape;
-  if (Array.isArray(value)) return items && firstOf(value.entries(), () => items, path);
-  const entries = Object.entries(value);
-  const unknown = fields && entries.find(([name]) => !fields.has(name))?.[0];
-  if (fields && typeof unknown === "string") return unknownKey(path + unknown, unknown, [...fields.keys()]);
-  return firstOf(entries, (name) => fields?.get(name as string) ?? others, path);
-}
-
-function firstOf(
-  parts: Iterable<[string | number, unknown]>,
-  shapeAt: (name: string | number) => Shape,
-  path: string,
-): Fault | null {
-  for (const [name, part] of parts) {
-    const fault = find(shapeAt(name), part, `${path}${name}.`);
+  const { fields, readOnly, others, items } = shape;
+  if (Array.isArray(value)) {
+    for (const [at, item] of items ? value.entries() : []) {
+      const fault = find(items, item, `${path}${at}.`, dropsNulls);
+      if (fault) return fault;
+    }
+    return null;
+  }
+  const given = value as Record<string, unknown>;
+  for (const name of Object.keys(given)) {
+    const field = fields?.get(name);
+    if (fields && !field && !readOnly.has(name)) return unknownKey(shape, path + name, name, given[name]);
+    if ((fields && !field) || (dropsNulls && given[name] === null && field?.refusesNull)) {
+      delete given[name];
+      continue;
+    }
+    const fault = find(field?.shape ?? others, given[name], `${path}${name}.`, dropsNulls);
     if (fault) return fault;
   }
   return null;
@@ -98,12 +152,21 @@ function firstOf(
 
 const SHOWN_CHARACTERS = 200;
 
-/** The value is not returned: it may be a secret under a misspelt key. */
-function unknownKey(path: string, key: string, names: string[]): Fault {
+function unknownKey(
+  { fields, hasSecrets }: NonNullable<Shape>,
+  path: string,
+  key: string,
+  given: unknown,
+): Fault {
+  const names = [...(fields?.keys() ?? [])];
   const field = path.slice(0, SHOWN_CHARACTERS);
-  const { name: expected = "no fields", close = false } = nearest(key, names) ?? {};
-  const meant = close ? ` Did you mean ${expected}?` : "";
+  const { name, close = false } = nearest(key, names) ?? {};
+  const meant = close ? ` Did you mean ${name}?` : "";
   const allowed = names.length ? `Allowed: ${names.join(", ")}.` : "No fields are allowed here.";
-  const details = { field, value: null, expected, example: null };
-  return new Fault("validation_failed", `${field} is not a known field.${meant} ${allowed}`, details);
+  const expected = (close ? name : names.join(", ")) || "no fields";
+  // It may be a secret under a misspelt key.
+  const value = hasSecrets ? null : shown(given);
+  return new Fault("validation_failed", `${field} is not a known field.${meant} ${allowed}`, {
+    ...{ field, value, expected, example: null },
+  });
 }

@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormatsModule from "ajv-formats";
 import { Validators } from "moleculer";
-import { expectation, Fault, quoted } from "./faults.ts";
+import { expectation, Fault, quoted, shown } from "./faults.ts";
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string[]) => void;
 
@@ -255,13 +255,4 @@ function anyOf(options: Option[]): string {
     .map((option) => (option.anyOf ? anyOf(option.anyOf) : (option.const ?? option.format ?? option.type)))
     .map((name) => name ?? "another type")
     .join(" or ");
-}
-
-const SHOWN_CHARACTERS = 200;
-
-/** Returns the given value, short enough for an error. */
-function shown(value: unknown): unknown {
-  // Serialising megabytes of text would take long.
-  const text = JSON.stringify(typeof value === "string" ? value.slice(0, SHOWN_CHARACTERS) : value) ?? "null";
-  return text.length <= SHOWN_CHARACTERS ? value : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }

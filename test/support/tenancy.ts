@@ -192,7 +192,8 @@ export async function connectDevice(admin: Api, agent_id: string): Promise<Conne
   return ok(await admin.post("/device-codes:complete", { claim_id }));
 }
 
-async function makeId(kind: string, world: World): Promise<string> {
+/** Creates another resource of a kind. */
+export async function makeId(kind: string, world: World): Promise<string> {
   const make = MAKERS[kind];
   if (!make)
     throw new Error(`no way to make a thing with an id ${kind}_…: add one to test/support/tenancy.ts`);

@@ -79,7 +79,12 @@ export function noTool(name: string, names: readonly string[]): string {
   return `You have no tool ${name}. ${near.length ? `Similar: ${near.join(", ")}.` : "tools/list returns the available ones."}`;
 }
 
-const keyCheckOf = oncePer(({ inputSchema }: Tool) => compileKeyCheck(inputSchema));
+const keyCheckOf = oncePer(({ op, tool }: OperationTool) =>
+  compileKeyCheck(tool.inputSchema, {
+    representations: op.representations,
+    dropsNulls: op.method !== "PATCH",
+  }),
+);
 
 /** Also knows the names that the short form lists for fields of parameters, to suggest them. */
 const listedCheckOf = oncePer(({ tool, brief }: OperationTool) => {
@@ -89,9 +94,9 @@ const listedCheckOf = oncePer(({ tool, brief }: OperationTool) => {
 
 /** Returns a fault that names an unknown argument, for tools with a body or for changes. */
 export function unknownArgument(called: OperationTool, given: object): Fault | null {
-  const { op, tool } = called;
+  const { op } = called;
   if (op.method === "GET" || op.wholeBody) return null;
-  const fault = keyCheckOf(tool)(given);
+  const fault = keyCheckOf(called)(given);
   return fault && (listedCheckOf(called)(given) ?? fault);
 }
 

@@ -8,7 +8,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import { writeInPieces } from "../../../mixins/bulk-writes.ts";
 import { refusedRows } from "../../../storage/collection.ts";
-import { newMemoryFields } from "./memories.contract.ts";
+import { getMemory, newMemoryFields } from "./memories.contract.ts";
 import { type MemoryDoc, present, type StoredCitation } from "./memories.model.ts";
 import { type Memories, notActive } from "./memories.ts";
 import { type Beginning, type NewMemory, newMemory, subjectsIn } from "./new-memory.ts";
@@ -16,7 +16,10 @@ import { completeReplacement, requireReplaceable } from "./supersede.ts";
 
 const NewMemoryBody = Type.Object(newMemoryFields);
 const checkFields = compileCheck(NewMemoryBody);
-const checkKeys = compileKeyCheck(NewMemoryBody);
+const checkKeys = compileKeyCheck(NewMemoryBody, {
+  representations: [getMemory.results[200] as object],
+  dropsNulls: true,
+});
 
 /** Creates a memory; a repetition with the same Idempotency-Key returns the existing one. */
 export async function createMemory(memories: Memories, ctx: Call<NewMemory>) {

@@ -13,12 +13,13 @@ export async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract
   const { caller } = ctx.meta;
   const { output_id, project_id, tags } = ctx.params;
   const doc = await findReadable(outputs, ctx, output_id);
-  if (tags && caller.kind === "agent")
+  const isRetagged = tags !== undefined && canonicalTags(tags).join() !== doc.tags.join();
+  if (isRetagged && caller.kind === "agent")
     throw new Fault("forbidden", "Only people can set tags of outputs. Omit tags.");
   if (project_id) await ctx.call("projects.require", { tenant_id: caller.tenant_id, key: project_id });
   const given = {
     ...(project_id !== undefined && { project_id: project_id || null }),
-    ...(tags !== undefined && { tags: canonicalTags(tags) }),
+    ...(isRetagged && { tags: canonicalTags(tags) }),
   };
   const changed = Object.keys(given).length ? await change(outputs, doc, given) : doc;
   if (!changed) throw notFound("output", output_id);

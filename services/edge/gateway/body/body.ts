@@ -139,12 +139,16 @@ export function bodyParams(op: Operation, body: unknown): Record<string, unknown
   throw new Fault("validation_failed", expectation("The body", "a JSON object", quoted(body)), details);
 }
 
-const keyCheckOf = oncePer(({ body = {} }: Operation) =>
-  compileKeyCheck({ type: "object", properties: body }),
+const keyCheckOf = oncePer(({ body, params, method, representations }: Operation) =>
+  compileKeyCheck(
+    { type: "object", required: params.required as string[], properties: body ?? {} },
+    { representations, dropsNulls: method !== "PATCH" },
+  ),
 );
 
 /**
- * A misspelt key would silently change nothing, or too much. Checked here and not with the action's params, so that a
+ * A misspelt key would silently change nothing, or too much. A resource that was read can be written back, with its
+ * read-only fields. Checked here and not with the action's params, so that a
  * newer gateway can call an older service.
  */
 function requireKnownKeys(op: Operation, body: Record<string, unknown>): void {
