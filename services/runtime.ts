@@ -50,12 +50,26 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
 ): ActionSchema {
   const carriedOut = reported(op, isAudited(op) ? audited(op, handler) : handler);
   const inTurn = (ctx: Parameters<typeof handler>[0]) => heavyRead(ctx as Call, () => carriedOut(ctx));
+  const run = op.heavy ? inTurn : carriedOut;
   return {
     visibility: "published",
     params: op.params as never,
-    handler: (op.heavy ? inTurn : carriedOut) as (ctx: Context) => unknown,
+    handler: (PROJECT in op.params.properties ? inProject(run) : run) as (ctx: Context) => unknown,
     // A caller repeats a waiting call itself: it knows how long it still wants to wait.
     ...(op.method === "GET" && !op.waits && AGAIN),
+  };
+}
+
+const PROJECT = "project_id";
+
+/** Refuses a project that does not exist, wherever it is named: in what is saved and in filters. Empty is none. */
+function inProject<C>(run: (ctx: C) => unknown): (ctx: C) => unknown {
+  return async (ctx) => {
+    const request = ctx as Call<{ [PROJECT]?: string | null }>;
+    const { tenant_id } = request.meta.caller;
+    const key = request.params[PROJECT];
+    if (key) await request.call("projects.require", { tenant_id, key });
+    return run(ctx);
   };
 }
 

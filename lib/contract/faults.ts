@@ -119,6 +119,7 @@ export const RULES = {
   export_fails: "The text cannot be exported in this format. Choose another.",
   export_too_long: "The text is too long for this format or for an e-mail. Export it as Markdown or HTML.",
   interest_conflict: "The agent already has this interest. Update the existing one.",
+  feed_conflict: "The channel already has this feed.",
   interest_limit:
     "The agent or the organisation has reached its limit of interests and feeds. Delete some first.",
   no_event_to_replay: "The dead letter contains no event to publish. Discard it.",

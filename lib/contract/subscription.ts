@@ -17,11 +17,10 @@ export const TypeGlob = Type.String({
 
 /** The filter of an interest or feed (api.md Interests). */
 export const FilterExpression = Type.String({
-  minLength: 1,
   maxLength: 1000,
   description:
     "CEL predicate over `data`, `event` (the envelope) and the top-level keys of `data`. " +
-    "If its evaluation fails, the event does not match.",
+    "If its evaluation fails, the event does not match. Empty: no filter.",
   examples: ["data.issue.number > 10"],
 });
 
@@ -31,9 +30,14 @@ export function checkGlob(field: string, glob: string): void {
   if (error) throw invalidValue(field, `${field}: ${error}.`, { value: glob });
 }
 
+/** Returns a filter as it is stored: null for none, which a blank text is too. */
+export function givenFilter(filter: string | null | undefined): string | null {
+  return filter?.trim() ? filter : null;
+}
+
 /** Validates that a filter compiles and reads nothing that no event can have. @throws Fault validation_error with `field` and `position`. */
 export function checkFilter(field: string, filter: string | null | undefined): void {
-  if (filter === null || filter === undefined) return;
+  if (!filter?.trim()) return;
   try {
     compileFilter(filter);
     requirePossibleNames(filter);

@@ -41,6 +41,19 @@ test("a channel lives: created, listed, renamed, deleted with all it has", async
   }
 });
 
+test("an identical feed is refused, whether its filter is blank or absent", async () => {
+  const { id } = ok(await admin.post("/channels", { name: "Twice" }));
+  const feed = { event_type_glob: "com.twice.*", filter_expression: "" };
+  const first = ok(await admin.post(`/channels/${id}/feeds`, feed));
+  expect(first.filter_expression).toBeNull();
+  expect(await admin.post(`/channels/${id}/feeds`, { event_type_glob: "com.twice.*" })).toMatchObject({
+    status: 422,
+    body: { error: { details: { rule: "feed_conflict", existing_resource_id: first.id } } },
+  });
+  ok(await admin.post(`/channels/${id}/feeds`, { ...feed, filter_expression: "n == 1" }));
+  expect(ok(await admin.get(`/channels/${id}/feeds`)).total).toBe(2);
+});
+
 test("every change of members and feeds holds for the next event", async () => {
   const { id } = ok(await admin.post("/channels", { name: "Changes" }));
   const agents = await Promise.all([1, 2, 3].map(() => newAgent(server, admin)));

@@ -47,6 +47,20 @@ test("an Idempotency-Key makes one project, and a key is there once in any case"
   }
 });
 
+test.each(["/memories", "/outputs", "/runs"])(
+  "a filter of %s by a project refuses an unknown key, and an id in its place",
+  async (path) => {
+    const { key, id } = ok(await admin.post("/projects", { key: `of${path.replace("/", "-")}` }));
+    expect((await admin.get(`${path}?project_id=${key}`)).status).toBe(200);
+    expect((await admin.get(`${path}?project_id=`)).status).toBe(200);
+    for (const wrong of [id, "no-such-project"]) {
+      expect(await admin.get(`${path}?project_id=${wrong}`)).toMatchObject(
+        refusal(400, "validation_error", { field: "project_id", value: wrong }),
+      );
+    }
+  },
+);
+
 test.each([
   ["post", "/projects", {}, 400, "validation_failed"],
   ["post", "/projects", { key: "" }, 400, "validation_failed"],

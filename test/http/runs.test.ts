@@ -154,6 +154,25 @@ test("a reopened step blocks its ready successors and reactivates the run", asyn
   ]);
 });
 
+test("a completion says which criteria it attests, and history keeps it when the step is reopened", async () => {
+  const completion_criteria = ["facts", "tone", "links"].map((key) => ({ key, description: key }));
+  const run = await newRun(world.agent, { steps: [{ step_key: "a", completion_criteria }] });
+  const complete = async (more = {}) =>
+    ok(await act(world.agent, run, "complete", { step_key: "a", ...more })).attested_criteria;
+  expect(await complete({ criterion_key: "tone" })).toEqual(["tone"]);
+  expect(await complete()).toEqual(["facts", "links"]);
+  const history = async () => ok(await world.agent.get(at(run, "history"))).items;
+  expect(await history()).toMatchObject([
+    { step_key: "a", attested_criteria: ["tone", "facts", "links"], reopened_at: null },
+  ]);
+  ok(await act(world.agent, run, "reopen", { step_key: "a", reason: "wrong" }));
+  expect(await complete({ what_makes_this_done: "All is right." })).toEqual(["facts", "tone", "links"]);
+  expect(await history()).toMatchObject([
+    { attested_criteria: ["tone", "facts", "links"], reopened_at: expect.any(String) },
+    { attested_criteria: ["facts", "tone", "links"], reopened_at: null },
+  ]);
+});
+
 test("publishes changes of a run as events, in order, without content", async () => {
   ok(
     await world.agent.post(`/agents/${world.agentId}/interests`, {

@@ -1064,9 +1064,9 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     retrospective: Call<RunsRetrospectiveParams, RunsRetrospectiveResult>;
-    /** List the completed steps, in order of completion.
+    /** List the completions of steps, in order.
      *
-     * Use this to see who did what: returns each completed step with its author, time and artifacts.
+     * Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts, also those of steps that were reopened since (`reopened_at`).
      *
      * Needs the scope `memory:read`. */
     history: Call<RunsHistoryParams, RunsHistoryResult>;
@@ -4085,6 +4085,9 @@ export interface RunsHistoryResult {
     actor_id: string;
     at: string;
     handoff_offer_id: string | null;
+    /** Keys of the criteria that this completion, and attestations before it, attested. */
+    attested_criteria: Array<string>;
+    reopened_at: string | null;
     artifacts: Array<{
       display_name: string | null;
     }>;
@@ -4133,6 +4136,8 @@ export interface RunsCompleteStepResult {
   run_id: string;
   completed_step_key: string | null;
   completed_step: RunStep;
+  /** Keys of the criteria that this call attested: without a `criterion_key`, all that were left. */
+  attested_criteria: Array<string>;
   newly_ready_steps: Array<PositionStep>;
   run_completed: boolean;
 }

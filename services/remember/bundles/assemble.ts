@@ -1,5 +1,4 @@
 import type { AgentCaller } from "../../../lib/access/caller.ts";
-import { invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -19,11 +18,7 @@ export async function assembleBundle(
   ctx: CallOf<typeof operation>,
 ) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
-  const { query, project_id, since, until } = ctx.params;
-  if (since && until && Date.parse(since) > Date.parse(until)) {
-    throw invalidValue("until", `until: expected a time at or after since, got ${until}.`, { value: until });
-  }
-  if (project_id) await ctx.call("projects.require", { tenant_id, key: project_id });
+  const { query } = ctx.params;
   const asked = isSaid(query) ? query : null;
   for (;;) {
     const { items, degraded_reasons } = await gather(ctx);

@@ -40,8 +40,12 @@ function kindOf(leg: number): BundleKind {
 }
 
 async function ask(ctx: Call<Asked>, { kind, domain, cap }: (typeof LEGS)[number]): Promise<BundleLegAnswer> {
-  const limit = ctx.params.caps?.[domain] ?? cap;
-  if (limit === 0) return { items: [], degraded: [] };
+  const { caps, project_id, since, until } = ctx.params;
+  const limit = caps?.[domain] ?? cap;
+  // Handoffs belong to no project.
+  const isOther = kind === "handoff" && Boolean(project_id);
+  const isEmpty = since && until && Date.parse(since) > Date.parse(until);
+  if (limit === 0 || isOther || isEmpty) return { items: [], degraded: [] };
   try {
     const asked = legOf(kind, ctx.params, limit);
     return await ctx.call<BundleLegAnswer, BundleLeg>(`${domain}.for_bundle`, asked, { timeout: PATIENCE });

@@ -147,7 +147,10 @@ class Creation {
       given.source_event_id
         ? this.#lookUp<string | null>("events.subject_of", { tenant_id, id: given.source_event_id })
         : null,
-      given.project_id ? this.#lookUp("projects.require", { tenant_id, key: given.project_id }) : null,
+      // That of a single memory is checked with its parameters.
+      i !== undefined && given.project_id
+        ? this.#lookUp("projects.require", { tenant_id, key: given.project_id })
+        : null,
     ]);
     const owner = {
       agent_id: caller.kind === "agent" ? caller.agent_id : null,

@@ -40,9 +40,7 @@ async function changeAndShow(memories: Memories, ctx: Request, id: string, decid
 /** @throws Fault validation_error, not_found, forbidden, conflict */
 export async function update(memories: Memories, ctx: CallOf<typeof updateMemory>) {
   const { id, ...given } = ctx.params;
-  const { tenant_id } = ctx.meta.caller;
   await memories.findManaged(ctx, id);
-  if (given.project_id) await ctx.call("projects.require", { tenant_id, key: given.project_id });
   return changeAndShow(memories, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
     const $set = settingsOf(given, doc);

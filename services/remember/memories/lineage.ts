@@ -21,10 +21,11 @@ export async function explainLineage(memories: Memories, ctx: RequestContext, id
     const sort = { invalid_at: -1 as const, _id: -1 as const };
     const limit = MOST_ANCESTORS;
     const into = await memories.rows.find(tenant_id, { superseded_by: { $in: winners } }, { sort, limit });
-    const readable = into.filter(
-      (row) => row.status !== "forgotten" && mayRead(access, row) && !seen.has(row._id),
-    );
-    if (winners[0] === id) replaced = readable.filter(({ status }) => status === "superseded");
+    const readable = into.filter((row) => mayRead(access, row) && !seen.has(row._id));
+    // Forgetting what was replaced does not undo the replacement.
+    const isReplaced = ({ status, merge_origin }: MemoryDoc) =>
+      status === "superseded" || (status === "forgotten" && !merge_origin);
+    if (winners[0] === id) replaced = readable.filter(isReplaced);
     const losers = readable.filter(({ status }) => status === "merged");
     for (const { _id, superseded_by, merge_origin } of losers) {
       seen.add(_id);

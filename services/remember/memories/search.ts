@@ -26,7 +26,6 @@ export const SPARE = 10;
 export async function search(memories: Memories, ctx: Call<Asked>, touches: Touches) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
-  if (ctx.params.project_id) await ctx.call("projects.require", { tenant_id, key: ctx.params.project_id });
   const access = await callerAccess(ctx);
   const find: SearchFind = {
     ...{ tenant_id, kind: "memory", query, access, where: whereOf(ctx.params), include_superseded },

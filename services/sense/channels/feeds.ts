@@ -1,5 +1,5 @@
-import { notFound } from "../../../lib/contract/faults.ts";
-import { checkFilter, checkGlob } from "../../../lib/contract/subscription.ts";
+import { notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { CallOf } from "../../runtime.ts";
 import { changeRouting } from "../interests/routing-change.ts";
@@ -17,18 +17,29 @@ export class Feeds {
 
   async create(ctx: CallOf<typeof contract.createFeed>) {
     const { feeds } = this.#channels;
-    const { event_type_glob, filter_expression = null } = ctx.params;
+    const { event_type_glob } = ctx.params;
+    const filter_expression = givenFilter(ctx.params.filter_expression);
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
     checkGlob("event_type_glob", event_type_glob);
     checkFilter("filter_expression", filter_expression);
     await ctx.call("interests.require_capacity", { tenant_id });
     const _id = newId("feed", ctx.meta.idempotency_seed);
     const given = { _id, tenant_id, channel_id, event_type_glob, filter_expression };
+    await this.#requireNew(given);
     return changeRouting(ctx, tenant_id, `feed ${_id}`, async () => {
       const row = await feeds.insertOnce({ ...given, created_at: this.#channels.now() });
       await this.#channels.keep(row, () => feeds.delete(tenant_id, { _id }));
       return present(row);
     });
+  }
+
+  /** Only a hint: a second feed of two concurrent requests has no effect, because an agent gets an event once. */
+  async #requireNew({ _id, tenant_id, ...same }: Omit<FeedDoc, "created_at">): Promise<void> {
+    const other = await this.#channels.feeds.findOne(tenant_id, same);
+    // A repeated request finds its own.
+    if (!other || other._id === _id) return;
+    const message = "The channel already has a feed with this glob and filter.";
+    throw ruleBroken("feed_conflict", message, { existing_resource_id: other._id });
   }
 
   async list(ctx: CallOf<typeof contract.listFeeds>) {

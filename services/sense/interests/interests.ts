@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
-import { checkFilter, checkGlob } from "../../../lib/contract/subscription.ts";
+import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
 import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -39,8 +39,9 @@ export class Interests {
   }
 
   async create(ctx: Call<CreateParams>) {
-    const { agent_id, event_type, filter_expression = null, priority, enrichment_depth } = ctx.params;
-    await authorizeAgent(ctx);
+    const { agent_id, event_type, priority, enrichment_depth } = ctx.params;
+    const filter_expression = givenFilter(ctx.params.filter_expression);
+    await authorizeAgent(ctx, { changes: true });
     check(ctx.params);
     const at = this.#now();
     const row: InterestDoc = {
@@ -63,7 +64,7 @@ export class Interests {
   }
 
   async update(ctx: Call<UpdateParams>) {
-    await authorizeAgent(ctx);
+    await authorizeAgent(ctx, { changes: true });
     check(ctx.params);
     const { tenant_id } = ctx.meta.caller;
     const { id, agent_id } = ctx.params;
@@ -72,6 +73,7 @@ export class Interests {
     const changes: Partial<InterestDoc> = Object.fromEntries(
       given.map((field) => [field, ctx.params[field]]),
     );
+    if ("filter_expression" in changes) changes.filter_expression = givenFilter(changes.filter_expression);
     const { event_type, filter_expression } = { ...known, ...changes };
     const conflict_key = conflictKey(agent_id, event_type, filter_expression);
     // Set only the given fields: concurrent changes must not revert each other.
@@ -109,7 +111,7 @@ export class Interests {
   }
 
   async delete(ctx: Call<ParamsOf<typeof contract.deleteInterest>>): Promise<void> {
-    await authorizeAgent(ctx);
+    await authorizeAgent(ctx, { changes: true });
     const { id, agent_id } = ctx.params;
     const { tenant_id } = ctx.meta.caller;
     const deleted = await changeRouting(ctx, tenant_id, `interest ${id}`, () =>
@@ -122,7 +124,8 @@ export class Interests {
   async test(ctx: Call<ParamsOf<typeof contract.testInterest>>) {
     await authorizeAgent(ctx);
     check(ctx.params);
-    const { event_type, filter_expression = null } = ctx.params;
+    const { event_type } = ctx.params;
+    const filter_expression = givenFilter(ctx.params.filter_expression);
     const { include_service = /^(service|memory)\./.test(event_type) } = ctx.params;
     const latest = { tenant_id: ctx.meta.caller.tenant_id, limit: TEST_EVENTS, include_service };
     const samples = await ctx.call<Sample[], LatestParams>("events.latest", latest);

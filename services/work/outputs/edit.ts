@@ -16,7 +16,6 @@ export async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract
   const isRetagged = tags !== undefined && canonicalTags(tags).join() !== doc.tags.join();
   if (isRetagged && caller.kind === "agent")
     throw new Fault("forbidden", "Only people can set tags of outputs. Omit tags.");
-  if (project_id) await ctx.call("projects.require", { tenant_id: caller.tenant_id, key: project_id });
   const given = {
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(isRetagged && { tags: canonicalTags(tags) }),

@@ -171,7 +171,6 @@ async function filed(
     linked("derived_from_ids"),
     linked("references_ids"),
     linked("supersedes_ids"),
-    project_id ? ctx.call("projects.require", { tenant_id, key: project_id }) : null,
     process_run_id ? ctx.call("runs.require", { tenant_id, run_id: process_run_id }) : null,
   ]);
   return {

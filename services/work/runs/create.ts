@@ -24,9 +24,9 @@ export async function createRun(store: RunStore, ctx: Call<Given>) {
 }
 
 async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
-  const { goal, project_id = null, template_id = null } = ctx.params;
+  const { goal, template_id = null } = ctx.params;
+  const project_id = ctx.params.project_id || null;
   const { tenant_id } = ctx.meta.caller;
-  if (project_id !== null) await ctx.call("projects.require", { tenant_id, key: project_id });
   const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
   const _id = newUuid(ctx.meta.idempotency_seed);
   const begun = begin(_id, steps, { actor: actorOf(ctx.meta.caller), at });

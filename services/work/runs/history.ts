@@ -1,29 +1,62 @@
 import { wordsOn } from "./facts.ts";
-import { completionsOf, isDone } from "./run-state.ts";
-import type { PlacedFact, Run, RunArtifactDoc, StepProgress } from "./runs.model.ts";
+import { isDone } from "./run-state.ts";
+import type { Actor, PlacedFact, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
 
 /** Maximum length of an address shown in place of a name, same as a name's. */
 const LONGEST_NAME = 500;
 
-/** Returns completed steps in order of completion, each with its artifacts (spec: History item). */
+/**
+ * Returns the completions in order, each with its artifacts, also those of steps that were reopened since (spec: History
+ * item).
+ */
 export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
-  const recordsOf = Map.groupBy(facts, ({ step_key }) => step_key);
-  const broughtBy = (step_key: string) => {
-    const own = recordsOf.get(step_key) ?? [];
-    const records = new Set(own.map(({ record_id }) => record_id));
-    const evidence = new Set(own.flatMap(({ snapshots = [] }) => snapshots.map((each) => each.artifact_id)));
-    return artifacts.filter(({ _id, step_record_id }) => {
-      return evidence.has(_id) || (step_record_id !== null && records.has(step_record_id));
-    });
-  };
-  return completionsOf(run).map(({ step, completion }) => ({
-    ...{ step_key: step.step_key, title: step.title, role: step.role, ordinal: step.ordinal },
-    ...{ actor_kind: completion.actor_kind, actor_id: completion.actor_id, at: completion.at.toISOString() },
-    handoff_offer_id: completion.handoff_offer_id,
-    artifacts: broughtBy(step.step_key).map(({ pointer }) => ({
-      display_name: pointer.display_name ?? pointer.uri?.slice(0, LONGEST_NAME).toWellFormed() ?? null,
-    })),
-  }));
+  const stepOf = new Map(run.steps.map((step) => [step.step_key, step]));
+  return [...Map.groupBy(facts, ({ step_key }) => step_key)]
+    .flatMap(([step_key, own]) => completionsOn(own, stepOf.get(step_key as string), artifacts))
+    .sort((a, b) => a.version - b.version)
+    .map(({ item }) => item);
+}
+
+/** @param own the facts of one step, in the order they happened */
+function completionsOn(
+  own: readonly PlacedFact[],
+  step: StepDef | undefined,
+  artifacts: readonly RunArtifactDoc[],
+) {
+  if (!step) return [];
+  let attested: string[] = [];
+  let since = 0;
+  return own.flatMap((fact, i) => {
+    if (fact.kind === "criterion_attested") attested.push(fact.criterion_key as string);
+    if (fact.kind === "step_reopened") {
+      attested = [];
+      since = i;
+    }
+    if (fact.kind !== "step_completed") return [];
+    const reopened = own.slice(i).find(({ kind }) => kind === "step_reopened");
+    const { actor_kind, actor_id } = fact.actor as Actor;
+    const item = {
+      ...{ step_key: step.step_key, title: step.title, role: step.role, ordinal: step.ordinal },
+      ...{ actor_kind, actor_id, at: fact.at.toISOString() },
+      handoff_offer_id: fact.handoff_offer_id ?? null,
+      attested_criteria: [...attested, ...(fact.attested ?? [])],
+      reopened_at: reopened?.at.toISOString() ?? null,
+      artifacts: broughtBy(own.slice(since, i + 1), artifacts).map(({ pointer }) => ({
+        display_name: pointer.display_name ?? pointer.uri?.slice(0, LONGEST_NAME).toWellFormed() ?? null,
+      })),
+    };
+    return [{ version: fact.version, item }];
+  });
+}
+
+/** Returns the artifacts that these facts of a step name. */
+function broughtBy(own: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]): RunArtifactDoc[] {
+  const records = new Set(own.map(({ record_id }) => record_id));
+  const evidence = new Set(own.flatMap(({ snapshots = [] }) => snapshots.map((each) => each.artifact_id)));
+  return artifacts.filter(
+    ({ _id, step_record_id }) =>
+      evidence.has(_id) || (step_record_id !== null && records.has(step_record_id)),
+  );
 }
 
 /** Returns the durations of a closed run's steps (spec: Retrospective item), in seconds with millisecond precision. */

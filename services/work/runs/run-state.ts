@@ -131,6 +131,7 @@ type Finish = Actor & {
   record_id: string;
   notes: string | null;
   snapshots: Snapshot[];
+  attested?: string[];
   handoff_offer_id: string | null;
 };
 

@@ -242,9 +242,10 @@ export const retrospective = operation({
 export const runHistory = operation({
   action: "runs.history",
   route: "GET /runs/{run_id}/history",
-  summary: "List the completed steps, in order of completion",
+  summary: "List the completions of steps, in order",
   description:
-    "Use this to see who did what: returns each completed step with its author, time and artifacts.",
+    "Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts, also " +
+    "those of steps that were reopened since (`reopened_at`).",
   access: reader,
   path,
   results: {
@@ -258,6 +259,12 @@ export const runHistory = operation({
           ...actorFields,
           at: Timestamp,
           handoff_offer_id: nullable(Uuid("handoff_offer")),
+          attested_criteria: Type.Array(Type.String(), {
+            description: "Keys of the criteria that this completion, and attestations before it, attested.",
+          }),
+          reopened_at: nullable(
+            Type.String({ format: "date-time", description: "When the step was reopened after it." }),
+          ),
           artifacts: Type.Array(Type.Object({ display_name: nullable(Type.String()) })),
         }),
       ),

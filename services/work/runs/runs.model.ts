@@ -100,6 +100,8 @@ export interface Fact {
   inbound_handoff_id?: string | null;
   bundle_id?: string | null;
   criterion_key?: string;
+  /** Criteria that a completion without a key attested. */
+  attested?: string[];
   assigned_user_id?: string | null;
   handoff_offer_id?: string | null;
   /** Content of artifacts, kept as evidence. */

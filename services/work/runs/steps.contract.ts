@@ -87,6 +87,10 @@ export const completeStep = operation({
       run_id: Uuid("run"),
       completed_step_key: nullable(StepKey),
       completed_step: ShownStep,
+      attested_criteria: Type.Array(Type.String(), {
+        description:
+          "Keys of the criteria that this call attested: without a `criterion_key`, all that were left.",
+      }),
       newly_ready_steps: PositionSteps,
       run_completed: Type.Boolean(),
     }),

@@ -67,6 +67,10 @@ export async function completeStep(store: RunStore, blobs: Blobs, ctx: CallOf<ty
     run_id,
     completed_step_key: completed_step.status === "completed" ? step_key : null,
     completed_step,
+    attested_criteria: changed.facts.flatMap(({ criterion_key: key, attested = [] }) => [
+      ...(key ? [key] : []),
+      ...attested,
+    ]),
     newly_ready_steps: stepsWith("step_ready", changed, store.now()),
     run_completed: changed.run.status === "completed",
   };

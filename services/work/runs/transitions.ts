@@ -71,9 +71,10 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   }
   const attested = [...new Set([...progress.attested, ...(criterion_key === null ? keys : [criterion_key])])];
   const evidence = { record_id, notes, snapshots };
+  const added = attested.slice(progress.attested.length);
   draft.set(index, { attested });
   if (attested.length === keys.length) {
-    draft.finish(index, { ...given.actor, ...evidence, handoff_offer_id: null });
+    draft.finish(index, { ...given.actor, ...evidence, attested: added, handoff_offer_id: null });
   } else {
     draft.beginWork(index);
     draft.record("criterion_attested", step_key, { ...evidence, criterion_key: criterion_key as string });

@@ -1152,7 +1152,8 @@ class Channels(Group):
             event_type_glob: Glob over event types: `*` matches any characters including dots,
                 `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
             filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match.
+                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
+                no filter.
         """
         return self._call(op.CHANNELS_CREATE_FEED, given({
             "channel_id": channel_id,
@@ -3315,7 +3316,8 @@ class Interests(Group):
             event_type: Glob over event types: `*` matches any characters including dots, `?`
                 one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
             filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match.
+                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
+                no filter.
             priority: Delivery priority; 9 is delivered first.
             enrichment_depth: Adds the receiver's best memories about the event as
                 `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
@@ -3417,7 +3419,8 @@ class Interests(Group):
             event_type: Glob over event types: `*` matches any characters including dots, `?`
                 one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
             filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match.
+                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
+                no filter.
             priority: Delivery priority; 9 is delivered first.
             enrichment_depth: Adds the receiver's best memories about the event as
                 `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
@@ -3483,7 +3486,8 @@ class Interests(Group):
                 `memory.cited`). Default: only if the type begins with `service.` or `memory.`,
                 because other globs never match them.
             filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match.
+                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
+                no filter.
             priority: Delivery priority; 9 is delivered first.
             enrichment_depth: Adds the receiver's best memories about the event as
                 `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
@@ -5727,10 +5731,11 @@ class Runs(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.RunsHistoryResult:
-        """List the completed steps, in order of completion.
+        """List the completions of steps, in order.
 
-        Use this to see who did what: returns each completed step with its author, time and
-        artifacts.
+        Use this to see who did what: returns each completion with its author, time,
+        attested criteria and artifacts, also those of steps that were reopened since
+        (`reopened_at`).
 
         Needs the scope `memory:read`.
 

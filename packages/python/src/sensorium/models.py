@@ -2324,6 +2324,9 @@ class RunsCompleteStepResult(Model):
     """Id of the run."""
     completed_step_key: Union[str, None]
     completed_step: RunStep
+    attested_criteria: list[str]
+    """Keys of the criteria that this call attested: without a `criterion_key`, all that
+    were left."""
     newly_ready_steps: list[PositionStep]
     run_completed: bool
 
@@ -2342,6 +2345,9 @@ class RunsHistoryResultItemsItem(Model):
     actor_id: str
     at: str
     handoff_offer_id: Union[str, None]
+    attested_criteria: list[str]
+    """Keys of the criteria that this completion, and attestations before it, attested."""
+    reopened_at: Union[str, None]
     artifacts: list[RunsHistoryResultItemsItemArtifactsItem]
 
 
