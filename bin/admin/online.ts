@@ -1,5 +1,6 @@
 import type { Config } from "../../config.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
+import type { ServerFile } from "../../packages/client/cli/server-file.ts";
 import {
   byLogin,
   type Client,
@@ -7,7 +8,6 @@ import {
   createClient,
   isApiError,
 } from "../../packages/client/index.ts";
-import type { Credentials } from "../../services/identity/tenants/first-start.ts";
 import { AdminError, type Identity, type Target } from "./target.ts";
 
 /** Erasing a tenant takes long. */
@@ -18,7 +18,7 @@ export function openOnline(
   url: string,
   config: Config,
   identity: Identity,
-  credentials: Credentials | null,
+  credentials: ServerFile | null,
 ): Target {
   const connect = (options: Partial<ClientOptions>) =>
     createClient({ url, retries: 0, timeoutMs: TIMEOUT_MS, ...options });
@@ -61,8 +61,8 @@ async function asOperator(
 
 const adminOf = (slug: string) => `an admin of the tenant ${slug} with --email and --password-file`;
 
-function loginOf(identity: Identity, credentials: Credentials | null) {
-  const { email = credentials?.admin.email, password = credentials?.admin.password } = identity;
+function loginOf(identity: Identity, credentials: ServerFile | null) {
+  const { email = credentials?.admin?.email, password = credentials?.admin?.password } = identity;
   const { tenant: tenant_slug = credentials?.tenant_slug ?? "default" } = identity;
   if (!email || !password) throw new AdminError(`Name ${adminOf(tenant_slug)}.`);
   const { code } = identity;

@@ -1,32 +1,34 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
+import { isLoopback, readServerFile } from "../../packages/client/cli/server-file.ts";
 import { originOf } from "../../packages/client/client.ts";
-import type { Credentials } from "../../services/identity/tenants/first-start.ts";
 import { openOnline } from "./online.ts";
 import { AdminError, type Identity, type Target } from "./target.ts";
 
 const HEALTH_TIMEOUT_MS = 2000;
 
-/** Returns the running server, which alone may write to an embedded store; else opens the store in this process. */
+/**
+ * Returns the running server, which alone may write to an embedded store; else opens the store in this process. The
+ * server's file sends secrets to this machine alone, and its own to no other address than its server's.
+ */
 export async function openTarget(config: Config, identity: Identity): Promise<Target> {
-  const credentials = await readCredentials(config.DATA_DIR);
-  const address = identity.url === undefined ? credentials?.base_url : baseUrlOf(identity.url);
-  if (address && (await answers(address))) return openOnline(address, config, identity, credentials);
+  const path = join(config.DATA_DIR, "credentials.json");
+  const { server, why } = await readServerFile(path);
+  if (why && why !== "not there") throw new AdminError(`${path} ${why}`);
+  const address = identity.url === undefined ? server?.base_url : baseUrlOf(identity.url);
+  if (address && (await answers(address))) {
+    const isItsOwn = isLoopback(address) || (server && originOf(server.base_url) === originOf(address));
+    if (identity.url === undefined && !isLoopback(address))
+      throw new AdminError(
+        `${path} names ${address}, which is not on this machine. To use it, give --url ${address}.`,
+      );
+    return openOnline(address, config, identity, (isItsOwn && server) || null);
+  }
   if (identity.url !== undefined)
     throw new AdminError(`No server responds at ${address}. Check --url, and that the server is running.`);
   // Loaded late: the store's drivers take longer to load than a whole command to a server.
   const { openOffline } = await import("./offline.ts");
-  return openOffline(config, identity.tenant ?? credentials?.tenant_slug ?? "default");
-}
-
-async function readCredentials(dataDir: string): Promise<Credentials | null> {
-  try {
-    return JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8")) as Credentials;
-  } catch (err) {
-    if ((err as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new AdminError(`credentials.json in ${dataDir} cannot be read: ${(err as Error).message}`);
-  }
+  return openOffline(config, identity.tenant ?? server?.tenant_slug ?? "default");
 }
 
 /** @throws AdminError */

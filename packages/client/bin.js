@@ -5,16 +5,16 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const [major] = process.versions.node.split(".").map(Number);
 const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
 
-// Compiled code is kept, which saves most of a call's time; in a folder that others cannot write to.
-module.enableCompileCache?.(
-  join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "sensorium", "code"),
-);
+// Compiled code is kept, which saves most of a call's time; in a folder that others cannot write to, so never a relative one.
+const { XDG_CACHE_HOME = "" } = process.env;
+const cache = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), ".cache");
+module.enableCompileCache?.(join(cache, "sensorium", "code"));
 
 if (!existsSync(new URL("cli.ts", import.meta.url))) await import("./dist/cli.js");
 else if (major >= 24) await import("./cli.ts");

@@ -224,10 +224,10 @@ test("reports unreadable profiles", async () => {
 test("reports an unexpected error with its stack", async () => {
   const home = newCli();
   try {
-    mkdirSync(join(home.folder, "data"));
-    writeFileSync(join(home.folder, "data/credentials.json"), '{"base_url": "http://127.0.0.1:3000"}');
-    const { code, err } = await home.run(["recall", "x", "--json"]);
-    const error = { code: "unexpected_error", details: { stack: expect.stringContaining("settings.ts") } };
+    mkdirSync(join(home.folder, ".config/sensorium"), { recursive: true });
+    writeFileSync(join(home.folder, ".config/sensorium/profiles.json"), '{"broken": null}');
+    const { code, err } = await home.run(["profile", "list", "--json"]);
+    const error = { code: "unexpected_error", details: { stack: expect.stringContaining("profile.ts") } };
     expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error });
   } finally {
     await home.remove();

@@ -164,19 +164,33 @@ test("secrets are redacted, and a long session makes a handoff of bounded size a
   expect(brief.match(/^````+$/gm)).toHaveLength(2);
 });
 
-test("a project of the service is named in .sensorium.json", async () => {
-  await admin.projects.create({ key: "freight", name: "Freight" });
-  writeFileSync(join(work, ".sensorium.json"), '{"project": "freight"}');
+test("a repository proposes a project of the service, and a person decides", async () => {
+  for (const key of ["freight", "payroll"]) await admin.projects.create({ key, name: key });
+  writeFileSync(join(work, ".sensorium.json"), '{"project": "freight", "url": "http://127.0.0.1:9"}');
   const memory = { type: "semantic", scope: "agent" } as const;
   await agent.memories.create({ ...memory, title: "Of freight", content: "Rails", project_id: "freight" });
   await agent.memories.create({ ...memory, title: "Of freight too", content: "Elsewhere" });
-  const brief = briefIn(await hook(event("SessionStart")));
+  const load = event("SessionEnd", { transcript_path: transcript("Load it") });
+  const names = async () => (await agent.handoffs.list()).map(({ name }) => name);
+  expect(await hook(load)).toMatchObject({
+    err: "The repository asks for the project freight: to agree, run `sensorium project use freight` in it.\n",
+  });
+  expect(await names()).toEqual(["acme/parcels session aaaaaaaaaaaa"]);
+
+  expect(await use("freight")).toMatch(/^Handoffs of .*\/clone are filed under the project freight\.\n$/);
+  const brief = briefIn(await hook(event("SessionStart", { session_id: "another" })));
   // Whoever wrote the file may have named it so.
   expect(brief.split("```")[0]).not.toContain("freight");
   expect(brief).toContain("Rails");
   expect(brief).not.toContain("Elsewhere");
-  await hook(event("SessionEnd", { transcript_path: transcript("Load it") }));
-  expect(await agent.handoffs.list()).toMatchObject([{ name: "freight session aaaaaaaaaaaa" }]);
+  expect(await hook(load)).toMatchObject({ err: "" });
+  expect(await names()).toContain("freight session aaaaaaaaaaaa");
+
+  // The answer does not follow a later change of the file.
+  writeFileSync(join(work, ".sensorium.json"), '{"project": "payroll"}');
+  expect((await hook(load)).err).toContain("asks for the project payroll");
+  expect(await names()).toHaveLength(2);
+  expect(await use("-")).toContain("are filed under no project of the service.");
   writeFileSync(join(work, ".sensorium.json"), "{}");
   expect(await hook(event("SessionStart"))).toMatchObject({
     code: 0,
@@ -184,6 +198,13 @@ test("a project of the service is named in .sensorium.json", async () => {
     err: expect.stringContaining('.sensorium.json: expected {"project": "KEY"}.'),
   });
 });
+
+/** Runs `sensorium project use` in the clone. */
+async function use(...words: string[]): Promise<string> {
+  const { command, env } = cli.command(["project", "use", ...words]);
+  const [program, ...args] = command;
+  return execFileSync(program, args, { cwd: work, env, encoding: "utf8" });
+}
 
 test("outside of a repository the folder is the project", async () => {
   rmSync(join(work, ".git"), { recursive: true });

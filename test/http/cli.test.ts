@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { byLogin, type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -87,25 +87,6 @@ describe("connect", () => {
     expect(heard).toEqual(["/v1/events undefined"]);
   });
 
-  test("nor is the key of the environment sent to an address from a folder's file", async () => {
-    const heard: string[] = [];
-    const other = await serving(({ url }, response) => {
-      heard.push(url as string);
-      response.end("{}");
-    });
-    const env = { SENSORIUM_API_KEY: server.credentials.agent.api_key };
-    const stranger = newCli(env);
-    mkdirSync(join(stranger.folder, "data"));
-    const written = { base_url: `${other.url}/v1`, agent: { api_key: `ak_live_${"0".repeat(32)}` } };
-    writeFileSync(join(stranger.folder, "data/credentials.json"), JSON.stringify(written));
-    await stranger.run(["publish", "com.example.elsewhere"]);
-    expect(heard).toEqual([]);
-    // A folder's own key goes where it says.
-    await stranger.run(["publish", "com.example.elsewhere"], { env: { SENSORIUM_API_KEY: "" } });
-    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
-    await Promise.all([stranger.remove(), other.close()]);
-  });
-
   test("a service that is away for a moment while one waits does not lose the code", async () => {
     const made = { session_id: "ses_1", agent_id: "ag_1", api_key: `ak_live_${"0".repeat(32)}` };
     let asked = 0;
@@ -145,6 +126,140 @@ describe("connect", () => {
       err: expect.stringContaining("The code was denied or has expired."),
     });
   });
+});
+
+describe("the file of a server in the folder", () => {
+  let here: Cli;
+  let other: Awaited<ReturnType<typeof serving>>;
+  let heard: string[];
+  beforeEach(async () => {
+    here = newCli();
+    heard = [];
+    other = await serving(({ url, headers }, response) => {
+      heard.push(`${url} ${headers.authorization ?? ""}`.trim());
+      response.end("{}");
+    });
+  });
+  afterEach(() => Promise.all([here.remove(), other.close()]));
+
+  const API_KEY = `ak_live_${"0".repeat(32)}`;
+  const leave = (folder: string, base_url: string, mode = 0o600) => {
+    mkdirSync(join(here.folder, folder), { recursive: true });
+    const file = join(here.folder, folder, "credentials.json");
+    writeFileSync(file, JSON.stringify({ base_url, agent: { api_key: API_KEY } }));
+    chmodSync(file, mode);
+  };
+  const profile = (url: string) => {
+    mkdirSync(join(here.folder, ".config/sensorium"), { recursive: true });
+    const saved = { default: { url, api_key: `ak_live_${"1".repeat(32)}` } };
+    writeFileSync(join(here.folder, ".config/sensorium/profiles.json"), JSON.stringify(saved));
+  };
+  const PUBLISH = ["publish", "com.example.elsewhere"];
+
+  test("is used if only its owner has access to it, and the command says so", async () => {
+    leave("data", `${other.url}/v1`);
+    const { err } = await here.run(PUBLISH);
+    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
+    expect(err).toContain(
+      `Using the server of this folder: ${other.url}/v1 and the key in data/credentials.json.`,
+    );
+  });
+
+  test.each([
+    ["others may read", 0o644],
+    ["a group may write", 0o620],
+  ])("is not used if %s", async (_, mode) => {
+    leave("data", `${other.url}/v1`, mode);
+    const { err } = await here.run([...PUBLISH, "--url", other.url]);
+    expect(heard.filter((each) => each !== "/v1/events")).toEqual([]);
+    leave("data", `${server.root}/v1`, mode);
+    expect((await here.run(["recall", "x", "--url", server.root])).err).toContain(
+      "data/credentials.json: not used, as others have access to it: run chmod 600 data/credentials.json",
+    );
+    expect(err).not.toContain("Using the server");
+  });
+
+  test("is not used if it names another machine, or no server wrote it", async () => {
+    leave("data", "https://sensorium.example.com/v1");
+    const args = ["recall", "x", "--url", server.root];
+    expect((await here.run(args)).err).toContain(
+      "not used, as https://sensorium.example.com/v1 is not on this machine: set SENSORIUM_URL",
+    );
+    leave("data", "");
+    expect((await here.run(args)).err).toContain("not used, as no server wrote it");
+    const path = join(here.folder, "data/credentials.json");
+    writeFileSync(path, "{");
+    expect((await here.run(args)).err).toContain("data/credentials.json: cannot be read: ");
+  });
+
+  test("does not redirect the key of the environment", async () => {
+    leave("data", `${other.url}/v1`);
+    await here.run(PUBLISH, { env: { SENSORIUM_API_KEY: server.credentials.agent.api_key } });
+    expect(heard).toEqual([]);
+  });
+
+  test.each([[{}], [{ DATA_DIR: "data" }]])("is nothing to hooks and the bridge, with %j", async (env) => {
+    leave("data", `${other.url}/v1`);
+    const start = { hook_event_name: "SessionStart", session_id: "s", cwd: here.folder };
+    const hooked = await here.run(["hook", "codex"], { input: JSON.stringify(start), env });
+    expect(hooked).toMatchObject({ code: 0, out: "{}\n", err: expect.stringContaining("No API key") });
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const bridged = await here.run(["mcp"], { input: `${JSON.stringify(message)}\n`, env });
+    expect(JSON.parse(bridged.out)).toMatchObject({
+      id: 1,
+      error: { message: expect.stringContaining("data/credentials.json: never used by this command") },
+    });
+    expect(heard).toEqual([]);
+  });
+
+  test("precedes a saved profile if DATA_DIR names it", async () => {
+    profile(server.root);
+    leave("elsewhere", `${other.url}/v1`);
+    const { err } = await here.run(PUBLISH, { env: { DATA_DIR: "elsewhere" } });
+    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
+    expect(err).toContain(
+      `Using ${other.url}/v1 (from elsewhere/credentials.json); the profile default says ${server.root}.`,
+    );
+  });
+
+  test("follows a saved profile otherwise, which the command shows", async () => {
+    profile(other.url);
+    leave("data", `${server.root}/v1`);
+    const { err } = await here.run(PUBLISH);
+    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
+    expect(err).toContain(
+      `Using ${other.url} (from the profile default); data/credentials.json says ${server.root}/v1.`,
+    );
+    const missing = await here.run(PUBLISH, { env: { DATA_DIR: "none" } });
+    expect(missing.err).toContain("(from the profile default); none/credentials.json: not there.");
+  });
+
+  test("SENSORIUM_URL precedes a saved profile, and takes the key of its own server", async () => {
+    profile(server.root);
+    leave("data", `${other.url}/v1`);
+    const { err } = await here.run(PUBLISH, { env: { SENSORIUM_URL: other.url } });
+    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
+    expect(err).toContain(
+      `Using ${other.url} (from SENSORIUM_URL); the profile default says ${server.root}.`,
+    );
+  });
+
+  test("a profile that is typed precedes the environment, without a word", async () => {
+    profile(other.url);
+    const env = { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key };
+    const { err } = await here.run([...PUBLISH, "--profile", "default"], { env });
+    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
+    expect(err).not.toContain("Using");
+  });
+});
+
+test("a relative XDG_CONFIG_HOME names no folder of the working directory", async () => {
+  const here = newCli({ XDG_CONFIG_HOME: "config" });
+  mkdirSync(join(here.folder, "config/sensorium"), { recursive: true });
+  const planted = { default: { url: "http://127.0.0.1:9" } };
+  writeFileSync(join(here.folder, "config/sensorium/profiles.json"), JSON.stringify(planted));
+  expect(JSON.parse((await here.run(["profile", "list", "--json"])).out)).toEqual([]);
+  await here.remove();
 });
 
 test("recalls a memory", async () => {

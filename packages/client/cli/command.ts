@@ -24,6 +24,8 @@ export interface Command {
   raw?: true;
   /** A program calls it that it must not disturb: a failure is a note, with the exit code 0 and an empty object. */
   lenient?: true;
+  /** A program starts it in folders that no person chose for it: takes neither address nor key from the folder. */
+  unattended?: true;
   run(context: Context): Promise<void>;
 }
 

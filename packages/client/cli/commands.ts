@@ -12,6 +12,7 @@ import { EVENTS } from "./event.ts";
 import { listen, publish, tail } from "./events.ts";
 import { HANDOFF } from "./handoff.ts";
 import { hook } from "./hook.ts";
+import { PROJECT } from "./hooks/project.ts";
 import { INTEREST } from "./interest.ts";
 import { login } from "./login.ts";
 import { mcp } from "./mcp.ts";
@@ -28,7 +29,7 @@ export const SECTIONS: Record<string, Record<string, Command>> = {
   Events: { publish, listen, tail, ...SCHEDULES, ...AGENTS, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...HANDOFF },
-  "Everything else": { api, mcp, hook, admin, completion },
+  "Everything else": { api, mcp, hook, ...PROJECT, admin, completion },
 };
 
 /** The commands by name. */

@@ -28,9 +28,9 @@ export function overview(): string {
 
 ${sections.join("\n")}
 sensorium COMMAND --help describes a command or a group. Common options: --json, --query EXPR, --as agent|person, --url, --profile
-NAME. Texts and JSON may be @FILE, or - for standard input. The address and the key come from --url, SENSORIUM_URL and
-SENSORIUM_API_KEY, from the profile saved by \`connect\` and \`login\`, or from credentials.json in DATA_DIR, by default
-./data, of a server that was started in this folder.
+NAME. Texts and JSON may be @FILE, or - for standard input. The address and the key come from --url or
+--profile, SENSORIUM_URL and SENSORIUM_API_KEY, SENSORIUM_PROFILE, credentials.json in DATA_DIR, the profile saved by
+\`connect\` and \`login\`, or data/credentials.json of a server that was started in this folder, in this order.
 With --json an error is {"error": {"code", "message"}} on standard error, with "details" and "request_id" where known.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped by Ctrl-C.
 `;

@@ -1,6 +1,6 @@
 import { text as readAll } from "node:stream/consumers";
 import { ApiError } from "../errors.ts";
-import { adviceOn } from "./advice.ts";
+import { adviceOn, requireTold } from "./advice.ts";
 import { type Command, type Context, word } from "./command.ts";
 import { briefFor } from "./hooks/brief.ts";
 import { answerOf, type HookInput, inputOf, TOOLS, type Tool } from "./hooks/input.ts";
@@ -19,6 +19,7 @@ export const hook: Command = {
   examples: ["hook claude-code"],
   as: ["agent"],
   lenient: true,
+  unattended: true,
   async run(context) {
     const tool = toolOf(word(context, 0, "TOOL"));
     const input = inputOf(await readAll(process.stdin));
@@ -35,11 +36,16 @@ function toolOf(typed: string): Tool {
 
 /** Returns the brief of a session that starts, if there is something to say. */
 async function carryOut(context: Context, tool: Tool, input: HookInput): Promise<string | undefined> {
-  const { client, settings } = context;
+  const { client, settings, telling } = context;
   const deadline = AbortSignal.timeout(TIMEOUT_MS[input.task ?? "save"]);
   const signal = AbortSignal.any([context.signal, deadline]);
   try {
     const project = await projectAt(input.cwd);
+    if (project.proposed)
+      telling.note(
+        `The repository asks for the project ${project.proposed}: to agree, run \`sensorium project use ${project.proposed}\` in it.`,
+      );
+    requireTold(settings);
     if (input.task === "start") return await briefFor(client, { signal, retries: 0 }, input, project);
     await saveSession(client, { signal, retries: 1 }, { ...input, tool, project });
     return undefined;

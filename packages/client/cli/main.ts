@@ -59,6 +59,7 @@ function settingsOf(command: Command, { url, profile }: Values): Promise<Setting
     ...(typeof profile === "string" && { profile }),
     // `connect` and `login` may create the profile.
     mayBeNew: command.open === true,
+    unattended: command.unattended === true,
   });
 }
 
@@ -73,15 +74,20 @@ async function contextOf(
   const { as, query, json } = values as { as?: string; query?: string; json?: boolean };
   const authorize = command.open ? undefined : authorizationOf(identityFor(command, as, settings), settings);
   const { print, table } = await newOutput(json === true, query);
+  const notes = [...settings.notes];
+  const send: typeof fetch = (input, init) => {
+    for (const note of notes.splice(0)) telling.note(note);
+    return fetch(input, init);
+  };
   return {
     words,
     options: values,
     settings,
-    client: createClient({ url, ...(authorize && { authorize }) }),
+    client: createClient({ url, fetch: send, ...(authorize && { authorize }) }),
     connection: {
       origin: originOf(url),
       authorization: authorize,
-      fetch: (input, init) => fetch(input, init),
+      fetch: send,
       retries: 3,
       timeoutMs: 60_000,
     },

@@ -3,7 +3,7 @@ import { ApiError } from "../errors.ts";
 import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
-import { adviceOn } from "./advice.ts";
+import { adviceOn, requireTold } from "./advice.ts";
 import { type Command, type Context, text } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 
@@ -17,6 +17,7 @@ export const mcp: Command = {
     },
   },
   as: ["agent"],
+  unattended: true,
   run: (context) => new Bridge(context).run().finally(startHeartbeat(context)),
 };
 
@@ -76,7 +77,9 @@ class Bridge {
   }
 
   async #ask(line: string, message: Message, id: Id, left: AbortSignal): Promise<void> {
+    const { settings } = this.#context;
     try {
+      requireTold(settings);
       const signal = AbortSignal.any([this.#context.signal, left]);
       const headers = this.#headersOf(message);
       const params = { message: line, tools: this.#tools };
@@ -92,7 +95,7 @@ class Bridge {
     } catch (error) {
       if (left.aborted) return;
       const data = error instanceof ApiError ? { code: error.code, details: error.details } : undefined;
-      const known = error instanceof ApiError ? adviceOn(error, this.#context.settings) : undefined;
+      const known = error instanceof ApiError ? adviceOn(error, settings) : undefined;
       write(failure(id, INTERNAL_ERROR, known ?? (error as Error).message, data));
     }
   }

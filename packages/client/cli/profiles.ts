@@ -33,12 +33,17 @@ export async function readProfiles(): Promise<Profiles> {
 export async function changeProfiles(change: (profiles: Profiles) => void): Promise<void> {
   const profiles = await readProfiles();
   change(profiles);
-  await mkdir(dirname(PROFILES_FILE), { recursive: true, mode: 0o700 });
+  await writeJson(PROFILES_FILE, profiles);
+}
+
+/** Writes a file that only its owner may read. */
+export async function writeJson(file: string, value: object): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   // Replaced at once: another call may read it meanwhile.
-  const written = `${PROFILES_FILE}.${process.pid}`;
-  await writeFile(written, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
+  const written = `${file}.${process.pid}`;
+  await writeFile(written, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   await chmod(written, 0o600);
-  await rename(written, PROFILES_FILE);
+  await rename(written, file);
 }
 
 /** Saves what is given in a profile, and keeps its rest if that is of the same address. */

@@ -1,6 +1,7 @@
 import { originOf as serviceAt } from "../client.ts";
 import { GIVEN, PROFILES_FILE, SERVER_FILE } from "./environment.ts";
-import { type Profile, readJson, readProfiles } from "./profiles.ts";
+import { type Profile, readProfiles } from "./profiles.ts";
+import { isLoopback, readServerFile, type ServerFile } from "./server-file.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 export interface Settings {
@@ -12,8 +13,12 @@ export interface Settings {
   from: { url: string; key: string };
   /** Where a key was looked for, and what was there. */
   looked: string[];
+  /** What a person should know before the first call: the folder decides, or sources disagree. */
+  notes: string[];
 }
 
+/** The source of the address where nobody named one. */
+export const DEFAULT = "the default";
 const DEFAULT_URL = "http://127.0.0.1:3000";
 
 interface Typed {
@@ -21,49 +26,78 @@ interface Typed {
   profile?: string;
   /** The profile may be missing. */
   mayBeNew?: boolean;
+  /** The folder has no say. */
+  unattended?: boolean;
 }
 
-interface Server {
-  base_url: string;
-  agent: { api_key: string };
-}
-
-/** Reads the address and the key from the options, else the environment, the profile, or a server started here. */
+/**
+ * Reads the address and the key: what was given for this call first, then what is saved, then what a server left in this
+ * folder. A key stored for one address is never sent to another.
+ */
 export async function readSettings(typed: Typed): Promise<Settings> {
   const { name, saved } = await savedProfile(typed);
-  // A folder provides the address for its own key only: it must not redirect another key.
-  const server = saved?.api_key || GIVEN.apiKey ? undefined : await readJson<Server>(SERVER_FILE);
-  const [url, urlFrom] = first(
+  const { server, why } = await serverHere(typed);
+  const ofProfile = `the profile ${name}`;
+  const urls: Candidate[] = [
     [typed.url, "--url"],
+    [typed.profile && saved?.url, ofProfile],
     [GIVEN.url, "SENSORIUM_URL"],
-    [saved?.url, `the profile ${name}`],
-    [server?.base_url, SERVER_FILE],
-    [DEFAULT_URL, "the default"],
-  );
-  // A key stored for one address is never sent to another.
-  const origin = originOf(url as string);
-  const isFor = (kept: string | undefined) => kept !== undefined && originOf(kept) === origin;
+    [GIVEN.profile && saved?.url, ofProfile],
+    [GIVEN.dataDir && server?.base_url, SERVER_FILE],
+    [saved?.url, ofProfile],
+    // A folder provides the address for its own key only: it must not redirect another key.
+    [GIVEN.apiKey ? undefined : server?.base_url, SERVER_FILE],
+    [DEFAULT_URL, DEFAULT],
+  ];
+  const [url, urlFrom] = first(urls) as [string, string];
+  const isFor = (kept: string | undefined) => kept !== undefined && originOf(kept) === originOf(url);
   const own = isFor(saved?.url) ? saved : undefined;
-  const [api_key, keyFrom] = first(
+  const ownServer = isFor(server?.base_url) ? server : undefined;
+  const [api_key, keyFrom] = first([
+    [typed.profile && own?.api_key, ofProfile],
     [GIVEN.apiKey, "SENSORIUM_API_KEY"],
-    [own?.api_key, `the profile ${name}`],
-    [isFor(server?.base_url) ? server?.agent.api_key : undefined, SERVER_FILE],
-  );
-  const session_id = keyFrom.startsWith("the profile") ? own?.session_id : undefined;
+    [GIVEN.profile && own?.api_key, ofProfile],
+    [GIVEN.dataDir && ownServer?.agent.api_key, SERVER_FILE],
+    [own?.api_key, ofProfile],
+    [ownServer?.agent.api_key, SERVER_FILE],
+  ]);
+  const session_id = keyFrom === ofProfile ? own?.session_id : undefined;
   const profile = {
-    url: url as string,
+    url,
     ...(api_key && { api_key }),
     ...(session_id && { session_id }),
     ...(own?.person && { person: own.person }),
   };
   const inProfile = own ? "without a key" : saved ? `for ${saved.url}` : "not there";
-  const inFolder = server ? `for ${server.base_url}` : "not there";
   const looked = [
     "SENSORIUM_API_KEY: not set",
     `profile ${name} in ${PROFILES_FILE}: ${inProfile}`,
-    `${SERVER_FILE}: ${inFolder}`,
+    `${SERVER_FILE}: ${why ?? `for ${server?.base_url}`}`,
   ];
-  return { name, profile, from: { url: urlFrom, key: keyFrom }, looked };
+  const notes = [];
+  if (!GIVEN.dataDir && [urlFrom, keyFrom].includes(SERVER_FILE))
+    notes.push(`Using the server of this folder: ${url} and the key in ${SERVER_FILE}.`);
+  const others = new Map(
+    urls.filter(([other]) => other && !isFor(other)).map(([other, from]) => [from, other]),
+  );
+  others.delete(DEFAULT);
+  // The default is used only where nothing else is said, and what was typed needs no repetition.
+  const isTyped = Boolean(typed.url || (typed.profile && saved?.url));
+  const unread = GIVEN.dataDir && why && ![GIVEN.url, GIVEN.profile].some(Boolean);
+  if (!isTyped && (others.size > 0 || unread)) {
+    const said = Array.from(others, ([from, other]) => `${from} says ${other}`);
+    if (unread) said.push(`${SERVER_FILE}: ${why}`);
+    notes.push(`Using ${url} (from ${urlFrom}); ${said.join("; ")}.`);
+  }
+  return { name, profile, from: { url: urlFrom, key: keyFrom }, looked, notes };
+}
+
+/** Returns the server whose folder this is; only one on this machine, whatever its file says. */
+async function serverHere({ unattended }: Typed): Promise<{ server?: ServerFile; why?: string }> {
+  if (unattended) return { why: "never used by this command" };
+  const found = await readServerFile(SERVER_FILE);
+  if (!found.server || isLoopback(found.server.base_url)) return found;
+  return { why: `not used, as ${found.server.base_url} is not on this machine: set SENSORIUM_URL` };
 }
 
 /** @throws Failure if a profile that was asked for is missing */
@@ -89,8 +123,9 @@ function originOf(url: string): string {
   }
 }
 
+/** A value, if it is there, and its source. */
 type Candidate = [string | undefined, string];
 
-function first(...candidates: Candidate[]): Candidate {
+function first(candidates: Candidate[]): Candidate {
   return candidates.find(([value]) => value) ?? [undefined, "nowhere"];
 }

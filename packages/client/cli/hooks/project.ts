@@ -1,13 +1,18 @@
 import { execFile } from "node:child_process";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { readJson } from "../profiles.ts";
+import { type Command, type Context, word } from "../command.ts";
+import { PROJECTS_FILE } from "../environment.ts";
+import { didYouMean } from "../nearest.ts";
+import { readJson, writeJson } from "../profiles.ts";
 import { Failure } from "../usage.ts";
 
 const run = promisify(execFile);
 const GIT_WITHIN_MS = 1000;
-/** Says which project of the service a folder belongs to: `{"project": "KEY"}`. */
+/** Proposes the project of the service that a folder belongs to: `{"project": "KEY"}`. A person decides. */
 const CONFIG_FILE = ".sensorium.json";
+/** What the service allows, and safe to paste into a shell. */
+const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export interface Project {
   /** The same on every machine, where there is a remote repository: handoffs are found by it. */
@@ -15,27 +20,43 @@ export interface Project {
   /** The folder of the repository, or else the working directory. */
   root: string;
   branch?: string;
-  /** A project of the service. */
+  /** The project of the service that a person chose. */
   key?: string;
+  /** Another one that the repository proposes. */
+  proposed?: string;
 }
+
+/** Projects of the service by the folder of the repository. */
+type Chosen = Record<string, string>;
 
 /** Returns the project of a working directory. @throws Failure if its configuration cannot be read */
 export async function projectAt(cwd: string): Promise<Project> {
-  const git = async (...args: string[]) =>
-    run("git", ["-C", cwd, ...args], { timeout: GIT_WITHIN_MS }).then(
-      ({ stdout }) => stdout.trim(),
-      () => "",
-    );
-  const [top, remote, branch] = await Promise.all([
-    git("rev-parse", "--show-toplevel"),
-    git("remote", "get-url", "origin"),
-    git("branch", "--show-current"),
+  const [root, remote, branch] = await Promise.all([
+    rootOf(cwd),
+    git(cwd, "remote", "get-url", "origin"),
+    git(cwd, "branch", "--show-current"),
   ]);
-  const root = top || cwd;
-  const key = await keyIn(join(root, CONFIG_FILE));
+  const key = new Map(Object.entries(await readChosen())).get(root);
+  const proposed = await keyIn(join(root, CONFIG_FILE));
   const name = key ?? (nameOf(remote) || basename(root) || root);
-  return { name, root, ...(branch && { branch }), ...(key && { key }) };
+  return {
+    name,
+    root,
+    ...(branch && { branch }),
+    ...(key && { key }),
+    ...(proposed && proposed !== key && { proposed }),
+  };
 }
+
+const git = (cwd: string, ...args: string[]) =>
+  run("git", ["-C", cwd, ...args], { timeout: GIT_WITHIN_MS }).then(
+    ({ stdout }) => stdout.trim(),
+    () => "",
+  );
+
+const rootOf = async (cwd: string) => (await git(cwd, "rev-parse", "--show-toplevel")) || cwd;
+
+const readChosen = async () => (await readJson<Chosen>(PROJECTS_FILE)) ?? {};
 
 /** Returns `owner/repository`; never the rest of the address, which may contain a password. */
 function nameOf(remote: string): string {
@@ -47,6 +68,34 @@ async function keyIn(file: string): Promise<string | undefined> {
   const config = await readJson<{ project?: unknown } | null>(file);
   if (config === undefined) return undefined;
   const { project } = config ?? {};
-  if (typeof project === "string" && project.trim()) return project.trim();
+  if (typeof project === "string" && KEY.test(project.trim())) return project.trim();
   throw new Failure(`${file}: expected {"project": "KEY"}.`, "unreadable_file");
 }
+
+const use: Command = {
+  takes: "KEY",
+  does:
+    "Files the handoffs of coding tools in this repository under a project of the service, and limits their briefs to " +
+    "it; with - for KEY under none.",
+  examples: ["project use checkout", "project use -"],
+  async run(context) {
+    const typed = word(context, 0, "KEY");
+    const key = typed === "-" ? undefined : typed;
+    if (key !== undefined) await requireProject(context, key);
+    const root = await rootOf(process.cwd());
+    const { [root]: _, ...others } = await readChosen();
+    await writeJson(PROJECTS_FILE, { ...others, ...(key !== undefined && { [root]: key }) });
+    const told = key === undefined ? "no project of the service" : `the project ${key}`;
+    context.print({ directory: root, project: key ?? null }, `Handoffs of ${root} are filed under ${told}.`);
+  },
+};
+
+/** @throws Failure */
+async function requireProject({ client, signal }: Context, wanted: string): Promise<void> {
+  const keys: string[] = [];
+  for await (const { key } of client.projects.list.all({}, { signal })) keys.push(key);
+  if (!keys.includes(wanted))
+    throw new Failure(`No project ${wanted}.${didYouMean(wanted, keys)}`, "not_found");
+}
+
+export const PROJECT = { "project use": use };
