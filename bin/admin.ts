@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig } from "../config.ts";
+import { write } from "../packages/client/cli/colour.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
@@ -18,7 +19,7 @@ async function main(args: string[]): Promise<void> {
   const target = await openTarget(readConfig(), { tenant, url, email, password, code });
   try {
     const result = await command.run(target, typed);
-    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    write(process.stdout, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     await target.close();
   }
@@ -65,7 +66,7 @@ main(process.argv.slice(2)).then(
   () => process.exit(0),
   (err: unknown) => {
     const told = err instanceof AdminError || err instanceof ConfigError;
-    process.stderr.write(`${told ? (err as Error).message : (err as Error).stack}\n`);
+    write(process.stderr, `${told ? (err as Error).message : (err as Error).stack}\n`);
     process.exit(1);
   },
 );

@@ -8,6 +8,16 @@ const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string
 
 const FORMATS = ["date", "date-time", "uuid", "uri", "uri-reference", "email", "password"];
 
+const LABEL = "x-label";
+
+/**
+ * Fields that people see in lists, logs, terminals and mail, whatever the contract: a text in them is one line, whose
+ * characters neither control a terminal nor reverse the text around it. Clients of OAuth name themselves: `shownName`.
+ */
+const IS_LABEL = /^(?!client_name$)(\w+_)?(name|title|slug|filename)$/;
+const HIDDEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+const isLabel = (text: string) => !HIDDEN.test(text);
+
 function newAjv(coerceTypes: false | "array"): Ajv2020 {
   // `verbose` adds the failing value and its schema to the error, for the message to the caller.
   const ajv = new Ajv2020({
@@ -21,6 +31,12 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   ajv.addKeyword("x-value");
   // What a pattern means, in words, for errors.
   ajv.addKeyword("x-expected");
+  ajv.addKeyword({
+    keyword: LABEL,
+    type: "string",
+    errors: false,
+    validate: (_: unknown, text: string) => isLabel(text),
+  });
   // Stricter than `pattern` and `format`, whose published values every engine must understand.
   const ofText = { type: "string", schemaType: "string", errors: false } as const;
   ajv.addKeyword({ keyword: "x-pattern", ...ofText, compile: matching });
@@ -62,9 +78,39 @@ const coercing = newAjv("array");
 /** Checks a value and converts its UUIDs to lower case; null means it is valid. */
 export type Check = (value: unknown) => Fault | null;
 
-/** Compiles a check of exactly this schema (JSON Schema 2020-12, as TypeBox builds it). */
+/** Compiles a check of this schema (JSON Schema 2020-12, as TypeBox builds it), and of its labels. */
 export function compileCheck(schema: object): Check {
-  return toCheck(exact.compile(schema));
+  return toCheck(exact.compile(withLabels(schema)));
+}
+
+/** Returns the label that another system's name becomes. */
+export function toLabel(name: string): string {
+  return name.replace(new RegExp(HIDDEN, "gu"), " ");
+}
+
+interface Nested {
+  properties?: Record<string, Nested>;
+  items?: Nested;
+  anyOf?: Nested[];
+}
+
+/** Returns the schema with each label marked. */
+function withLabels(schema: Nested): Nested {
+  const { properties, items, anyOf } = schema;
+  const marked = (name: string, property: Nested) => ({
+    ...withLabels(property),
+    ...(IS_LABEL.test(name) && { [LABEL]: true }),
+  });
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [name, marked(name, property)]),
+      ),
+    }),
+    ...(items && { items: withLabels(items) }),
+    ...(anyOf && { anyOf: anyOf.map(withLabels) }),
+  };
 }
 
 /** Compiles a check for query strings, which converts text in place: "10" to 10 for a number. */
@@ -199,6 +245,7 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
   if (["format", "pattern", "x-format"].includes(keyword) && format)
     return FORMAT_NAMES[format] ?? `a ${format}`;
   if (keyword === "pattern" || keyword === "x-pattern") return words ?? meaningOf(pattern as string);
+  if (keyword === LABEL) return "one line without control characters and direction overrides";
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
   if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
   if (keyword === "uniqueItems") return "each item once";

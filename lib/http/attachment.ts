@@ -1,8 +1,8 @@
 import { create } from "content-disposition";
 
-/** Characters that file systems refuse in names, or that end a header line. */
+/** Characters that file systems refuse in names, that end a header line, or that reverse a name's extension. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed here
-const UNSAFE = /[\u0000-\u001f\u007f<>:"/\\|?*]+/g;
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069<>:"/\\|?*]+/g;
 const LONGEST = 150;
 
 /** Returns the headers that make a browser save an answer as a file (RFC 6266). @param filename untrusted */

@@ -8,13 +8,15 @@ import { type Arrival, fromPoll, fromStream, type Source } from "./intake.ts";
 import { BATCH, Leases } from "./leases.ts";
 import { pauseBefore } from "./request.ts";
 import { Settling } from "./settling.ts";
-import { aborted, pause } from "./support.ts";
+import { aborted, escapeControls, pause } from "./support.ts";
 
 const MAX_REASON = 500;
 const MAX_STREAM = 1000;
 const REOPEN_MS = 100;
 
-const warn = (problem: unknown) => console.warn("sensorium:", problem);
+/** Errors quote others. */
+const warn = (problem: unknown) =>
+  console.warn("sensorium:", escapeControls(String((problem as Error)?.stack ?? problem)));
 
 /** A delivery from its arrival until it is settled. */
 interface Held {

@@ -27,3 +27,12 @@ export function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }
+
+/** What moves a terminal's cursor, changes its state or writes its clipboard, and what reverses the text around it. */
+const CONTROLS = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Returns a text that does nothing to a terminal, its controls escaped as in JSON: JSON stays the same. */
+export function escapeControls(text: string): string {
+  const escaped = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return text.replaceAll("\r\n", "\n").replace(CONTROLS, escaped);
+}

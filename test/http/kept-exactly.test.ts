@@ -11,6 +11,9 @@ import { order, register, SHOP, send } from "../support/webhooks.ts";
 const TEXT =
   'a\u0000b\u0001 \ud83d\ude00 \u2028 \ufeff \uffff é e\u0301 \r\n "quoted" \\ $ . __proto__ </script>';
 
+/** What a name or title may have of it. */
+const LABEL = TEXT.replace(/\p{Cc}+/gu, " ");
+
 /** JSON that stores, parsers or languages may corrupt; numbers are kept as doubles. */
 const NASTY = `{
   "numbers": [9007199254740993, -9007199254740993, 1e21, 123456789012345678901234567890, 0.1234567890123456789,
@@ -112,34 +115,34 @@ describe("free JSON is read as it was written", () => {
 describe("text is read as it was written", () => {
   test("in memories, outputs, exemplars, handoffs, templates, runs and interests", async () => {
     const long = `${TEXT}${"y".repeat(20_000)}`;
-    const memory = await remember(`"title": ${JSON.stringify(TEXT)}, "content": ${JSON.stringify(long)}`);
-    expect(await read(`/memories/${memory.id}`)).toMatchObject({ title: TEXT, content: long });
+    const memory = await remember(`"title": ${JSON.stringify(LABEL)}, "content": ${JSON.stringify(long)}`);
+    expect(await read(`/memories/${memory.id}`)).toMatchObject({ title: LABEL, content: long });
     const large = `${TEXT}${"z".repeat(1_048_576)}`;
-    const output = ok(await agent.post("/outputs", { title: TEXT, body: large }));
-    expect(await read(`/outputs/${output.id}`)).toMatchObject({ title: TEXT, body: large });
+    const output = ok(await agent.post("/outputs", { title: LABEL, body: large }));
+    expect(await read(`/outputs/${output.id}`)).toMatchObject({ title: LABEL, body: large });
     const content = large.slice(0, 1_000_000);
-    const exemplar = ok(await agent.post("/exemplars", { display_name: TEXT, filename: "a.md", content }));
+    const exemplar = ok(await agent.post("/exemplars", { display_name: LABEL, filename: "a.md", content }));
     const extracted = await settle(async () => {
       const { extracted_text } = await read(`/exemplars/${exemplar.id}`);
       return extracted_text;
     });
     expect(extracted).toBe(content);
-    const handoff = ok(await agent.post("/handoffs", { name: TEXT, summary: TEXT, artifacts: [TEXT] }));
+    const handoff = ok(await agent.post("/handoffs", { name: LABEL, summary: TEXT, artifacts: [TEXT] }));
     expect(await read(`/handoffs/${handoff.id}`)).toMatchObject({
-      name: TEXT,
+      name: LABEL,
       summary: TEXT,
       artifacts: [TEXT],
     });
-    const step = { step_key: "a", title: TEXT, instructions: TEXT, role: TEXT, reference_note: TEXT };
+    const step = { step_key: "a", title: LABEL, instructions: TEXT, role: TEXT, reference_note: TEXT };
     const made = {
-      name: TEXT,
+      name: LABEL,
       slug: "nasty",
       goal_template: TEXT,
       steps: [{ ...step, completion_mode: "attestation" }],
     };
     ok(await agent.post("/process-templates", made));
     expect(await read("/process-templates/nasty")).toMatchObject({
-      name: TEXT,
+      name: LABEL,
       goal_template: TEXT,
       steps: [step],
     });
@@ -154,7 +157,7 @@ describe("text is read as it was written", () => {
     ok(await agent.post(`/runs/${run.id}/steps/start`, { step_key: "a", notes: TEXT }));
     const attempted = await read(`/runs/${run.id}`);
     expect(attempted.steps[0].attempts[0].notes).toBe(TEXT);
-    const pointer = { uri: TEXT, display_name: TEXT, native_id: TEXT, provider: TEXT };
+    const pointer = { uri: TEXT, display_name: LABEL, native_id: TEXT, provider: TEXT };
     ok(await agent.post(`/runs/${run.id}/artifacts`, { kind: TEXT, pointer }));
     expect((await read(`/runs/${run.id}/artifacts`)).artifacts[0]).toMatchObject({ kind: TEXT, pointer });
     const filter_expression = `data.a == ${JSON.stringify("é \ud83d\ude00 $ . <")}`;
@@ -215,5 +218,24 @@ describe("a number that no double holds is refused, and nothing is kept", () => 
       payload: body,
       dlq_reason: expect.stringContaining("a number beyond the range of a double (1.8e308) at total"),
     });
+  });
+});
+
+describe("names and titles refuse what would act on a terminal or reverse the text around it", () => {
+  const memory = { content: "C", type: "semantic", scope: "agent" };
+  test.each([
+    ["/agents", { delivery_mode: "poll" }, "name"],
+    ["/memories", memory, "title"],
+    ["/outputs", { body: "B" }, "title"],
+    ["/handoffs", { summary: "S" }, "name"],
+    ["/exemplars", { filename: "a.md", content: "C" }, "display_name"],
+    ["/exemplars", { display_name: "A", content: "C" }, "filename"],
+    ["/projects", { key: "labels" }, "name"],
+    ["/channels", {}, "name"],
+  ])("of %s: %j %s", async (path, body, field) => {
+    for (const bad of ["\u001b]52;c;aGk=\u0007", "two\nlines", "\u009b2J", "a\u202efdp"]) {
+      const { status, body: refused } = await agent.post(path, { ...body, [field]: bad });
+      expect({ status, refused }).toMatchObject({ status: 400, refused: { error: { details: { field } } } });
+    }
   });
 });

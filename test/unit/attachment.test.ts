@@ -8,6 +8,8 @@ test.each([
   ['a"b\r\nX: y.md', "a_b_X_ y.md"],
   ["...", "file"],
   ["", "file"],
+  ["bill\u202efdp.md", "bill_fdp.md"],
+  ["a\u009b31m.md", "a_31m.md"],
   ["über/日本.md", "日本.md"],
   [`${"x".repeat(300)}.md`, `${"x".repeat(147)}.md`],
   [`${"😀".repeat(100)}.md`, `${"😀".repeat(73)}.md`],

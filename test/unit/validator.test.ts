@@ -50,6 +50,33 @@ test.each([
   expect(compileCheck(Type.Object({ it: of }))({ it: value })?.message).toBe(`it: ${message}`);
 });
 
+describe("a label", () => {
+  const named = compileCheck(
+    Type.Object({
+      name: Type.String(),
+      content: Type.Optional(Type.String()),
+      steps: Type.Optional(Type.Array(Type.Object({ specialist_name: nullable(Type.String()) }))),
+      pointer: Type.Optional(nullable(Type.Object({ title: Type.String() }))),
+    }),
+  );
+  test.each(["Ana\u0301 – אבג \u200f😀\u200d", "C\\u001b"])("may be %j", (name) => {
+    expect(named({ name, content: "\u001b]52;c;aGk=\u0007\n" })).toBeNull();
+  });
+  test.each(["\u001b]52;c;aGk=\u0007", "two\nlines", "\u009b31m", "\u007f", "a\u202etxt.exe", "\u2066"])(
+    "is not %j",
+    (bad) => {
+      const message = "expected one line without control characters and direction overrides, got ";
+      expect(named({ name: bad })).toMatchObject({ type: "validation_failed", data: { field: "name" } });
+      expect(named({ name: bad })?.message).toContain(`name: ${message}`);
+      const nested = { name: "a", steps: [{ specialist_name: bad }] };
+      expect(named(nested)).toMatchObject({ data: { field: "steps.0.specialist_name" } });
+      expect(named({ name: "a", pointer: { title: bad } })).toMatchObject({
+        data: { field: "pointer.title" },
+      });
+    },
+  );
+});
+
 test("a UUID is taken in any case, and is in lower case from then on; other ids are as they are", () => {
   const id = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
   const given = { name: id.toUpperCase(), memory: id.toUpperCase(), team_id: "team_ABC" };

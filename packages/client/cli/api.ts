@@ -6,7 +6,7 @@ import { bodyOfAnswer, request, streamOfAnswer } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { type Command, type Context, text, word } from "./command.ts";
 import { contentOf } from "./input.ts";
-import { UsageError } from "./usage.ts";
+import { Failure, UsageError } from "./usage.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 type Params = Record<string, unknown>;
@@ -46,6 +46,11 @@ export const api: Command = {
     }
     const answer = await bodyOfAnswer(response, operation);
     const shown = () => (typeof answer === "string" ? answer.trimEnd() : JSON.stringify(answer, null, 2));
+    if (answer instanceof Blob && process.stdout.isTTY)
+      throw new Failure(
+        "The answer is a file, which could control this terminal: redirect it with > FILE.",
+        "unavailable_here",
+      );
     if (answer instanceof Blob) process.stdout.write(Buffer.from(await answer.arrayBuffer()));
     else if (answer !== undefined) context.print(answer, shown);
   },

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import { safe, write } from "./colour.ts";
 import { UsageError } from "./usage.ts";
 
 /** Asks a person. @throws UsageError if none is there to answer */
@@ -13,7 +14,7 @@ export async function ask(
   // Ctrl-C in a prompt reaches only it.
   lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
-    return (await lines.question(question, { signal })).trim();
+    return (await lines.question(safe(question), { signal })).trim();
   } finally {
     lines.close();
   }
@@ -21,10 +22,10 @@ export async function ask(
 
 /** Asks without showing what is typed. */
 export async function askHidden(question: string, signal: AbortSignal): Promise<string> {
-  process.stderr.write(question);
+  write(process.stderr, question);
   try {
     return await ask("", signal, new Writable({ write: (_, __, done) => done() }));
   } finally {
-    process.stderr.write("\n");
+    write(process.stderr, "\n");
   }
 }

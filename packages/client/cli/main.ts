@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createClient, originOf } from "../client.ts";
+import { write } from "./colour.ts";
 import type { Command, Context } from "./command.ts";
 import { candidates } from "./complete.ts";
 import { find } from "./find.ts";
@@ -116,6 +117,6 @@ async function version(): Promise<string> {
 }
 
 function show(text: string): number {
-  if (text) process.stdout.write(`${text.trimEnd()}\n`);
+  if (text) write(process.stdout, `${text.trimEnd()}\n`);
   return 0;
 }

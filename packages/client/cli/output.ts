@@ -1,3 +1,4 @@
+import { write } from "./colour.ts";
 import { type Column, tableOf } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
@@ -18,7 +19,7 @@ export async function newOutput(json: boolean, query: string | undefined): Promi
         : typeof text === "string"
           ? text
           : text();
-    if (written !== undefined) process.stdout.write(`${written}\n`);
+    if (written !== undefined) write(process.stdout, `${written}\n`);
   };
   const width = process.stdout.isTTY ? process.stdout.columns : undefined;
   return {

@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError } from "../errors.ts";
 import { adviceOn } from "./advice.ts";
+import { write } from "./colour.ts";
 import type { Settings } from "./settings.ts";
 import { Failure } from "./usage.ts";
 
@@ -31,28 +32,28 @@ export class Telling {
   /** Reports information that is not an error. */
   note(text: string): void {
     if (this.#json) writeJson({ note: text });
-    else write(text);
+    else line(text);
   }
 
   /** Reports an error that does not end the command. */
   problem(error: Error): void {
     this.#reported.add(error);
     if (this.#json) writeJson(envelopeOf(error));
-    else write(this.#textOf(error) ?? error.message);
+    else line(this.#textOf(error) ?? error.message);
   }
 
   /** Reports wrong usage. */
   misuse(message: string, { usage, hint }: Usage): void {
     if (this.#json) writeJson({ error: { code: "usage_error", message, details: { usage } } });
-    else write(`${message}\n\n${hint}`);
+    else line(`${message}\n\n${hint}`);
   }
 
   /** Reports the error that ended the command. */
   failure(error: Error): void {
     if (this.#reported.has(error)) return;
     if (this.#json) writeJson(envelopeOf(error));
-    else if (error instanceof ConnectionError) write(`${error.message}\nRun sensorium doctor for details.`);
-    else write(this.#textOf(error) ?? error.stack);
+    else if (error instanceof ConnectionError) line(`${error.message}\nRun sensorium doctor for details.`);
+    else line(this.#textOf(error) ?? error.stack);
   }
 
   /** Returns nothing for a bug in the command line itself. */
@@ -77,9 +78,9 @@ function envelopeOf(error: Error): object {
 }
 
 function writeJson(value: object): void {
-  write(JSON.stringify(value));
+  line(JSON.stringify(value));
 }
 
-function write(text: string | undefined): void {
-  process.stderr.write(`${text}\n`);
+function line(text: string | undefined): void {
+  write(process.stderr, `${text}\n`);
 }

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import logging
+import re
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -107,7 +108,7 @@ class _Listener:
                 if _is_final(error):
                     raise
                 failures += 1
-                _log.warning("Receiving failed, and is tried again: %s", error)
+                _log.warning("Receiving failed, and is tried again: %s", _shown(error))
                 await _unless(self.stopping, asyncio.sleep(_pause(failures)))
                 continue
             for each in answer.deliveries if answer else []:
@@ -139,9 +140,9 @@ class _Listener:
             reason = (str(error) or type(error).__name__)[:LONGEST_REASON]
             _log.warning(
                 "The handler failed on %s (attempt %d): %s",
-                delivery.type,
+                _shown(delivery.type),
                 delivery.attempt,
-                reason,
+                _shown(reason),
                 exc_info=None if isinstance(error, RetryLater) else error,
             )
             await self._settle(
@@ -165,7 +166,7 @@ class _Listener:
             except SensoriumError as error:
                 failures += 1
                 is_over = _is_final(error) or self.stopping.is_set()
-                _log.warning("A delivery was not settled%s: %s", "" if is_over else " yet", error)
+                _log.warning("A delivery was not settled%s: %s", "" if is_over else " yet", _shown(error))
                 if is_over:
                     return
             await _unless(self.stopping, asyncio.sleep(_pause(failures)))
@@ -176,7 +177,15 @@ class _Listener:
             try:
                 await self._client.deliveries.extend(delivery_ids=[delivery_id], seconds=max(1, round(lease)))
             except SensoriumError as error:
-                _log.warning("A lease was not extended: %s", error)
+                _log.warning("A lease was not extended: %s", _shown(error))
+
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def _shown(text: object) -> str:
+    """Escapes what could control the terminal that shows the log: errors and types quote others."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
 
 
 def _is_final(error: SensoriumError) -> bool:

@@ -1,3 +1,4 @@
+import { toLabel } from "../../../../lib/contract/validator.ts";
 import type { Role } from "../../users/users.contract.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -34,7 +35,7 @@ export function profileOf(claims: Claims): Profile {
     email: isAddress ? email : null,
     // Some providers send text.
     is_email_verified: claims.email_verified === true || claims.email_verified === "true",
-    name: name?.slice(0, LONGEST_NAME).toWellFormed() ?? null,
+    name: name === null ? null : toLabel(name.slice(0, LONGEST_NAME)).toWellFormed(),
   };
 }
 
