@@ -38,6 +38,12 @@ describe.each(readdirSync(FOLDER))("%s", (file) => {
     for (const job of Object.values(jobs)) expect(job["timeout-minutes"]).toBeLessThanOrEqual(100);
   });
 
+  test("leaves no token in a checkout, and installs without scripts, except to test", () => {
+    for (const { uses = "", with: inputs } of steps)
+      if (uses.startsWith("actions/checkout@")) expect(inputs?.["persist-credentials"]).toBe(false);
+    for (const { run = "" } of steps) expect(run).not.toMatch(/npm ci(?! --ignore-scripts)/);
+  });
+
   test("uses no stored secret", () => {
     expect(text).not.toMatch(/secrets\./);
   });
@@ -57,7 +63,8 @@ describe("a release", () => {
 
   test("publishes nothing that was not checked", () => {
     expect(runs("check")).toContain(".ci/run");
-    expect([jobs.image?.needs, jobs.packages?.needs, jobs.chart?.needs]).toEqual(["check", "check", "image"]);
+    const needed = ["image", "pack", "packages", "chart"].map((job) => jobs[job]?.needs);
+    expect(needed).toEqual(["check", "check", "pack", "image"]);
   });
 
   test("builds the image for two architectures, with its bill of materials and provenance", () => {
@@ -77,8 +84,24 @@ describe("a release", () => {
       .map((file) => JSON.parse(read(file)))
       .filter((each) => !each.private)
       .map(({ name }) => name);
-    const published = [...runs("packages").matchAll(/npm publish --workspace (\S+) .*--provenance/g)];
-    expect(published.map(([, name]) => name)).toEqual(open);
+    const [, packed = ""] = /for name in (.*); do\n\s*npm pack --workspace "\$name"/.exec(runs("pack")) ?? [];
+    expect(packed.split(" ")).toEqual(open);
+    expect(runs("packages")).toMatch(
+      /for file in packed\/\*\.tgz; do\n\s*npm publish "\.\/\$file" .*--provenance/,
+    );
+  });
+
+  test("lets no code of a dependency run where an identity token can be written", () => {
+    const trusted = Object.entries(jobs).filter(([, { permissions }]) => permissions?.["id-token"]);
+    expect(trusted.map(([name]) => name)).toEqual(["packages"]);
+    for (const [name, { permissions, steps }] of trusted) {
+      expect(permissions).toEqual({ "id-token": "write" });
+      expect(steps.some(({ uses }) => uses?.startsWith("actions/checkout@"))).toBe(false);
+      expect(runs(name)).not.toMatch(/npm (ci|install|run|exec)|npx|\bnode\b/);
+      expect(runs(name)).toMatch(/npm publish .*--ignore-scripts/);
+    }
+    for (const [name, { permissions }] of Object.entries(jobs))
+      if (permissions?.packages) expect(runs(name)).not.toMatch(/npm (ci|install)/);
   });
 
   test("packages the chart with the helm that it is tested with, for the image that was built", () => {
