@@ -67,10 +67,28 @@ describe.each(FILES)("%s", (file) => {
     }
   });
 
-  test("pins the images of others", () => {
+  test("pins the images of others, by their content where a digest is known", () => {
     for (const { build, image } of Object.values(compose.services)) {
-      if (!build) expect(image).toMatch(/^[\w./-]+:v?\d[\w.-]*$/);
+      if (build) continue;
+      const digest = image?.startsWith("mongodb/mongodb-atlas-local:") ? "" : "@sha256:[0-9a-f]{64}";
+      expect(image).toMatch(new RegExp(`^[\\w./-]+:v?\\d[\\w.-]*${digest}$`));
     }
+  });
+
+  test("runs our nodes without rights, on a root that they cannot write, with bounded memory", () => {
+    for (const [, service] of ours(compose))
+      expect(service).toMatchObject({
+        read_only: true,
+        tmpfs: ["/tmp"],
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+        mem_limit: expect.stringMatching(/^\dg$/),
+      });
+  });
+
+  test("has no password in an argument", () => {
+    for (const { command = [] } of Object.values(compose.services))
+      expect(String(command)).not.toMatch(/\$|pass/i);
   });
 
   test("names volumes, files and services that there are", () => {
@@ -101,7 +119,7 @@ describe("the Dockerfile", () => {
 
   test("builds in stages on pinned images, the last one without build tools", () => {
     expect(stages).toEqual(["dependencies", "console", undefined]);
-    for (const from of all("FROM")) expect(from).toMatch(/^node:24-[\w-]+( AS \w+)?$/);
+    for (const from of all("FROM")) expect(from).toMatch(/^node:24-[\w-]+@sha256:[0-9a-f]{64}( AS \w+)?$/);
     expect(all("RUN").filter((command) => command.includes("npm ci"))).toHaveLength(2);
     expect(inLast("RUN").join()).not.toMatch(/npm (ci|i|install)|apt/);
   });
@@ -232,15 +250,21 @@ describe("the cluster", () => {
     const [, node] = nodes[0] as [string, ComposeService];
     const passwordOf = (name: string) => new URL(environmentOf(node)[name] as string).password;
     const { mongodb, nats, redis, rabbitmq } = compose.services;
-    const flagOf = (flag: string, { command = [] }: ComposeService = {}) =>
-      filled(command[command.indexOf(flag) + 1] ?? "");
+    const fileOf = ({ configs: [file] = [] }: ComposeService = {}) =>
+      filled(compose.configs?.[file?.source ?? ""]?.content ?? "");
     expect(passwordOf("MONGO_URL")).toBe(GIVEN.MONGO_PASSWORD);
     expect(environmentOf(mongodb ?? {}).MONGODB_INITDB_ROOT_PASSWORD).toBe(GIVEN.MONGO_PASSWORD);
-    expect([passwordOf("NATS_URL"), flagOf("--pass", nats)]).toEqual(Array(2).fill(GIVEN.NATS_PASSWORD));
-    expect(flagOf("--user", nats)).toBe(new URL(environmentOf(node).NATS_URL as string).username);
-    expect([passwordOf("REDIS_URL"), flagOf("--requirepass", redis)]).toEqual(
-      Array(2).fill(GIVEN.REDIS_PASSWORD),
+    const { username } = new URL(environmentOf(node).NATS_URL as string);
+    expect(fileOf(nats)).toBe(`authorization {user: ${username}, password: "${GIVEN.NATS_PASSWORD}"}\n`);
+    expect(nats?.configs?.[0]?.target).toBe(
+      `/etc/nats/${/^include (.*)$/m.exec(read("deploy/nats.conf"))?.[1]}`,
     );
+    expect(fileOf(redis)).toContain(`requirepass ${GIVEN.REDIS_PASSWORD}\n`);
+    expect([passwordOf("NATS_URL"), passwordOf("REDIS_URL")]).toEqual([
+      GIVEN.NATS_PASSWORD,
+      GIVEN.REDIS_PASSWORD,
+    ]);
+    expect(redis?.command?.at(-1)).toBe(redis?.configs?.[0]?.target);
     expect(environmentOf(rabbitmq ?? {}).RABBITMQ_DEFAULT_PASS).toBe(GIVEN.RABBITMQ_PASSWORD);
     const text = read("deploy/docker-compose.cluster.yml");
     for (const name of Object.keys(GIVEN)) {
