@@ -115,11 +115,11 @@ export const SETTINGS = {
   OIDC_TENANT: text("default", "Slug of the tenant that the provider's people belong to.") as Setting<string>,
   OIDC_ROLE_CLAIM: text(
     "groups",
-    "Claim whose values give the role: its name, or a path such as `realm_access.roles`.",
+    "Claim whose values give the role: its name, or a path such as `realm_access.roles`; a dot inside a name is `\\.`, as in `resource_access.my\\.app.roles`.",
   ) as Setting<string>,
   OIDC_ROLES: list(
     [],
-    "Roles by value of `OIDC_ROLE_CLAIM`, comma-separated: `ops=admin,staff=member`. `*` stands for everybody whom the provider signs in. Others are refused.",
+    "Roles by value of `OIDC_ROLE_CLAIM`, comma-separated: `ops=admin,staff=member`. A comma inside a value is `\\,`. `*` stands for everybody whom the provider signs in. Others are refused.",
   ),
   OIDC_NAME: text("SSO", "Name of the provider on the sign-in page.") as Setting<string>,
 
@@ -373,7 +373,7 @@ function checkSignIn(config: Config): void {
   const wrong = OIDC_ROLES.find((entry) => !ROLE_ENTRY.test(entry));
   if (wrong !== undefined)
     throw new ConfigError(
-      `OIDC_ROLES contains ${JSON.stringify(wrong)}: expected VALUE=admin or VALUE=member.`,
+      `OIDC_ROLES contains ${JSON.stringify(wrong)}: expected VALUE=admin or VALUE=member. A comma inside VALUE is written as \\, (CN=Admins\\,DC=acme=admin).`,
     );
   if (OIDC_ROLES.length === 0)
     throw new ConfigError(

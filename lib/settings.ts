@@ -61,8 +61,9 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
   }
 }
 
+/** Items are separated by commas; `\\,` is a comma inside one, and any other backslash itself (`DOMAIN\\group`). */
 function readList(given: string): readonly string[] {
-  const items = given.split(",").map((item) => item.trim());
+  const items = given.split(/(?<!\\),/).map((item) => item.trim().replaceAll("\\,", ","));
   return Object.freeze(items.filter(Boolean));
 }
 

@@ -48,8 +48,14 @@ function addressOf(name: (typeof ADDRESSES)[keyof typeof ADDRESSES]) {
   return { type: "object", additionalProperties: false, properties: { url } };
 }
 
+/** A setting, or null for none. Numbers and booleans may be texts, as `--set-string` and templates make them. */
 function schemaOf({ kind, means: description, min, max, oneOf }: Row) {
-  if (kind === "integer") return { type: "integer", minimum: min, maximum: max, description };
-  if (kind === "boolean") return { type: "boolean", description };
-  return { type: "string", ...(oneOf && { enum: oneOf }), description };
+  const none = { type: "null" };
+  if (kind === "integer") {
+    const text = { type: "string", pattern: "^-?[0-9]+$" };
+    return { anyOf: [{ type: "integer", minimum: min, maximum: max }, text, none], description };
+  }
+  if (kind === "boolean") return { enum: [true, false, "true", "false", null], description };
+  if (oneOf) return { enum: [...oneOf, null], description };
+  return { type: ["string", "integer", "null"], description };
 }

@@ -57,6 +57,38 @@ check("renders the groups of workers that its page shows", async () => {
   ]);
 });
 
+describe("values that mean what they look like", () => {
+  check.each([
+    ["a number", "settings.EVENT_RETENTION_DAYS=7", 'name: EVENT_RETENTION_DAYS\n              value: "7"'],
+    ["a label", "podLabels.build=1048576", 'build: "1048576"'],
+    ["a selector", "nodeSelector.dedicated=true", 'dedicated: "true"'],
+    ["an annotation", "service.annotations.idle=3600000", 'idle: "3600000"'],
+    ["replicas", "worker.replicas=3", "replicas: 3"],
+  ])("%s, as text and as it is", async (_what, set, rendered) => {
+    for (const flag of ["--set", "--set-string"]) {
+      const { code, output } = await template("x", flag, set);
+      expect([code, output]).toEqual([0, expect.stringContaining(rendered)]);
+    }
+  });
+
+  check("null takes out what another file set", async () => {
+    const file = join(scratch, "given.yaml");
+    await writeFile(
+      file,
+      "settings: {LOG_LEVEL: warn}\npodLabels: {tier: core}\nnodeSelector: {arch: arm64}\n",
+    );
+    const without = ["settings.LOG_LEVEL=null", "podLabels.tier=null", "nodeSelector.arch=null"];
+    const { code, output } = await template(
+      "x",
+      "--values",
+      file,
+      ...without.flatMap((set) => ["--set", set]),
+    );
+    expect(code).toBe(0);
+    expect(output).not.toMatch(/LOG_LEVEL|tier:|nodeSelector:|arch:|null/);
+  });
+});
+
 describe("values that cannot work are refused", () => {
   check.each([
     ["a misspelt value", ["gatway.replicas=3"], /gatway/],
@@ -78,6 +110,10 @@ describe("values that cannot work are refused", () => {
       /workers\.all\.services runs the gateway/,
     ],
     ["no worker", ["workers.all=null"], /workers|no group/],
+    ["an annotation with parts", ["podAnnotations.a.b=c"], /podAnnotations/],
+    ["everybody as a peer", ["networkPolicy.peers=null", "networkPolicy.peers={}"], /peers/],
+    ["a label of a peer that is no text", ["networkPolicy.peers[0].podSelector.matchLabels.a=1"], /peers/],
+    ["a comma that is not escaped", ["settings.TRUST_PROXY=10.0.7.9,10.0.7.10"], /has no value|additional/i],
     ["no secret", ["existingSecret="], /existingSecret/],
   ])("%s", async (_what, sets, message) => {
     const { code, output } = await template("x", ...sets.flatMap((set) => ["--set", set]));

@@ -45,6 +45,18 @@ describe("of sign-in", () => {
     expect(readConfig(env).OIDC_ISSUER).toBe(env.OIDC_ISSUER);
   });
 
+  test("reads groups with commas and backslashes", () => {
+    const OIDC_ROLES = String.raw`CN=Ops\,OU=Groups\,DC=acme=admin, ACME\staff=member`;
+    expect(readConfig({ ...OIDC, OIDC_ROLES }).OIDC_ROLES).toEqual([
+      "CN=Ops,OU=Groups,DC=acme=admin",
+      String.raw`ACME\staff=member`,
+    ]);
+    const unescaped = { ...OIDC, OIDC_ROLES: "CN=Ops,DC=acme=admin" };
+    expect(() => readConfig(unescaped)).toThrow(
+      /contains "CN=Ops": .* A comma inside VALUE is written as \\,/,
+    );
+  });
+
   test.each([
     [{ PASSWORD_SIGN_IN: "false" }, /nobody could sign in/],
     [{ ...OIDC, OIDC_ISSUER: "http://id.example.com" }, /expected https:\/\/, or http:\/\/ on loopback/],

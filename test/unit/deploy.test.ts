@@ -121,6 +121,13 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
       for (const { ports } of spec.ingress ?? []) expect(ports).toEqual([{ port: "http" }]);
   });
 
+  test("lets nodes out only to peers that are named", () => {
+    const policies = ofKind("NetworkPolicy").filter(({ spec }) => spec.policyTypes.includes("Egress"));
+    expect(policies.length).toBeGreaterThan(0);
+    for (const { spec } of policies)
+      for (const rule of spec.egress) expect(rule.to.length).toBeGreaterThan(0);
+  });
+
   test("gives a node the time to drain and to stop", () => {
     for (const {
       containers: [container],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { combine, profileOf, roleOf } from "../../services/identity/auth/oidc/claims.ts";
+import { claimWithoutRole, combine, profileOf, roleOf } from "../../services/identity/auth/oidc/claims.ts";
 
 describe("the role", () => {
   const MAPPING = ["ops=admin", "staff=member", "a=b=admin"];
@@ -30,6 +30,30 @@ describe("the role", () => {
     expect(roleOf({ realm_access: null }, "realm_access.roles", MAPPING)).toBeNull();
     expect(roleOf({}, "constructor.name", ["Object=admin"])).toBeNull();
   });
+});
+
+test("a role is found by a path with a dot in a name", () => {
+  const claims = { resource_access: { "shop.api": { roles: ["ops"] } }, "a.b": { c: "staff" } };
+  const mapping = ["ops=admin", "staff=member"];
+  expect(roleOf(claims, "resource_access.shop\\.api.roles", mapping)).toBe("admin");
+  expect(roleOf(claims, "a\\.b.c", mapping)).toBe("member");
+  expect(roleOf(claims, "resource_access.shop.api.roles", mapping)).toBeNull();
+});
+
+test.each([
+  [{}, "absent"],
+  [{ groups: null }, "absent"],
+  [{ _claim_names: { groups: "src1" } }, "elsewhere"],
+  [{ groups: { ops: {} } }, "not_text"],
+  [{ groups: ["guests", 7] }, "not_text"],
+  [{ groups: ["guests"] }, "unmapped"],
+  [{ groups: [] }, "unmapped"],
+])("%j gives no role, because the claim is %s", (claims, why) => {
+  expect(claimWithoutRole(claims, "groups")).toBe(why);
+});
+
+test("a name is one line", () => {
+  expect(profileOf({ sub: "1", name: "Ada\u001b]0;x\u0007\u202e" }).name).toBe("Ada ]0;x  ");
 });
 
 describe("the profile", () => {

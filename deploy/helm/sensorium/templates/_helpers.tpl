@@ -10,8 +10,8 @@
 
 {{/* Labels that select the pods of all nodes and jobs. */}}
 {{- define "sensorium.selector" -}}
-app.kubernetes.io/name: {{ include "sensorium.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "sensorium.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "sensorium.labels" -}}
@@ -25,6 +25,20 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- with .Values.image -}}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ default $.Chart.AppVersion .tag }}{{ end }}
 {{- end }}
+{{- end }}
+
+{{/* A scalar as text. A number of a values file is a float, which would be written as 1.048576e+06. */}}
+{{- define "sensorium.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ . | int64 }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
+{{/* Labels, annotations and the like: Kubernetes takes texts alone, and null takes one out. Nothing if none is left. */}}
+{{- define "sensorium.texts" -}}
+{{- $texts := dict }}
+{{- range $name, $value := . }}
+{{- if not (kindIs "invalid" $value) }}{{ $_ := set $texts $name (include "sensorium.text" $value) }}{{ end }}
+{{- end }}
+{{- with $texts }}{{ toYaml . }}{{ end }}
 {{- end }}
 
 {{/* What all pods have in common: no rights, no access to the API, no variables for the services of the namespace. */}}
@@ -45,9 +59,13 @@ securityContext:
   seccompProfile:
     type: RuntimeDefault
 {{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
-{{- range $field := list "nodeSelector" "tolerations" "affinity" }}
+{{- with include "sensorium.texts" .Values.nodeSelector }}
+nodeSelector:
+  {{- . | nindent 2 }}
+{{- end }}
+{{- range $field := list "tolerations" "affinity" }}
 {{- with index $.Values $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}
@@ -87,9 +105,10 @@ securityContext:
 {{- include "sensorium.secret" (list $ $name true) }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
-{{- /* A number of a values file is a float, which would be written as 1.048576e+06. */}}
+{{- if not (kindIs "invalid" $value) }}
 - name: {{ $name }}
-  value: {{ ternary ($value | int64) $value (kindIs "float64" $value) | toString | quote }}
+  value: {{ include "sensorium.text" $value | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -100,7 +119,7 @@ securityContext:
 - name: {{ $name }}
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.existingSecret }}
+      name: {{ .Values.existingSecret | quote }}
       key: {{ $name }}
       {{- if $optional }}
       optional: true

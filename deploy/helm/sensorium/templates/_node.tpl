@@ -29,12 +29,12 @@ spec:
     metadata:
       labels:
         {{- include "sensorium.nodeLabels" . | nindent 8 }}
-        {{- with $root.Values.podLabels }}
-        {{- toYaml . | nindent 8 }}
+        {{- with include "sensorium.texts" $root.Values.podLabels }}
+        {{- . | nindent 8 }}
         {{- end }}
-      {{- with $root.Values.podAnnotations }}
+      {{- with include "sensorium.texts" $root.Values.podAnnotations }}
       annotations:
-        {{- toYaml . | nindent 8 }}
+        {{- . | nindent 8 }}
       {{- end }}
     spec:
       {{- include "sensorium.podSpec" $root | nindent 6 }}
@@ -120,13 +120,15 @@ spec:
           type: Utilization
           averageUtilization: {{ .cpuUtilization }}
     {{- range $metric, $target := .podMetrics }}
+    {{- if not (kindIs "invalid" $target) }}
     - type: Pods
       pods:
         metric:
           name: {{ $metric }}
         target:
           type: AverageValue
-          averageValue: {{ $target | quote }}
+          averageValue: {{ include "sensorium.text" $target | quote }}
+    {{- end }}
     {{- end }}
   behavior:
     scaleDown:

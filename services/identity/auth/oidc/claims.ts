@@ -53,10 +53,29 @@ export function roleOf(claims: Claims, claim: string, mapping: readonly string[]
   return roles.includes("admin") ? "admin" : roles.includes("member") ? "member" : null;
 }
 
-/** Names of claims may contain dots (`https://example.com/roles`): a name wins over a path. */
+/**
+ * Returns why a claim gave no role, for the audit log: it is `absent`, the provider says that it is `elsewhere` (too many
+ * groups for a token), it is `not_text`, or its values are `unmapped`. Values are not quoted.
+ */
+export function claimWithoutRole(
+  claims: Claims,
+  claim: string,
+): "absent" | "elsewhere" | "not_text" | "unmapped" {
+  const value = valueAt(claims, claim);
+  const elsewhere = claims._claim_names;
+  if (value === undefined || value === null) {
+    const isElsewhere =
+      typeof elsewhere === "object" && elsewhere !== null && Object.hasOwn(elsewhere, claim);
+    return isElsewhere ? "elsewhere" : "absent";
+  }
+  return [value].flat().every((each) => typeof each === "string") ? "unmapped" : "not_text";
+}
+
+/** Names of claims may contain dots (`https://example.com/roles`): a name wins over a path, in which `\\.` is a dot. */
 function valueAt(claims: Claims, claim: string): unknown {
   if (Object.hasOwn(claims, claim)) return claims[claim];
-  return claim.split(".").reduce<unknown>((value, key) => {
+  const path = claim.split(/(?<!\\)\./).map((key) => key.replaceAll("\\.", "."));
+  return path.reduce<unknown>((value, key) => {
     const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, key);
     return isObject ? (value as Claims)[key] : undefined;
   }, claims);

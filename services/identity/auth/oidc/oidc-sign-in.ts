@@ -7,7 +7,7 @@ import type { Admission, Identified, RefusedIdentity } from "../../users/identit
 import type { UserState } from "../../users/users.contract.ts";
 import type { finishOidc } from "../auth.contract.ts";
 import { noteRefusedSignIn, noteSignIn } from "../sign-ins.ts";
-import { type Claims, profileOf, roleOf } from "./claims.ts";
+import { type Claims, claimWithoutRole, profileOf, roleOf } from "./claims.ts";
 import { OidcCookie } from "./cookie.ts";
 import { failureOf } from "./failures.ts";
 import { OidcProvider } from "./provider.ts";
@@ -94,7 +94,10 @@ export class OidcSignIn {
     const { subject } = profile;
     const by = { by: "oidc", subject };
     const role = roleOf(claims, OIDC_ROLE_CLAIM, OIDC_ROLES);
-    if (!role) return this.#refuse(ctx, { id: null, tenant_id }, "no_role", by);
+    if (!role) {
+      const claim = claimWithoutRole(claims, OIDC_ROLE_CLAIM);
+      return this.#refuse(ctx, { id: null, tenant_id }, "no_role", { ...by, claim });
+    }
     const identified: Identified = { tenant_id, issuer: OIDC_ISSUER as string, ...profile, role };
     const admission = await ctx.call<Admission, Identified>("users.admit", identified);
     if ("refused" in admission)
