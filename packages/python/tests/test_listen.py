@@ -13,6 +13,7 @@ import pytest
 from real_server import Server
 
 from sensorium import AsyncSensorium, Delivery, RetryLater, Sensorium
+from sensorium.listen import _shown
 
 
 def test_handles_and_acknowledges_in_parallel(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
@@ -247,3 +248,7 @@ async def main() -> None:
 
 asyncio.run(main())
 """
+
+
+def test_a_log_shows_no_controls_of_others() -> None:
+    assert _shown(ValueError("\x1b]52;c;eA==\x07 \u202eexe é")) == "\\u001b]52;c;eA==\\u0007 \\u202eexe é"
