@@ -12,6 +12,7 @@ import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts
 import { newHostResolver } from "../services/host-resolver.ts";
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
 import { serviceFactories } from "../services/index.ts";
+import { MODELS } from "../services/models.ts";
 import type { Runtime } from "../services/runtime.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
@@ -43,7 +44,9 @@ async function main(): Promise<void> {
     process.exit(1);
   });
   const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
-  const files = await openBlobs(store, config);
+  const files = await openBlobs(store, config, MODELS, (err) =>
+    observability.log.warn({ err }, "unused blobs were not deleted; a sweep retries"),
+  );
   const usage = new StorageUsage({ store, blobs: files, defaultMb: config.TENANT_STORAGE_MB });
   const traffic = new Traffic(store, config);
   const blobs = new GuardedBlobs(files, [usage.claim, () => observability.disk.claim()]);

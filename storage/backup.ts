@@ -20,6 +20,7 @@ import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
 import { create, extract, type ReadEntry } from "tar";
 import { makeDirectory, syncDirectory } from "../lib/files.ts";
+import { keepingDeleted } from "./blobs/backup.ts";
 import { RESTORING } from "./restoring.ts";
 
 const DATABASE = "sensorium.db";
@@ -40,8 +41,7 @@ export class BackupError extends Error {}
 
 /**
  * Copies rows, blobs and keys of a data directory into one file (tar, gzip) that only its owner may read, even while
- * the service is running. The rows are a snapshot; blobs are copied afterwards, and no blob is deleted while a row of
- * the last hours references it.
+ * the service is running. The rows are a snapshot; blobs are copied afterwards, with those deleted meanwhile.
  */
 export async function backUp(dataDir: string, file: string): Promise<void> {
   if (!(await exists(join(dataDir, DATABASE))))
@@ -70,29 +70,48 @@ export async function backUp(dataDir: string, file: string): Promise<void> {
 async function stageContents(dataDir: string, stage: string): Promise<void> {
   const manifest = { format: FORMAT, created_at: new Date().toISOString() };
   await writeFile(join(stage, MANIFEST), JSON.stringify(manifest));
+  const stageBlobs = async (from: string) => {
+    if (await exists(from)) await stageFolder(from, join(stage, BLOBS));
+  };
+  await keepingDeleted(
+    dataDir,
+    async () => {
+      await stageDatabase(dataDir, stage);
+      await stageBlobs(join(dataDir, BLOBS));
+    },
+    stageBlobs,
+  );
+  for (const name of BESIDES) {
+    if (await exists(join(dataDir, name))) await symlink(join(dataDir, name), join(stage, name));
+  }
+}
+
+async function stageDatabase(dataDir: string, stage: string): Promise<void> {
   const source = new DatabaseSync(join(dataDir, DATABASE), { readOnly: true });
   try {
     await copyDatabase(source, join(stage, DATABASE), { rate: ALL_PAGES });
   } finally {
     source.close();
   }
-  for (const name of BESIDES) {
-    if (await exists(join(dataDir, name))) await symlink(join(dataDir, name), join(stage, name));
-  }
-  if (await exists(join(dataDir, BLOBS))) await stageFolder(join(dataDir, BLOBS), join(stage, BLOBS));
 }
 
 /** Hard-links every file of a folder, so that none disappears while it is being archived. */
 async function stageFolder(from: string, to: string): Promise<void> {
-  await mkdir(to);
+  await mkdir(to, { recursive: true });
   // The folder of a tenant that was erased meanwhile is gone.
   const entries = (await unlessGone(readdir(from, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) await stageFolder(source, target);
     // A backup on another disk temporarily needs the space twice.
-    else await unlessGone(link(source, target).catch(() => copyFile(source, target)));
+    else
+      await unlessGone(link(source, target).catch((err) => unlessThere(err, () => copyFile(source, target))));
   }
+}
+
+/** A blob that was deleted and put again is staged twice. */
+async function unlessThere(err: NodeJS.ErrnoException, copy: () => Promise<void>): Promise<void> {
+  if (err.code !== "EEXIST") await copy();
 }
 
 /** No row of the backup needs files deleted meanwhile, except those of a tenant that is being erased. */

@@ -29,6 +29,18 @@ export interface Belonging {
   of: number[];
 }
 
+/** Is called with the blobs that rows of a tenant no longer reference. */
+export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
+
+export interface CollectionOptions {
+  /** Counts inserted bytes; without it nothing is counted. */
+  growth?: Growth | undefined;
+  /** Of a record that nodes share. */
+  clock?: RecordClock | undefined;
+  /** The fields that reference blobs (`Model.blobs`). */
+  blobs?: { fields: readonly string[]; dropped: Dropped };
+}
+
 /** Rows per slice of a bulk write: some milliseconds of the embedded store's writer. */
 const SLICE = 500;
 
@@ -44,19 +56,19 @@ export class TenantCollection<T extends TenantDocument> {
 
   readonly #growth: Growth | undefined;
   readonly #clock: RecordClock | undefined;
+  readonly #native: Collection<Row>;
+  readonly #blobs: CollectionOptions["blobs"];
 
-  /**
-   * @param growth counts inserted bytes; without it nothing is counted
-   * @param clock of a record that nodes share
-   */
-  constructor(native: Collection<Row>, growth?: Growth, clock?: RecordClock) {
-    this.system = native as unknown as Collection<T>;
+  constructor(native: Collection<Row>, { growth, clock, blobs }: CollectionOptions = {}) {
+    this.system = (blobs ? readOnly(native) : native) as unknown as Collection<T>;
+    this.#native = native;
     this.#growth = growth;
     this.#clock = clock;
+    this.#blobs = blobs;
   }
 
   protected get rows(): Collection<Row> {
-    return this.system as unknown as Collection<Row>;
+    return this.#native;
   }
 
   /**
@@ -167,52 +179,104 @@ export class TenantCollection<T extends TenantDocument> {
     }
   }
 
-  /** Updates the document in one guarded write, only if it still matches the filter. Returns the new state, or null. */
-  update(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<T | null> {
+  /**
+   * Updates the document in one guarded write, only if it still matches the filter. Returns the new state, or null.
+   * Releases blobs whose reference it replaces: a filter that names the reference saves a read.
+   */
+  async update(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<T | null> {
     this.#replaced(tenant_id, update);
     const options = { returnDocument: "after" } as const;
     const changes = update as UpdateFilter<Row>;
-    return this.rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options) as Promise<T | null>;
+    const referenced = await this.#referenced(tenant_id, filter, update);
+    const written = await this.rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options);
+    if (written) await this.#dropped(tenant_id, referenced);
+    return written as T | null;
   }
 
   /** Updates all that match; returns how many were changed. Large updates are split: see `#slices`. */
   async updateMany(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<number> {
     let changed = 0;
-    for (const slice of await this.#slices(tenant_id, filter))
-      changed += (await this.rows.updateMany(slice, update as UpdateFilter<Row>)).modifiedCount;
+    for (const slice of await this.#slices(tenant_id, filter)) {
+      const referenced = await this.#referenced(tenant_id, slice, update);
+      changed += (await this.rows.updateMany(scoped(tenant_id, slice), update as UpdateFilter<Row>))
+        .modifiedCount;
+      await this.#dropped(tenant_id, referenced);
+    }
     return changed;
   }
 
   /** Deletes one; returns whether it existed. */
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
-    return (await this.rows.deleteOne(scoped(tenant_id, filter))).deletedCount === 1;
+    const referenced = await this.#referenced(tenant_id, filter);
+    const { deletedCount } = await this.rows.deleteOne(scoped(tenant_id, filter));
+    await this.#dropped(tenant_id, referenced);
+    return deletedCount === 1;
   }
 
   /** Deletes all that match; returns how many there were. Large deletes are split: see `#slices`. */
   async deleteMany(tenant_id: string, filter: Where<T>): Promise<number> {
     let removed = 0;
-    for (const slice of await this.#slices(tenant_id, filter))
-      removed += (await this.rows.deleteMany(slice)).deletedCount;
+    for (const slice of await this.#slices(tenant_id, filter)) {
+      const referenced = await this.#referenced(tenant_id, slice);
+      removed += (await this.rows.deleteMany(scoped(tenant_id, slice))).deletedCount;
+      await this.#dropped(tenant_id, referenced);
+    }
     return removed;
+  }
+
+  /** Deletes a batch of rows of any tenants whose time is over; returns whether there may be more. */
+  async deleteDue(due: Where<T>, limit = SLICE): Promise<boolean> {
+    const options = { projection: { tenant_id: 1 }, limit };
+    const rows = await this.#native.find<T>(due as Filter<Row>, options).toArray();
+    for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id))
+      await this.deleteMany(tenant_id, { ...due, _id: { $in: those.map(({ _id }) => _id) } } as Where<T>);
+    return rows.length === limit;
+  }
+
+  /**
+   * Returns the blobs that matching rows reference and that a write removes. One that a concurrent write sets in between
+   * is left to the sweep.
+   *
+   * @param update without it the rows are deleted
+   */
+  async #referenced(tenant_id: string, filter: object, update?: Update<T>): Promise<string[]> {
+    const changed = { ...update?.$set, ...update?.$unset };
+    const fields = this.#blobs?.fields.filter((field) => !update || field in changed) ?? [];
+    if (fields.length === 0) return [];
+    const known = filter as Record<string, unknown>;
+    const isNamed = fields.every((field) => known[field] === null || typeof known[field] === "string");
+    const projection = Object.fromEntries(fields.map((field) => [field, 1]));
+    const rows: Row[] = isNamed
+      ? [known as Row]
+      : await this.rows.find<Row>(scoped(tenant_id, filter), { projection }).toArray();
+    return rows.flatMap((row) => fields.flatMap((field) => row[field] || []));
+  }
+
+  async #dropped(tenant_id: string, hashes: string[]): Promise<void> {
+    if (hashes.length) await this.#blobs?.dropped(tenant_id, hashes);
   }
 
   /**
    * Splits a filter that matches many rows into slices, each a separate write: the embedded store's writer commits
    * other writes in between. Callers limit filters by id themselves.
    */
-  async #slices(tenant_id: string, filter: Where<T>): Promise<Filter<Row>[]> {
-    const whole = scoped(tenant_id, filter);
+  async #slices(tenant_id: string, filter: Where<T>): Promise<Where<T>[]> {
     const ids = (limit: number) => this.find(tenant_id, filter, { projection: { _id: 1 }, limit });
-    if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [whole];
+    if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [filter];
     const rows = await ids(0);
-    const slices: Filter<Row>[] = [];
+    const slices: Where<T>[] = [];
     for (let at = 0; at < rows.length; at += SLICE)
-      slices.push({ ...whole, _id: { $in: rows.slice(at, at + SLICE).map(({ _id }) => _id) } });
+      slices.push({ ...filter, _id: { $in: rows.slice(at, at + SLICE).map(({ _id }) => _id) } });
     return slices;
   }
 
   /** Sends many writes in one round trip, in no order; each includes its tenant in its filter or document. */
   async bulk(writes: Write<T>[]) {
+    if (this.#blobs) throw new Error("a bulk write would not release blobs: update rows one by one");
+    return this.#bulk(writes);
+  }
+
+  #bulk(writes: Write<T>[]) {
     requireTenants(writes.flatMap((write) => Object.values(write).map(({ filter }) => filter)));
     return this.rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
   }
@@ -225,11 +289,18 @@ export class TenantCollection<T extends TenantDocument> {
     const operations = changes.map((updateOne) => ({ updateOne: { ...updateOne, upsert: true } }));
     if (operations.length === 0) return;
     for (const { filter, update } of changes) this.#replaced(filter.tenant_id, update);
+    const dropped = await Promise.all(
+      changes.map(async ({ filter: { tenant_id, ...filter }, update }) => ({
+        tenant_id,
+        hashes: await this.#referenced(tenant_id, filter, update),
+      })),
+    );
     try {
-      await this.bulk(operations);
+      await this.#bulk(operations);
     } catch (err) {
-      await this.bulk(takenRows(err).map(({ index }) => operations[index] as Write<T>));
+      await this.#bulk(takenRows(err).map(({ index }) => operations[index] as Write<T>));
     }
+    for (const { tenant_id, hashes } of dropped) await this.#dropped(tenant_id, hashes);
   }
 
   #grew(docs: readonly TenantDocument[]): void {
@@ -246,6 +317,18 @@ export class TenantCollection<T extends TenantDocument> {
 
 /** Bytes above which an update may make its row grow. */
 const MUCH = 1024;
+
+/** Returns the collection without its writes, which would not release blobs. */
+function readOnly(native: Collection<Row>): Collection<Row> {
+  return new Proxy(native, {
+    get(target, name) {
+      if (/^(delete|update|replace|findOneAnd|bulk)/.test(String(name)))
+        throw new Error("rows that reference blobs are written by tenant");
+      const member = target[name as keyof Collection<Row>];
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
 
 /** Adds the tenant to a filter. Throws without one, and for a filter that names one itself. */
 function scoped(tenant_id: string, filter: object): Filter<Row> {

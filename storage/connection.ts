@@ -2,7 +2,13 @@ import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
-import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
+import {
+  type CollectionOptions,
+  type Dropped,
+  type Row,
+  TenantCollection,
+  type TenantDocument,
+} from "./collection.ts";
 import { FairCollection, type RecordQueues, recordQueues } from "./fair-collection.ts";
 import type { Model } from "./model.ts";
 import { ENDING_CONNECTIONS } from "./mongo-connection.ts";
@@ -36,6 +42,8 @@ export interface Store {
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
   collection<T extends TenantDocument>(model: Model<T>): TenantCollection<T>;
+  /** Calls `listener` with the blobs whose reference a row of a model with `blobs` has lost, before its write resolves. */
+  onDropped(listener: Dropped): void;
   /** Returns all collections that exist in the store by name, declared here or not. */
   collections(): Promise<Map<string, Collection>>;
   /** Resolves when the indexes of all models declared so far exist. */
@@ -154,7 +162,11 @@ interface DriverParts {
 function modelsOf(
   connection: Connection,
   { setOutOfLine, clock }: DriverParts,
-): Pick<Store, "connection" | "queues" | "growth" | "collection" | "collections" | "ready" | "ping"> {
+): Pick<
+  Store,
+  "connection" | "queues" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
+> {
+  let dropped: Dropped = async () => {};
   const database = databaseOf(connection);
   const building: Promise<unknown>[] = [];
   const growth = new Growth();
@@ -164,7 +176,7 @@ function modelsOf(
     connection,
     queues,
     growth,
-    collection({ name, schema, outOfLine, retired = [] }) {
+    collection<T extends TenantDocument>({ name, schema, outOfLine, blobs, retired = [] }: Model<T>) {
       if (outOfLine) setOutOfLine?.(name, outOfLine);
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);
@@ -173,9 +185,18 @@ function modelsOf(
       // Reported by `ready`; until it is called it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
+      const options: CollectionOptions = {
+        ...{ growth, clock },
+        ...(blobs && {
+          blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
+        }),
+      };
       return queues
-        ? new FairCollection(native, queues, growth, clock)
-        : new TenantCollection(native, growth, clock);
+        ? new FairCollection<T>(native, queues, options)
+        : new TenantCollection<T>(native, options);
+    },
+    onDropped(listener) {
+      dropped = listener;
     },
     async collections() {
       const found = await database.collections();

@@ -1,8 +1,6 @@
 import type { Collection, Document } from "mongodb";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
-import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
-import type { RecordClock } from "./record-clock.ts";
-import type { Growth } from "./usage/growth.ts";
+import { type CollectionOptions, type Row, TenantCollection, type TenantDocument } from "./collection.ts";
 
 /** Shares of a node's connections. The rest is for statements across tenants: authentication and sweeps. */
 const ORDINARY = 5 / 8;
@@ -42,15 +40,14 @@ export class FairCollection<T extends TenantDocument> extends TenantCollection<T
   constructor(
     native: Collection<Row>,
     { record, record_reserved }: RecordQueues,
-    growth?: Growth,
-    clock?: RecordClock,
+    options?: CollectionOptions,
     queue = record,
   ) {
-    super(native, growth, clock);
+    super(native, options);
     this.#fair = queued(native, queue);
     const queues = { record, record_reserved };
     this.#reserved =
-      queue === record ? new FairCollection<T>(native, queues, growth, clock, record_reserved) : this;
+      queue === record ? new FairCollection<T>(native, queues, options, record_reserved) : this;
   }
 
   protected override get rows(): Collection<Row> {

@@ -2,12 +2,22 @@ import type { Binary } from "mongodb";
 import { Schema } from "mongoose";
 import type { TenantDocument } from "./collection.ts";
 
-/** A collection's name and its mongoose schema (fields and indexes). */
-export interface Model<T> {
+/** What is known of a collection without the type of its documents. */
+export interface AnyModel {
   name: string;
+  blobs?: readonly string[];
+  namedBlobs?: readonly string[];
+}
+
+/** A collection's name and its mongoose schema (fields and indexes). */
+export interface Model<T> extends AnyModel {
   schema: Schema<T>;
   /** A long string that is written once: the embedded store keeps it in a table of its own, so that no update copies it. */
   outOfLine?: keyof T & string;
+  /** Fields with the hash of a blob, which is released with its last reference. */
+  blobs?: readonly (keyof T & string)[];
+  /** Fields with hashes of blobs that another row is about to reference: they count as references until cleared. */
+  namedBlobs?: readonly (keyof T & string)[];
   /** Names of indexes of earlier versions to drop. */
   retired?: string[];
 }

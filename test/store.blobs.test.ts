@@ -5,20 +5,22 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
 import { UnusedTwice } from "../services/platform/blobs/unused-twice.ts";
+import { BlobWrite } from "../storage/blobs/blobs.ts";
 import { FileBlobs } from "../storage/blobs/files.ts";
+import { GridFsBlobs } from "../storage/blobs/gridfs.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
-import { openBlobs } from "../storage/blobs/open.ts";
 import { openStore } from "../storage/connection.ts";
 import { blobsSuite } from "./suites/blobs.ts";
 import { startMongo } from "./support/mongo.ts";
 
+const nobody = async () => [];
 const temporary = () => mkdtemp(join(tmpdir(), "sensorium-blobs-"));
 
 blobsSuite({
   name: "files",
-  async open() {
+  async open(inUse) {
     const folder = await temporary();
-    return { blobs: await FileBlobs.open(folder), stop: () => rm(folder, { recursive: true }) };
+    return { blobs: await FileBlobs.open(folder, inUse), stop: () => rm(folder, { recursive: true }) };
   },
 });
 
@@ -26,10 +28,9 @@ const mongo = await startMongo();
 if ("url" in mongo) {
   blobsSuite({
     name: "GridFS",
-    async open() {
-      const options = { DATA_DIR: "", MONGO_URL: mongo.url };
-      const store = await openStore(options);
-      const blobs = await openBlobs(store, options);
+    async open(inUse) {
+      const store = await openStore({ DATA_DIR: "", MONGO_URL: mongo.url });
+      const blobs = new GridFsBlobs(store, inUse);
       await store.ready();
       const stop = async () => {
         await store.close();
@@ -44,10 +45,10 @@ if ("url" in mongo) {
 
 test("drafts of a process that died are gone with the next start", async () => {
   const folder = await temporary();
-  const blobs = await FileBlobs.open(folder);
-  await blobs.put("tn_a", Buffer.from("whole"));
+  const blobs = await FileBlobs.open(folder, nobody);
+  await blobs.put(new BlobWrite("tn_a"), Buffer.from("whole"));
   await writeFile(join(folder, "blobs.new", "half"), "hal");
-  await FileBlobs.open(folder);
+  await FileBlobs.open(folder, nobody);
   expect(await readdir(folder)).toEqual(["blobs"]);
   await rm(folder, { recursive: true });
 });
@@ -64,15 +65,15 @@ test("a stream that its guard stops leaves nothing, and what it had claimed is g
       claimed = 0;
     },
   });
-  const blobs = new GuardedBlobs(await FileBlobs.open(folder), [guard]);
+  const blobs = new GuardedBlobs(await FileBlobs.open(folder, nobody), [guard]);
   const piece = Buffer.alloc(1_000_000, "a");
   const pieces = (count: number) => Readable.from(Array.from({ length: count }, () => piece));
-  await expect(blobs.put("tn_a", pieces(11))).rejects.toThrow("too much");
-  await expect(blobs.put("tn_a", pieces(1), 10_000_001)).rejects.toThrow("too much");
-  await expect(blobs.put("tn_a", Buffer.alloc(10_000_001))).rejects.toThrow("too much");
+  await expect(blobs.put(new BlobWrite("tn_a"), pieces(11))).rejects.toThrow("too much");
+  await expect(blobs.put(new BlobWrite("tn_a"), pieces(1), 10_000_001)).rejects.toThrow("too much");
+  await expect(blobs.put(new BlobWrite("tn_a"), Buffer.alloc(10_000_001))).rejects.toThrow("too much");
   expect(await readdir(join(folder, "blobs.new"))).toEqual([]);
   expect(await readdir(folder)).toEqual(["blobs.new"]);
-  expect((await blobs.put("tn_a", pieces(7))).size).toBe(7_000_000);
+  expect((await blobs.put(new BlobWrite("tn_a"), pieces(7))).size).toBe(7_000_000);
   expect(claimed).toBe(0);
   await rm(folder, { recursive: true });
 });

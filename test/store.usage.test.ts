@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
-import type { Blobs } from "../storage/blobs/blobs.ts";
+import { type Blobs, BlobWrite } from "../storage/blobs/blobs.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
@@ -39,7 +39,7 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     folder = await mkdtemp(join(tmpdir(), "sensorium-usage-"));
     const options = { DATA_DIR: folder, ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }) };
     store = await openStore(options);
-    files = await openBlobs(store, options);
+    files = await openBlobs(store, options, []);
     notes = store.collection<Note>({ name: "notes", schema });
     usage = new StorageUsage({ store, blobs: files, defaultMb: QUOTA_MB });
     blobs = new GuardedBlobs(files, [usage.claim]);
@@ -65,8 +65,8 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     await notes.upsert([
       { filter: { _id: "tn_a 1", tenant_id: "tn_a" }, update: { $set: { text: "z".repeat(10 * KB) } } },
     ]);
-    const { hash } = await blobs.put("tn_a", Readable.from([Buffer.alloc(50 * KB, "a")]));
-    await blobs.put("tn_a", Buffer.alloc(50 * KB, "a"));
+    const { hash } = await blobs.put(new BlobWrite("tn_a"), Readable.from([Buffer.alloc(50 * KB, "a")]));
+    await blobs.put(new BlobWrite("tn_a"), Buffer.alloc(50 * KB, "a"));
     expect(await used("tn_a")).toBeGreaterThanOrEqual(260 * KB);
     await usage.measure("tn_a");
     expect(Math.abs((await used("tn_a")) - 260 * KB)).toBeLessThan(2 * KB);
@@ -118,14 +118,16 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     }
     // Known, so that who comes first claims first.
     await usage.of("tn_e");
-    const first = blobs.put("tn_e", slow(), 601 * KB);
-    await expect(blobs.put("tn_e", Buffer.alloc(600 * KB, "c"))).rejects.toMatchObject({
+    const first = blobs.put(new BlobWrite("tn_e"), slow(), 601 * KB);
+    await expect(blobs.put(new BlobWrite("tn_e"), Buffer.alloc(600 * KB, "c"))).rejects.toMatchObject({
       type: "business_rule_violation",
     });
     go();
     expect((await first).size).toBe(601 * KB);
-    await blobs.put("tn_e", Buffer.alloc(300 * KB, "d"));
-    await expect(blobs.put("tn_e", Readable.from([Buffer.alloc(300 * KB, "e")]))).rejects.toMatchObject({
+    await blobs.put(new BlobWrite("tn_e"), Buffer.alloc(300 * KB, "d"));
+    await expect(
+      blobs.put(new BlobWrite("tn_e"), Readable.from([Buffer.alloc(300 * KB, "e")])),
+    ).rejects.toMatchObject({
       type: "business_rule_violation",
     });
   });

@@ -17,6 +17,7 @@ import { teamsService } from "../../services/identity/teams/teams.service.ts";
 import type { TenantState } from "../../services/identity/tenants/tenants.contract.ts";
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
 import { usersService } from "../../services/identity/users/users.service.ts";
+import { MODELS } from "../../services/models.ts";
 import type { ServiceFactory } from "../../services/runtime.ts";
 import { connectorsService } from "../../services/sense/connectors/connectors.service.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
@@ -44,7 +45,7 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   // Isolated from other nodes, which must not send work to a short-lived process.
   const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };
   const { store, secrets } = await openRecord(config);
-  const blobs = await openBlobs(store, config);
+  const blobs = await openBlobs(store, config, MODELS);
   const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
   const traffic = new Traffic(store, config);
   const observability = await startObservability(config, store);

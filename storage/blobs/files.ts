@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { syncDirectory } from "../../lib/files.ts";
 import type { Growth } from "../usage/growth.ts";
-import type { BlobRef, Blobs, InUse } from "./blobs.ts";
+import { isBackingUp, keepForBackup } from "./backup.ts";
+import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
 import { BlobMissing, hashOf, Measure } from "./hash.ts";
 
 const FOLDER = "blobs";
@@ -17,35 +18,80 @@ const HASH = /^[0-9a-f]{64}$/;
 
 /** Blobs as files: `blobs/<tenant>/<two digits>/<hash>`; the modification time is that of the last put. */
 export class FileBlobs implements Blobs {
+  readonly #dataDir: string;
   readonly #root: string;
   readonly #drafts: string;
   /** Operations on a file are serialised: a sweep must not delete a blob that is being put again. */
   readonly #turns = new Map<string, Promise<unknown>>();
+  /** Writes in progress by the file that they keep. */
+  readonly #writes = new Map<string, Set<string>>();
+  readonly inUse: InUse;
   readonly #growth: Growth | undefined;
 
-  private constructor(dataDir: string, growth?: Growth) {
+  private constructor(dataDir: string, inUse: InUse, growth?: Growth) {
+    this.inUse = inUse;
     this.#growth = growth;
+    this.#dataDir = dataDir;
     this.#root = join(dataDir, FOLDER);
     this.#drafts = join(dataDir, DRAFTS);
   }
 
   /** The data directory belongs to this process: existing drafts are remains of a crash. */
-  static async open(dataDir: string, growth?: Growth): Promise<FileBlobs> {
-    const blobs = new FileBlobs(dataDir, growth);
+  static async open(dataDir: string, inUse: InUse, growth?: Growth): Promise<FileBlobs> {
+    const blobs = new FileBlobs(dataDir, inUse, growth);
     await rm(blobs.#drafts, { recursive: true, force: true });
+    await isBackingUp(dataDir);
     return blobs;
   }
 
-  async put(tenant_id: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
-    if (!(content instanceof Uint8Array)) return this.#putStream(tenant_id, content);
+  async put(write: BlobWrite, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
+    const { tenant_id } = write;
+    if (!(content instanceof Uint8Array)) return this.#putStream(write, content);
     const hash = await hashOf(content);
     const path = this.#path(tenant_id, hash);
-    if (!(await this.#inTurn(path, () => touch(path)))) {
-      const draft = await this.#draft([content]);
-      await this.#keep(draft, path);
-      this.#growth?.add(tenant_id, content.length);
-    }
+    const isKnown = await this.#inTurn(path, () => {
+      this.#keepFor(write, hash, path);
+      return touch(path);
+    });
+    if (!isKnown) await this.#keep(write, hash, await this.#draft([content]), content.length);
     return { hash, size: content.length };
+  }
+
+  async end({ tenant_id, id, hashes }: BlobWrite): Promise<void> {
+    for (const hash of hashes) {
+      const path = this.#path(tenant_id, hash);
+      const writes = this.#writes.get(path);
+      writes?.delete(id);
+      if (writes?.size === 0) this.#writes.delete(path);
+    }
+  }
+
+  async release(tenant_id: string, hashes: readonly string[]): Promise<number> {
+    const free = new Map<string, number>();
+    for (const hash of new Set(hashes)) {
+      const path = this.#path(tenant_id, hash);
+      if (!this.#writes.has(path)) free.set(hash, await touchedAt(path));
+    }
+    for (const [hash, at] of free) if (at === Number.POSITIVE_INFINITY) free.delete(hash);
+    if (free.size === 0) return 0;
+    const used = new Set(await this.inUse(tenant_id, [...free.keys()]));
+    let released = 0;
+    for (const [hash, at] of free) {
+      if (used.has(hash)) continue;
+      const path = this.#path(tenant_id, hash);
+      // Whoever put it again meanwhile releases it.
+      const isFree = async () => !this.#writes.has(path) && (await touchedAt(path)) === at;
+      if (await this.#inTurn(path, async () => (await isFree()) && this.#remove(tenant_id, path))) released++;
+    }
+    return released;
+  }
+
+  async releaseAll(tenant_id: string): Promise<number> {
+    let released = 0;
+    await isBackingUp(this.#dataDir);
+    for (const hashes of batches(await this.#untouched(tenant_id, Number.POSITIVE_INFINITY)))
+      released += await this.release(tenant_id, hashes);
+    return released;
   }
 
   async get(tenant_id: string, hash: string): Promise<Buffer> {
@@ -63,22 +109,13 @@ export class FileBlobs implements Blobs {
       for (const hashes of batches(await this.#untouched(tenant_id, before))) {
         const used = new Set(await inUse(tenant_id, hashes));
         for (const hash of hashes.filter((each) => !used.has(each))) {
-          if (await this.#deleteUntouched(this.#path(tenant_id, hash), before)) swept++;
+          const path = this.#path(tenant_id, hash);
+          const isOld = async () => (await touchedAt(path)) < before;
+          if (await this.#inTurn(path, async () => (await isOld()) && this.#remove(tenant_id, path))) swept++;
         }
       }
     }
     return swept;
-  }
-
-  async delete(tenant_id: string, hashes: readonly string[]): Promise<void> {
-    for (const hash of hashes) {
-      const path = this.#path(tenant_id, hash);
-      await this.#inTurn(path, async () => {
-        await rm(path, { force: true });
-        // Without its folder the blob does not exist.
-        await syncDirectory(dirname(path)).catch((err) => isAbsent(err) || Promise.reject(err));
-      });
-    }
   }
 
   async erase(tenant_id: string): Promise<number> {
@@ -97,14 +134,11 @@ export class FileBlobs implements Blobs {
     return bytes;
   }
 
-  async #putStream(tenant_id: string, content: AsyncIterable<Uint8Array>): Promise<BlobRef> {
+  async #putStream(write: BlobWrite, content: AsyncIterable<Uint8Array>): Promise<BlobRef> {
     const measure = new Measure();
     const draft = await this.#draft(measure.through(content));
     const hash = measure.hash();
-    const path = this.#path(tenant_id, hash);
-    const isNew = (await sizeOf(path)) === null;
-    await this.#keep(draft, path);
-    if (isNew) this.#growth?.add(tenant_id, measure.size);
+    await this.#keep(write, hash, draft, measure.size);
     return { hash, size: measure.size };
   }
 
@@ -125,13 +159,36 @@ export class FileBlobs implements Blobs {
     return path;
   }
 
-  async #keep(draft: string, path: string): Promise<void> {
+  async #keep(write: BlobWrite, hash: string, draft: string, size: number): Promise<void> {
+    const { tenant_id } = write;
+    const path = this.#path(tenant_id, hash);
     const folder = dirname(path);
     await makeFolder(folder);
     await this.#inTurn(path, async () => {
+      this.#keepFor(write, hash, path);
+      const isNew = (await sizeOf(path)) === null;
       await rename(draft, path);
       await syncDirectory(folder);
+      if (isNew) this.#growth?.add(tenant_id, size);
     });
+  }
+
+  #keepFor(write: BlobWrite, hash: string, path: string): void {
+    write.hashes.add(hash);
+    const writes = this.#writes.get(path) ?? new Set();
+    this.#writes.set(path, writes.add(write.id));
+  }
+
+  /** Removes a file that exists, into a backup that is being made and may need it. */
+  async #remove(tenant_id: string, path: string): Promise<boolean> {
+    const size = await sizeOf(path);
+    if (size === null) return false;
+    await keepForBackup(this.#dataDir, path);
+    await rm(path, { force: true });
+    // Without its folder it does not exist.
+    await syncDirectory(dirname(path)).catch((err) => isAbsent(err) || Promise.reject(err));
+    this.#growth?.add(tenant_id, -size);
+    return true;
   }
 
   async #untouched(tenant_id: string, before: number): Promise<string[]> {
@@ -143,14 +200,6 @@ export class FileBlobs implements Blobs {
       }
     }
     return found;
-  }
-
-  #deleteUntouched(path: string, before: number): Promise<boolean> {
-    return this.#inTurn(path, async () => {
-      if ((await touchedAt(path)) >= before) return false;
-      await rm(path, { force: true });
-      return true;
-    });
   }
 
   async #inTurn<T>(path: string, task: () => Promise<T>): Promise<T> {
@@ -175,11 +224,11 @@ function requireMatch(pattern: RegExp, name: string): string {
   throw new BlobMissing(`${JSON.stringify(name)} is not a valid blob name.`);
 }
 
-/** Returns whether the file exists, and updates its time. Syncs its name, whichever process created it. */
+/** Returns whether the file exists, and raises its time. Syncs its name, whichever process created it. */
 async function touch(path: string): Promise<boolean> {
-  const now = new Date();
   try {
-    await utimes(path, now, now);
+    const at = new Date(Math.max(Date.now(), Math.ceil((await stat(path)).mtimeMs) + 1));
+    await utimes(path, at, at);
   } catch (err) {
     if (isAbsent(err)) return false;
     throw err;

@@ -3,11 +3,13 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Db, GridFSBucket, type ObjectId } from "mongodb";
 import type { InferSchemaType } from "mongoose";
+import { HOUR_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
-import { date, nullable, string, tenantSchema } from "../model.ts";
+import { date, nullable, number, optional, string, subdocuments, tenantSchema } from "../model.ts";
+import type { Where } from "../query.ts";
 import type { Growth } from "../usage/growth.ts";
-import type { BlobRef, Blobs, InUse } from "./blobs.ts";
+import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
 import { BlobMissing, hashOf, Measure } from "./hash.ts";
 
 /** Metadata of a file in GridFS, under the same `_id`. It is created before the file and deleted after it. */
@@ -17,6 +19,10 @@ const schema = tenantSchema({
   /** Null while the file is incomplete, and once it is to be deleted. */
   hash: nullable(string()),
   touched_at: date(),
+  /** Writes in progress that keep it, each until it ends or its node must have died. */
+  writes: optional(subdocuments({ id: string(), until: date() })),
+  /** How often it was put. */
+  puts: optional(number()),
 });
 schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ touched_at: 1, _id: 1 });
@@ -25,6 +31,8 @@ schema.index({ touched_at: 1, _id: 1 });
 const fileId = (_id: string) => _id as unknown as ObjectId;
 
 const BATCH = 500;
+/** A write is over by then. */
+const WRITE_MS = HOUR_MS;
 /**
  * Each chunk is a write that a majority must confirm before the next: fewer and larger than MongoDB's default of 255
  * KB.
@@ -37,8 +45,10 @@ export class GridFsBlobs implements Blobs {
   readonly #bucket: GridFSBucket;
   readonly #now: () => number;
   readonly #growth: Growth;
+  readonly inUse: InUse;
 
-  constructor(store: Store) {
+  constructor(store: Store, inUse: InUse) {
+    this.inUse = inUse;
     this.#rows = store.collection<BlobDoc>({ name: "blobs", schema });
     const writeConcern = { w: "majority", journal: true } as const;
     this.#bucket = new GridFSBucket(store.connection.db as Db, {
@@ -50,17 +60,60 @@ export class GridFsBlobs implements Blobs {
     this.#growth = store.growth;
   }
 
-  async put(tenant_id: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
+  async put(write: BlobWrite, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
+    const { tenant_id } = write;
     const known = content instanceof Uint8Array ? await hashOf(content) : null;
-    if (known !== null && (await this.#touch(tenant_id, known))) {
+    if (known !== null && (await this.#touch(write, known))) {
       return { hash: known, size: (content as Uint8Array).length };
     }
     const _id = randomUUID();
-    await this.#rows.insert({ _id, tenant_id, hash: null, touched_at: new Date(this.#now()) });
+    const row = { _id, tenant_id, hash: null, touched_at: new Date(this.#now()), puts: 1 };
+    await this.#rows.insert({ ...row, writes: [this.#kept(write)] });
     const ref = await this.#upload(_id, content, known);
     await this.#name(tenant_id, _id, ref.hash);
+    write.hashes.add(ref.hash);
     this.#growth.add(tenant_id, ref.size);
     return ref;
+  }
+
+  async end({ tenant_id, id, hashes }: BlobWrite): Promise<void> {
+    await this.#rows.updateMany(
+      tenant_id,
+      { hash: { $in: [...hashes] } },
+      { $pull: { writes: { id } as never } },
+    );
+  }
+
+  async release(tenant_id: string, hashes: readonly string[]): Promise<number> {
+    const rows = await this.#rows.find(tenant_id, { hash: { $in: [...new Set(hashes)] } });
+    const now = new Date(this.#now());
+    const free = rows.filter(({ writes = [] }) => writes.every(({ until }) => until <= now));
+    if (free.length === 0) return 0;
+    const used = new Set(await this.inUse(tenant_id, [...new Set(free.map(({ hash }) => hash as string))]));
+    let released = 0;
+    for (const row of free.filter(({ hash }) => !used.has(hash as string))) {
+      // Whoever put it again meanwhile releases it.
+      const same = { _id: row._id, hash: row.hash, puts: row.puts ?? null };
+      // It can no longer be found; a sweep removes the remains of a crash.
+      if (!(await this.#rows.update(tenant_id, same as Where<BlobDoc>, { $set: { hash: null } }))) continue;
+      await this.#delete(row);
+      released++;
+    }
+    return released;
+  }
+
+  async releaseAll(tenant_id: string): Promise<number> {
+    let released = 0;
+    for (let after = ""; ; ) {
+      const options = { projection: { hash: 1 }, sort: { _id: 1 }, limit: BATCH } as const;
+      const rows = await this.#rows.find(tenant_id, { _id: { $gt: after } }, options);
+      if (rows.length === 0) return released;
+      released += await this.release(
+        tenant_id,
+        rows.flatMap(({ hash }) => hash ?? []),
+      );
+      after = (rows.at(-1) as BlobDoc)._id;
+    }
   }
 
   async get(tenant_id: string, hash: string): Promise<Buffer> {
@@ -84,15 +137,6 @@ export class GridFsBlobs implements Blobs {
       if (rows.length === 0) return swept;
       swept += await this.#sweepRows(rows as BlobDoc[], due, inUse);
       after = (rows.at(-1) as BlobDoc)._id;
-    }
-  }
-
-  async delete(tenant_id: string, hashes: readonly string[]): Promise<void> {
-    const rows = await this.#rows.find(tenant_id, { hash: { $in: [...hashes] } });
-    for (const row of rows) {
-      // It can no longer be found; a sweep removes the remains of a crash.
-      await this.#rows.update(tenant_id, { _id: row._id }, { $set: { hash: null } });
-      await this.#delete(row);
     }
   }
 
@@ -150,11 +194,22 @@ export class GridFsBlobs implements Blobs {
     return swept;
   }
 
-  async #touch(tenant_id: string, hash: string): Promise<boolean> {
+  async #touch(write: BlobWrite, hash: string): Promise<boolean> {
+    const { tenant_id } = write;
     const row = await this.#rows.findOne(tenant_id, { hash }, { projection: { _id: 1 } });
-    const $set = { touched_at: new Date(this.#now()) };
+    const change = {
+      $set: { touched_at: new Date(this.#now()) },
+      $push: { writes: this.#kept(write) },
+      $inc: { puts: 1 },
+    };
     // By its id, which a sharded collection requires for a change of one row.
-    return row !== null && (await this.#rows.update(tenant_id, { _id: row._id, hash }, { $set })) !== null;
+    if (!row || !(await this.#rows.update(tenant_id, { _id: row._id, hash }, change))) return false;
+    write.hashes.add(hash);
+    return true;
+  }
+
+  #kept({ id }: BlobWrite) {
+    return { id, until: new Date(this.#now() + WRITE_MS) };
   }
 
   /** Publishes a complete file, unless its tenant was erased meanwhile. */
@@ -167,8 +222,9 @@ export class GridFsBlobs implements Blobs {
 
   /** The file first: the next sweep finds a row without a file, but nothing finds a file without a row. */
   async #delete({ tenant_id, _id }: BlobDoc): Promise<void> {
+    const [file] = await this.#bucket.find({ _id: fileId(_id) }).toArray();
     await this.#deleteFile(_id);
-    await this.#rows.delete(tenant_id, { _id });
+    if (await this.#rows.delete(tenant_id, { _id })) this.#growth.add(tenant_id, -(file?.length ?? 0));
   }
 
   async #deleteFile(_id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { BlobRef, Blobs, InUse } from "./blobs.ts";
+import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
 
 /** Bytes claimed by a write but not yet written. */
 export interface Claim {
@@ -27,15 +27,15 @@ export class GuardedBlobs implements Blobs {
   }
 
   async put(
-    tenant_id: string,
+    write: BlobWrite,
     content: Uint8Array | AsyncIterable<Uint8Array>,
     expected = 0,
   ): Promise<BlobRef> {
-    const bounds = this.#guards.map((guard) => new Bound(guard(tenant_id)));
+    const bounds = this.#guards.map((guard) => new Bound(guard(write.tenant_id)));
     try {
       const isWhole = content instanceof Uint8Array;
       for (const bound of bounds) await bound.extend(isWhole ? content.length : expected);
-      return await this.#blobs.put(tenant_id, isWhole ? content : within(bounds, content));
+      return await this.#blobs.put(write, isWhole ? content : within(bounds, content));
     } finally {
       for (const bound of bounds) bound.end();
     }
@@ -53,8 +53,20 @@ export class GuardedBlobs implements Blobs {
     return this.#blobs.sweep(before, inUse);
   }
 
-  delete(tenant_id: string, hashes: readonly string[]): Promise<void> {
-    return this.#blobs.delete(tenant_id, hashes);
+  get inUse(): InUse {
+    return this.#blobs.inUse;
+  }
+
+  end(write: BlobWrite): Promise<void> {
+    return this.#blobs.end(write);
+  }
+
+  release(tenant_id: string, hashes: readonly string[]): Promise<number> {
+    return this.#blobs.release(tenant_id, hashes);
+  }
+
+  releaseAll(tenant_id: string): Promise<number> {
+    return this.#blobs.releaseAll(tenant_id);
   }
 
   erase(tenant_id: string): Promise<number> {

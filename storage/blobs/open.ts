@@ -1,9 +1,28 @@
 import type { Store } from "../connection.ts";
+import type { AnyModel } from "../model.ts";
 import type { Blobs } from "./blobs.ts";
 import { FileBlobs } from "./files.ts";
 import { GridFsBlobs } from "./gridfs.ts";
+import { referencesIn } from "./references.ts";
 
-/** Opens the blobs of a node: GridFS next to the record on MongoDB, else files in the data directory. */
-export function openBlobs(store: Store, { DATA_DIR }: { DATA_DIR: string }): Promise<Blobs> | Blobs {
-  return store.driver === "mongodb" ? new GridFsBlobs(store) : FileBlobs.open(DATA_DIR, store.growth);
+/**
+ * Opens the blobs of a node: GridFS next to the record on MongoDB, else files in the data directory. From then on the
+ * store's collections release blobs with their last reference.
+ *
+ * @param models all models whose rows reference blobs
+ * @param report called with errors of releases: a sweep repeats them
+ */
+export async function openBlobs(
+  store: Store,
+  { DATA_DIR }: { DATA_DIR: string },
+  models: readonly AnyModel[],
+  report: (err: unknown) => void = () => {},
+): Promise<Blobs> {
+  const inUse = referencesIn(store, models);
+  const blobs =
+    store.driver === "mongodb"
+      ? new GridFsBlobs(store, inUse)
+      : await FileBlobs.open(DATA_DIR, inUse, store.growth);
+  store.onDropped(async (tenant_id, hashes) => void (await blobs.release(tenant_id, hashes).catch(report)));
+  return blobs;
 }

@@ -7,7 +7,7 @@ import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, ingest, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
+import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
@@ -110,6 +110,49 @@ describe("an erasure", () => {
     expect(done.erased.documents).toBe(3);
     expect(await heldIn(server.dataDir, texts)).toEqual([]);
     await server.restart();
+    expect(await heldIn(server.dataDir, texts)).toEqual([]);
+  });
+
+  test("leaves nothing of state: values that were replaced, deleted or have expired, and stored answers", async () => {
+    const { alice, orgAdmin } = cast;
+    const [subject, tag] = [`Erika ${marker()}`, marker()];
+    const metadata = { subject };
+    const texts: Record<string, string> = { subject };
+    const long = (what: string) => {
+      texts[what] = marker();
+      return `${texts[what]} ${"lorem ".repeat(20_000)}`;
+    };
+    const put = (key: string, body: object, headers = {}) =>
+      alice.put(`/state/${tag}/${key}`, { metadata, ...body }, headers);
+    const soon = new Date(Date.now() + 500).toISOString();
+    texts.answer = marker();
+    ok(await put("current", { value: long("current") }));
+    ok(await put("replaced", { value: long("replaced") }));
+    ok(await put("expired", { value: long("expired"), expires_at: soon }));
+    ok(await put("answered", { value: "x", metadata: { subject, note: texts.answer } }, keyed()));
+    ok(await put("deleted", { value: long("deleted") }));
+    ok(await put("cleared.1", { value: long("cleared") }));
+    const refused = await put("current", { value: long("refused"), if_version: 7 });
+    expect(refused.status).toBe(409);
+    ok(await put("replaced", { value: "short" }));
+    ok(await alice.del(`/state/${tag}/deleted`));
+    ok(await alice.del(`/state/${tag}?prefix=cleared`));
+    const gone = ["replaced", "deleted", "cleared", "refused"].map((what) => [what, texts[what] as string]);
+    // Long before any erasure or sweep.
+    expect(await heldIn(server.dataDir, Object.fromEntries(gone))).toEqual([]);
+    await settle(async () => (await alice.get(`/state/${tag}/expired`)).status === 404);
+
+    const done = ok(await orgAdmin.post("/memories/erase", { subject }));
+    expect(done.erased.state_entries).toBeGreaterThanOrEqual(3);
+    expect(await heldIn(server.dataDir, texts)).toEqual([]);
+  });
+
+  test("leaves no answer that was given to an erased agent", async () => {
+    const { orgAdmin } = cast;
+    const made = await agentIn(server, orgAdmin, { name: "leaving" });
+    const texts = { note: marker() };
+    ok(await made.put(`/state/${marker()}/k`, { value: "x", metadata: { note: texts.note } }, keyed()));
+    ok(await orgAdmin.post("/memories/erase", { agent_id: made.id }));
     expect(await heldIn(server.dataDir, texts)).toEqual([]);
   });
 

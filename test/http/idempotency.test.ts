@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Caller, callerId } from "../../lib/access/caller.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.model.ts";
+import { sweep } from "../../services/edge/idempotency/sweep.ts";
+import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
 import {
   CALLERS,
@@ -256,10 +258,10 @@ describe("stored answers", () => {
     expect([second.status, replayed(second.headers)]).toEqual([201, "true"]);
     expect(second.body).toEqual(first.body);
     expect(domain.made).toEqual(["book"]);
-    const asked = { tenant_id: "tn_one", hashes: [answer_blob, "0".repeat(64)] };
-    expect(await gateway.broker.call("idempotency.blob_references", asked)).toEqual([answer_blob]);
+    expect(await files.blobs.release("tn_one", [answer_blob, "0".repeat(64)])).toBe(0);
     await records().update("tn_one", { _id }, { $set: { expires_at: new Date(Date.now() - 1) } });
-    expect(await gateway.broker.call("idempotency.blob_references", asked)).toEqual([]);
+    await sweep(records(), Date.now());
+    await expect(files.blobs.get("tn_one", answer_blob)).rejects.toThrow("has no blob");
   });
 
   test("is not kept where there is no space for it: the request is answered, and repeating it is a conflict", async () => {
@@ -291,7 +293,7 @@ describe("stored answers", () => {
     const answers = [await ask(first), await ask(first), await ask(second), await ask(second)];
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 409]);
     expect(await blobs.bytesOf("tn_one")).toBeLessThan(6_000_000);
-    await blobs.put("tn_one", Buffer.alloc(3_000_000));
+    await blobs.put(new BlobWrite("tn_one"), Buffer.alloc(3_000_000));
     const refused = await ask(third);
     expect([refused.status, refused.body.error.details.rule]).toEqual([422, "storage_quota"]);
     // Stored answers are still returned.

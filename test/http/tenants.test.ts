@@ -8,6 +8,7 @@ import type { Caller } from "../../lib/access/caller.ts";
 import { AgentModel } from "../../services/identity/agents/agents.model.ts";
 import { eraseDue } from "../../services/identity/tenants/erasure.ts";
 import { TenantModel } from "../../services/identity/tenants/tenants.model.ts";
+import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startIdentity } from "../support/node.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -184,7 +185,7 @@ describe("leftovers of a crash", () => {
     await broker.call("tenants.found", founding("tn_half", "half"));
     const due = { erase_due_at: new Date(Date.now() - 1) };
     told.length = 0;
-    const { hash } = await runtime.blobs.put("tn_half", Buffer.from("a document"));
+    const { hash } = await runtime.blobs.put(new BlobWrite("tn_half"), Buffer.from("a document"));
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: { status: "erasing", ...due } });
     await eraseDue({ ...runtime, tenants }, listeners);
     expect(await tenants.findOne("tn_half", {})).toMatchObject({

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Blobs } from "../../storage/blobs/blobs.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Blobs, BlobWrite, type InUse, writingBlobs } from "../../storage/blobs/blobs.ts";
 
 /** Where blobs are kept; `open` gives an empty place. */
 interface BlobsUnderTest {
   name: string;
-  open(): Promise<{ blobs: Blobs; stop(): Promise<void> }>;
+  open(inUse: InUse): Promise<{ blobs: Blobs; stop(): Promise<void> }>;
 }
 
 const nobody = async () => [];
@@ -17,15 +17,16 @@ const later = () => Date.now() + 60_000;
 export function blobsSuite({ name, open }: BlobsUnderTest): void {
   describe(`blobs in ${name}`, () => {
     let blobs: Blobs;
+    let inUse: InUse = nobody;
     let stop: () => Promise<void>;
     beforeAll(async () => {
-      ({ blobs, stop } = await open());
+      ({ blobs, stop } = await open((tenant_id, hashes) => inUse(tenant_id, hashes)));
     });
     afterAll(() => stop());
 
     test.each([0, 1, 300_000, 3_000_000])("%i bytes come back as they went in", async (size) => {
       const bytes = randomBytes(size);
-      const ref = await blobs.put("tn_a", bytes);
+      const ref = await blobs.put(new BlobWrite("tn_a"), bytes);
       expect(ref).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), size });
       expect((await blobs.get("tn_a", ref.hash)).equals(bytes)).toBe(true);
       expect((await buffer(await blobs.stream("tn_a", ref.hash))).equals(bytes)).toBe(true);
@@ -33,9 +34,9 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
 
     test("a stream is addressed as the same bytes at once are", async () => {
       const parts = [randomBytes(400_000), randomBytes(7), randomBytes(0), randomBytes(300_000)];
-      const streamed = await blobs.put("tn_a", Readable.from(parts));
+      const streamed = await blobs.put(new BlobWrite("tn_a"), Readable.from(parts));
       const whole = Buffer.concat(parts);
-      expect(await blobs.put("tn_a", whole)).toEqual(streamed);
+      expect(await blobs.put(new BlobWrite("tn_a"), whole)).toEqual(streamed);
       expect((await blobs.get("tn_a", streamed.hash)).equals(whole)).toBe(true);
     });
 
@@ -45,33 +46,71 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
         yield bytes;
         throw new Error("cut off");
       }
-      await expect(blobs.put("tn_b", broken())).rejects.toThrow("cut off");
+      await expect(blobs.put(new BlobWrite("tn_b"), broken())).rejects.toThrow("cut off");
       expect(await blobs.sweep(0, nobody)).toBe(0);
-      const { hash } = await blobs.put("tn_other", bytes);
+      const { hash } = await blobs.put(new BlobWrite("tn_other"), bytes);
       await expect(blobs.get("tn_b", hash)).rejects.toThrow("has no blob");
     });
 
     test("the same bytes of two tenants are two blobs", async () => {
-      const { hash } = await blobs.put("tn_a", Buffer.from("shared"));
+      const { hash } = await blobs.put(new BlobWrite("tn_a"), Buffer.from("shared"));
       await expect(blobs.get("tn_c", hash)).rejects.toThrow("has no blob");
-      await blobs.put("tn_c", Buffer.from("shared"));
+      await blobs.put(new BlobWrite("tn_c"), Buffer.from("shared"));
       expect(await blobs.erase("tn_c")).toBe(1);
       await expect(blobs.stream("tn_c", hash)).rejects.toThrow("has no blob");
       expect(await blobs.get("tn_a", hash)).toEqual(Buffer.from("shared"));
     });
 
-    test("deletes several at once, which can be stored again; skips missing ones", async () => {
-      const [gone, stays] = [
-        await blobs.put("tn_d", Buffer.from("gone")),
-        await blobs.put("tn_d", Buffer.from("stays")),
-      ];
-      await blobs.put("tn_e", Buffer.from("gone"));
-      await blobs.delete("tn_d", [gone.hash, "0".repeat(64)]);
-      await expect(blobs.get("tn_d", gone.hash)).rejects.toThrow("has no blob");
-      expect(await blobs.get("tn_d", stays.hash)).toEqual(Buffer.from("stays"));
-      expect(await blobs.get("tn_e", gone.hash)).toEqual(Buffer.from("gone"));
-      await blobs.put("tn_d", Buffer.from("gone"));
-      expect(await blobs.get("tn_d", gone.hash)).toEqual(Buffer.from("gone"));
+    describe("release", () => {
+      const put = (tenant_id: string, text: string) =>
+        writingBlobs(blobs, tenant_id, (write) => {
+          inUse = async (_tenant, hashes) => hashes;
+          return blobs.put(write, Buffer.from(text));
+        });
+      afterEach(() => {
+        inUse = nobody;
+      });
+
+      test("deletes what no row references, which can be stored again; skips missing ones", async () => {
+        const [gone, used] = [await put("tn_d", "gone"), await put("tn_d", "used")];
+        await put("tn_e", "gone");
+        inUse = async () => [used.hash];
+        expect(await blobs.release("tn_d", [gone.hash, used.hash, "0".repeat(64)])).toBe(1);
+        await expect(blobs.get("tn_d", gone.hash)).rejects.toThrow("has no blob");
+        expect(await blobs.get("tn_d", used.hash)).toEqual(Buffer.from("used"));
+        expect(await blobs.get("tn_e", gone.hash)).toEqual(Buffer.from("gone"));
+        await put("tn_d", "gone");
+        expect(await blobs.get("tn_d", gone.hash)).toEqual(Buffer.from("gone"));
+      });
+
+      test("leaves what a write in progress keeps, which releases it when it ends", async () => {
+        const { hash } = await put("tn_f", "kept");
+        await writingBlobs(blobs, "tn_f", async (write) => {
+          await blobs.put(write, Buffer.from("kept"));
+          inUse = nobody;
+          expect(await blobs.release("tn_f", [hash])).toBe(0);
+          expect(await blobs.get("tn_f", hash)).toEqual(Buffer.from("kept"));
+        });
+        await expect(blobs.get("tn_f", hash)).rejects.toThrow("has no blob");
+      });
+
+      test("leaves what is put, and then referenced, while it looks for references", async () => {
+        const { hash } = await put("tn_g", "raced");
+        inUse = async () => {
+          await put("tn_g", "raced");
+          return [];
+        };
+        expect(await blobs.release("tn_g", [hash])).toBe(0);
+        expect(await blobs.get("tn_g", hash)).toEqual(Buffer.from("raced"));
+      });
+
+      test("of everything keeps what rows reference", async () => {
+        const [gone, used] = [await put("tn_h", "left by a crash"), await put("tn_h", "referenced")];
+        inUse = async () => [used.hash];
+        expect(await blobs.releaseAll("tn_h")).toBe(1);
+        await expect(blobs.get("tn_h", gone.hash)).rejects.toThrow("has no blob");
+        expect(await blobs.get("tn_h", used.hash)).toEqual(Buffer.from("referenced"));
+      });
     });
 
     test.each(["", "..", "../../secret.key", "A".repeat(64), "0".repeat(63)])(
@@ -83,7 +122,9 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
 
     test("the same bytes put many times at once are there", async () => {
       const bytes = randomBytes(10_000);
-      const refs = await Promise.all(Array.from({ length: 8 }, () => blobs.put("tn_a", bytes)));
+      const refs = await Promise.all(
+        Array.from({ length: 8 }, () => blobs.put(new BlobWrite("tn_a"), bytes)),
+      );
       expect(new Set(refs.map(({ hash }) => hash)).size).toBe(1);
       expect((await blobs.get("tn_a", refs[0]?.hash as string)).equals(bytes)).toBe(true);
     });
@@ -91,8 +132,8 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
     describe("a sweep", () => {
       test("deletes what nobody uses, and nothing else", async () => {
         await blobs.sweep(later(), async (_tenant, hashes) => hashes);
-        const used = await blobs.put("tn_sweep", Buffer.from("used"));
-        const unused = await blobs.put("tn_sweep", Buffer.from("unused"));
+        const used = await blobs.put(new BlobWrite("tn_sweep"), Buffer.from("used"));
+        const unused = await blobs.put(new BlobWrite("tn_sweep"), Buffer.from("unused"));
         const asked = new Map<string, string[]>();
         const swept = await blobs.sweep(later(), async (tenant_id, hashes) => {
           asked.set(tenant_id, [...(asked.get(tenant_id) ?? []), ...hashes]);
@@ -105,7 +146,7 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
       });
 
       test("leaves what was put since, and does not ask for it", async () => {
-        const { hash } = await blobs.put("tn_new", Buffer.from("new"));
+        const { hash } = await blobs.put(new BlobWrite("tn_new"), Buffer.from("new"));
         const asked: string[] = [];
         await blobs.sweep(Date.now() - 60_000, async (_tenant, hashes) => {
           asked.push(...hashes);
@@ -117,18 +158,18 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
 
       test("leaves what is put again while it looks", async () => {
         const bytes = Buffer.from("again");
-        const { hash } = await blobs.put("tn_again", bytes);
+        const { hash } = await blobs.put(new BlobWrite("tn_again"), bytes);
         const before = Date.now() + 1;
         while (Date.now() <= before) await new Promise((go) => setImmediate(go));
         await blobs.sweep(before, async (tenant_id, hashes) => {
-          if (tenant_id === "tn_again") await blobs.put("tn_again", bytes);
+          if (tenant_id === "tn_again") await blobs.put(new BlobWrite("tn_again"), bytes);
           return tenant_id === "tn_again" ? [] : hashes;
         });
         expect(await blobs.get("tn_again", hash)).toEqual(bytes);
       });
 
       test("that cannot ask deletes nothing", async () => {
-        const { hash } = await blobs.put("tn_ask", Buffer.from("kept"));
+        const { hash } = await blobs.put(new BlobWrite("tn_ask"), Buffer.from("kept"));
         await expect(
           blobs.sweep(later(), async () => {
             throw new Error("nobody answers");

@@ -16,6 +16,7 @@ import type { EdgeDeps } from "../../services/edge/gateway/edge.ts";
 import { gateway } from "../../services/edge/gateway/gateway.service.ts";
 import { idempotencyService } from "../../services/edge/idempotency/idempotency.service.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
+import { MODELS } from "../../services/models.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
@@ -114,7 +115,7 @@ export async function temporaryStore(): Promise<TemporaryStore> {
   const store = await openStore({ DATA_DIR });
   const files: TemporaryStore = {
     store,
-    blobs: await openBlobs(store, { DATA_DIR }),
+    blobs: await openBlobs(store, { DATA_DIR }, MODELS),
     reopen: async () => {
       await files.store.close();
       files.store = await openStore({ DATA_DIR });

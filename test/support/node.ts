@@ -12,6 +12,7 @@ import { keysService } from "../../services/identity/keys/keys.service.ts";
 import { teamsService } from "../../services/identity/teams/teams.service.ts";
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
 import { usersService } from "../../services/identity/users/users.service.ts";
+import { MODELS } from "../../services/models.ts";
 import type { Runtime, ServiceFactory } from "../../services/runtime.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore } from "../../storage/connection.ts";
@@ -39,7 +40,7 @@ export async function startServices(
 ) {
   const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: "fatal", ...env });
   const store = await openStore(config);
-  const blobs = await openBlobs(store, config);
+  const blobs = await openBlobs(store, config, MODELS);
   const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
   // Of a process's metrics there is only one set, and of these nodes many.
   const disk = new DiskWatch(dataDir, 0);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { MODELS } from "../../services/models.ts";
 import { type Source, sources } from "../support/sources.ts";
 
 const PRODUCT = ["*.ts", "{bin,connectors,lib,mixins,observability,services,storage}/**/*.ts"];
@@ -56,7 +57,7 @@ describe("imports go one way", () => {
 
   test("a service uses its own domain's models", () => {
     const foreign = (of: string, { file }: Source) =>
-      of.endsWith(".model.ts") && domainOf(of) !== domainOf(file);
+      of.endsWith(".model.ts") && domainOf(of) !== domainOf(file) && file !== "services/models.ts";
     expect(offences(all, (of, from, typeOnly) => typeOnly || !foreign(of, from))).toEqual([]);
   });
 
@@ -147,7 +148,6 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/auth/auth.ts": "sweep of ended tokens",
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
   "services/remember/bundles/retention.ts": "sweep of bundles whose time is over",
-  "services/remember/state/state.ts": "sweep of what has expired",
   "services/sense/connectors/runner.ts": "connectors to run",
   "services/sense/deliveries/announce.ts": "outbox of dead deliveries",
   "services/sense/deliveries/ready-agents.ts": "which of many agents have ready deliveries",
@@ -204,17 +204,26 @@ function circles(files: Source[]): string[] {
   return [...found];
 }
 
-test("every domain whose rows name blobs is asked before one is deleted", () => {
-  const answering = all
-    .filter(({ text }) => /^\s+blob_references: /m.test(text))
-    .map(({ file }) => file.split("/")[2]);
-  const { text = "" } = all.find(({ file }) => file === "services/platform/blobs/blobs.service.ts") ?? {};
-  const asked: string[] = JSON.parse(/OWNERS = (\[.*?\])/.exec(text)?.[1] ?? "[]");
-  expect(asked).toEqual(answering.sort());
-  // Fields sent by reference are stored by the operation's domain.
-  const keeping = all.filter(
-    ({ file, text }) =>
-      /^services\/(?!edge\/gateway)/.test(file) && /\bbyReference\(|blobs\.put\(/.test(text),
+test("every collection is in the list of models", () => {
+  const { imports = [] } = all.find(({ file }) => file === "services/models.ts") ?? {};
+  const listing = new Set(imports.map(({ of }) => of));
+  const declared = all.flatMap(({ file, text }) =>
+    file.endsWith(".model.ts") ? [...text.matchAll(/: Model<\w+> =/g)].map(() => file) : [],
   );
-  for (const { file } of keeping) expect(asked).toContain(file.split("/")[2]);
+  expect(declared.filter((file) => !listing.has(file))).toEqual([]);
+  expect(MODELS.map(({ name }) => name)).toHaveLength(declared.length);
+});
+
+test("every hash in a model references a blob, which goes with its row, or is declared to reference none", () => {
+  const NO_BLOBS = {
+    "services/identity/keys/keys.model.ts": "of a secret",
+    "services/remember/search/search.model.ts": "of an embedded text",
+    "services/work/runs/runs.model.ts": "of a snapshot, which the run names until its artifact references it",
+  };
+  const others = all.flatMap(({ file, text }) => {
+    const fields = [...text.matchAll(/^ {2}(\w*hash|\w*blob): /gm)].map(([, field]) => field);
+    const referring = [...text.matchAll(/blobs: \["(\w+)"\]/g)].map(([, field]) => field);
+    return file.endsWith(".model.ts") && fields.some((each) => !referring.includes(each)) ? [file] : [];
+  });
+  expect(others).toEqual(Object.keys(NO_BLOBS));
 });

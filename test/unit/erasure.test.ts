@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { backupsUntil } from "../../mixins/scrub.ts";
+import { toIsErased } from "../../services/edge/idempotency/erase-answers.ts";
 import { ErasedLately } from "../../services/edge/idempotency/erased-lately.ts";
 import type { KeptAnswer } from "../../services/edge/idempotency/idempotency.model.ts";
 import { Scrubber, ScrubTimeout } from "../../storage/scrubber.ts";
@@ -40,19 +41,32 @@ describe("answers after an erasure", () => {
     return [whole, JSON.stringify(whole)];
   };
 
+  test("name a person as whole words, in text, JSON or base64; or were given to the agent", () => {
+    const isErased = toIsErased({ subject: 'Zoë "Z" Quist' });
+    const given = (more: Partial<KeptAnswer>) => isErased("ag_x", answer(more)[1]);
+    const metadata = { metadata: { subject: ["other", 'Zoë "Z" Quist'] } };
+    expect(given({ body: JSON.stringify(metadata) })).toBe(true);
+    expect(given({ body: 'About Zoe\u0308 "Z" Quist.' })).toBe(true);
+    expect(given({ body: Buffer.from('Zoë "Z" Quist').toString("base64"), base64: true })).toBe(true);
+    expect(given({ body: '"Zoë "Z" Quistgaard"' })).toBe(false);
+    expect(given({ body: null })).toBe(false);
+    expect(toIsErased({ caller_id: "ag_x" })("ag_x", answer({})[1])).toBe(true);
+    expect(toIsErased({ caller_id: "ag_x" })("ag_y", answer({})[1])).toBe(false);
+  });
+
   test("are not kept when they name what was erased, or are in a blob", () => {
     let now = 0;
     const erased = new ErasedLately(() => now);
     const naming = answer({ body: JSON.stringify({ id: A }) });
-    expect(erased.mayBeIn("tn_1", ...naming)).toBe(false);
-    erased.add("tn_1", [A]);
-    erased.add("tn_1", [B]);
-    expect(erased.mayBeIn("tn_1", ...naming)).toBe(true);
-    expect(erased.mayBeIn("tn_1", ...answer({ blob: "of this hash" }))).toBe(true);
-    expect(erased.mayBeIn("tn_1", ...answer({ body: "{}" }))).toBe(false);
-    expect(erased.mayBeIn("tn_2", ...naming)).toBe(false);
+    expect(erased.mayBeIn("tn_1", "ag_x", ...naming)).toBe(false);
+    erased.add("tn_1", { ids: [A] });
+    erased.add("tn_1", { ids: [B] });
+    expect(erased.mayBeIn("tn_1", "ag_x", ...naming)).toBe(true);
+    expect(erased.mayBeIn("tn_1", "ag_x", ...answer({ blob: "of this hash" }))).toBe(true);
+    expect(erased.mayBeIn("tn_1", "ag_x", ...answer({ body: "{}" }))).toBe(false);
+    expect(erased.mayBeIn("tn_2", "ag_x", ...naming)).toBe(false);
     now = 15 * 60_000 + 1;
-    expect(erased.mayBeIn("tn_1", ...naming)).toBe(false);
+    expect(erased.mayBeIn("tn_1", "ag_x", ...naming)).toBe(false);
   });
 });
 

@@ -1,12 +1,12 @@
 import { EventEmitter } from "node:events";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
 import type { AuthChange } from "../../identity/auth/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
 import { clientAddress } from "./access/client.ts";
-import { sendFromBlob } from "./answer/from-blob.ts";
+import { endInsert, openInsert, sendFromBlob } from "./answer/from-blob.ts";
 import { type Envelope, send, toFault } from "./answer/respond.ts";
 import { reserveBody } from "./body/body-memory.ts";
 import {
@@ -125,10 +125,25 @@ export class Edge {
   send(exchange: EarlyExchange, answer: Answer): void | Promise<void> {
     const { res, caller } = exchange;
     const envelope = this.envelopeOf(exchange);
-    const { insert } = answer;
-    if (!insert || !caller) return send(res, answer, envelope);
-    const open = () => this.runtime.blobs.stream(caller.tenant_id, insert.hash);
-    return sendFromBlob(res, { ...answer, insert }, envelope, open);
+    if (!answer.insert || !caller) return send(res, answer, envelope);
+    return this.#sendInsert(res, answer, envelope, caller.tenant_id);
+  }
+
+  async #sendInsert(
+    res: ServerResponse,
+    given: Answer,
+    envelope: Envelope,
+    tenant_id: string,
+  ): Promise<void> {
+    const { blobs } = this.runtime;
+    try {
+      if (res.headersSent || res.destroyed) return;
+      const { answer, blob } = await openInsert(given, tenant_id, blobs);
+      if (blob) await sendFromBlob(res, answer, envelope, async () => blob);
+      else send(res, answer, envelope);
+    } finally {
+      await endInsert(given, tenant_id, blobs);
+    }
   }
 
   /** Returns the fault for the caller and logs details hidden from it. */

@@ -4,6 +4,7 @@ import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
 import { type Release, type Share, shareOf } from "../../../lib/queue/fair-queue.ts";
+import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 
 /** One HTTP request in the gateway, from its arrival to its answer. */
 export interface Exchange {
@@ -20,6 +21,8 @@ export interface Exchange {
   /** The query string as text values; an array for repeated names. */
   query: Record<string, unknown>;
   ctx: RootCall;
+  /** The blobs that it puts: see `blobWriteOf`. */
+  write?: BlobWrite;
   /** The body with references, once read (body/by-reference.ts). */
   body?: Record<string, unknown>;
   /** Releases the memory reserved for the body (body/body-memory.ts). */
@@ -66,6 +69,8 @@ export interface Answer {
   headers?: Record<string, string | string[]>;
   /** The part of the body in a blob. */
   insert?: Insert;
+  /** Reads again what was replaced, and its blob deleted, before the blob was opened. */
+  again?: () => Promise<Answer>;
 }
 
 /** A blob whose text is inserted into an answer. */
@@ -76,6 +81,14 @@ export interface Insert {
   at: number;
   /** Whether it is within a JSON string. */
   escaped: boolean;
+  /** Of a blob that no row references: the write that ends once it is sent. */
+  write?: string;
+}
+
+/** Returns the write that keeps the blobs of a request until it is answered. */
+export function blobWriteOf(exchange: Exchange, tenant_id: string): BlobWrite {
+  exchange.write ??= new BlobWrite(tenant_id);
+  return exchange.write;
 }
 
 /** Reads the body of an operation into params. One reader for each `consumes` other than JSON. */

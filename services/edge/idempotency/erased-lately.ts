@@ -1,31 +1,31 @@
-import { names } from "./erase-answers.ts";
+import { type ErasedAnswers, type IsErased, toIsErased } from "./erase-answers.ts";
 import type { KeptAnswer } from "./idempotency.model.ts";
 
 /** Requests that read data before its erasure are answered by then. */
 const KEPT_MS = 15 * 60_000;
 
-/** Recently erased ids: answers in progress must not be stored with them. */
+/** Recent erasures: answers in progress must not be stored with what they erased. */
 export class ErasedLately {
   readonly #now: () => number;
-  readonly #erased = new Map<string, { at: number; ids: Set<string> }[]>();
+  readonly #erased = new Map<string, { at: number; isErased: IsErased }[]>();
 
   /** @param now in milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  add(tenant_id: string, ids: readonly string[]): void {
+  add(tenant_id: string, erased: ErasedAnswers): void {
     for (const key of [...this.#erased.keys()]) this.#forgetOld(key);
     const known = this.#erased.get(tenant_id) ?? [];
-    this.#erased.set(tenant_id, [...known, { at: this.#now(), ids: new Set(ids) }]);
+    this.#erased.set(tenant_id, [...known, { at: this.#now(), isErased: toIsErased(erased) }]);
   }
 
-  /** Whether an answer may contain an erased id; one in a blob is not searched. @param text the answer as JSON */
-  mayBeIn(tenant_id: string, answer: KeptAnswer, text: string): boolean {
+  /** Whether an answer may contain erased data; one in a blob is not searched. @param text the answer as JSON */
+  mayBeIn(tenant_id: string, caller_id: string, answer: KeptAnswer, text: string): boolean {
     this.#forgetOld(tenant_id);
     const erased = this.#erased.get(tenant_id);
     if (!erased) return false;
-    return answer.blob !== undefined || erased.some(({ ids }) => names(text, ids));
+    return answer.blob !== undefined || erased.some(({ isErased }) => isErased(caller_id, text));
   }
 
   #forgetOld(tenant_id: string): void {

@@ -19,6 +19,8 @@ export interface KeptAnswer {
 export interface IdempotencyDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
+  /** Absent in keys of older versions. */
+  caller_id: optional(string()),
   fingerprint: string(),
   /** Seed of created ids, besides the key: a key reused after its expiry creates new ones. */
   nonce: string(),
@@ -38,4 +40,8 @@ schema.index({ expires_at: 1 });
 schema.index({ secret_ends_at: 1 }, { sparse: true });
 schema.index({ answer_blob: 1 }, { sparse: true });
 
-export const IdempotencyModel: Model<IdempotencyDoc> = { name: "idempotency_keys", schema };
+export const IdempotencyModel: Model<IdempotencyDoc> = {
+  name: "idempotency_keys",
+  schema,
+  blobs: ["answer_blob"],
+};

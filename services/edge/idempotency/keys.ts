@@ -86,7 +86,7 @@ export class IdempotencyKeys {
     const longest = lease ? Math.min(LONGEST_WAIT_MS, this.#requestMs / 2) : 2 * this.#leaseMs;
     const until = performance.now() + longest;
     for (;;) {
-      const fresh = this.#newRecord(_id, tenant_id, fingerprint, lease ?? newLease());
+      const fresh = this.#newRecord({ _id, tenant_id, caller_id, fingerprint }, lease ?? newLease());
       if (await this.#insert(fresh)) return run(fresh);
       const known = await this.#options.records.findOne(tenant_id, { _id });
       const opening = known && (await this.#settle(known, fresh, key));
@@ -98,7 +98,7 @@ export class IdempotencyKeys {
   }
 
   /** Stores an answer, frees the key, or allows the same request to run again, depending on the answer's status. */
-  async close(params: CloseParams, eraseBlob: (hash: string) => Promise<unknown>): Promise<void> {
+  async close(params: CloseParams): Promise<void> {
     const { tenant_id, caller_id, key, lease, answer, again } = params;
     const { records } = this.#options;
     const _id = recordId(tenant_id, caller_id, key);
@@ -107,7 +107,7 @@ export class IdempotencyKeys {
     if (fate === "free") await records.delete(tenant_id, mine);
     else if (fate === "reopen")
       await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });
-    else await records.update(tenant_id, mine, { $set: await this.#kept(params, _id, eraseBlob) });
+    else await records.update(tenant_id, mine, { $set: this.#kept(params, _id) });
     this.#waiters.peek(_id)?.wake();
   }
 
@@ -115,10 +115,13 @@ export class IdempotencyKeys {
     return { lease, lease_ends_at: new Date(now + this.#leaseMs) };
   }
 
-  #newRecord(_id: string, tenant_id: string, fingerprint: string, lease: string): IdempotencyDoc {
+  #newRecord(
+    known: Required<Pick<IdempotencyDoc, "_id" | "tenant_id" | "caller_id" | "fingerprint">>,
+    lease: string,
+  ): IdempotencyDoc {
     const now = this.#options.store.now();
     const fresh = { answered_at: null, answer: null, resource_id: null, expires_at: new Date(now + KEPT_MS) };
-    return { _id, tenant_id, fingerprint, nonce: newUuid(), ...this.#leaseFrom(lease, now), ...fresh };
+    return { ...known, nonce: newUuid(), ...this.#leaseFrom(lease, now), ...fresh };
   }
 
   /** Whether the key was free and is now held by this record. */
@@ -181,20 +184,13 @@ export class IdempotencyKeys {
     return secret_ends_at ? this.#options.secrets.open(answer as string, placeOf(_id)) : (answer as string);
   }
 
-  async #kept(
-    { tenant_id, answer, secret }: CloseParams,
-    _id: string,
-    eraseBlob: (hash: string) => Promise<unknown>,
-  ): Promise<Partial<IdempotencyDoc>> {
+  #kept({ tenant_id, caller_id, answer, secret }: CloseParams, _id: string): Partial<IdempotencyDoc> {
     const { store, secrets, erased } = this.#options;
     const now = store.now();
     const text = JSON.stringify(answer);
     const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
     if (answer.dropped || text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
-    if (erased.mayBeIn(tenant_id, answer, text)) {
-      if (answer.blob) await eraseBlob(answer.blob);
-      return { ...fields, answer: null };
-    }
+    if (erased.mayBeIn(tenant_id, caller_id, answer, text)) return { ...fields, answer: null };
     const blob = answer.blob ?? answer.insert?.hash;
     if (!secret) return { ...fields, answer: text, ...(blob && { answer_blob: blob }) };
     return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
-import { textOf } from "../gateway/answer/from-blob.ts";
+import { endInsert, openInsert, textOf } from "../gateway/answer/from-blob.ts";
 import { errorAnswer } from "../gateway/answer/respond.ts";
 import type { Answer } from "../gateway/exchange.ts";
 import { compact, type Kept } from "./compact.ts";
@@ -25,7 +25,9 @@ export async function whole(
   if (!insert) return { status, type, text: String(answer.body ?? "") };
   if (insert.size > LONGEST_TEXT)
     return whole(errorAnswer(tooLong(insert.size), request_id), { tenant_id, request_id, blobs });
-  const text = await textOf({ ...answer, insert }, await blobs.stream(tenant_id, insert.hash));
+  const { answer: now, blob } = await openInsert(answer, tenant_id, blobs);
+  const text = blob ? await textOf(now, blob) : String(now.body ?? "");
+  await endInsert(answer, tenant_id, blobs);
   return { status, type, text };
 }
 

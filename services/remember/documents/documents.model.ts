@@ -105,7 +105,11 @@ chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 
 export const SourceModel: Model<SourceDoc> = { name: "document_sources", schema: sources };
-export const DocumentModel: Model<DocumentDoc> = { name: "documents", schema: documents };
+export const DocumentModel: Model<DocumentDoc> = {
+  name: "documents",
+  schema: documents,
+  blobs: ["hash"],
+};
 export const ChunkModel: Model<ChunkDoc> = { name: "document_chunks", schema: chunks };
 
 /** Creates the rows of a document's chunks, always with the same ids. */

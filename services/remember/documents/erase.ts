@@ -69,7 +69,7 @@ export async function eraseSubject(
   const rows = await all.find(
     tenant_id,
     { subject: { $in: writings(subject) } },
-    { projection: { tenant_id: 1, agent_id: 1, hash: 1 } },
+    { projection: { tenant_id: 1, agent_id: 1 } },
   );
   const ids = rows.map(({ _id }) => _id);
   if (dry_run) {
@@ -78,15 +78,12 @@ export async function eraseSubject(
   const erased = { documents: ids.length, chunks: 0, vectors: 0 };
   if (ids.length) await ctx.call("idempotency.erase", { tenant_id, ids });
   for (const row of rows) {
-    const { _id, hash } = row;
+    const { _id } = row;
     const standing = { _id, status: { $ne: "deleted" as const } };
-    // The hash stays until its blob is deleted.
-    const $set = { ...emptied(row, now()), hash };
-    await all.update(tenant_id, standing, { $set, $unset: GONE });
+    await all.update(tenant_id, standing, { $set: emptied(row, now()), $unset: GONE });
     await onEveryNode(ctx.broker, "documents.leave", { document_ids: [_id] });
     erased.chunks += await chunks.count(tenant_id, { document_id: _id });
     erased.vectors += await dropChunks(chunks, ctx, tenant_id, _id);
-    if (hash) await ctx.call("blobs.erase", { tenant_id, hashes: [hash] });
     await all.update(tenant_id, { _id }, { $set: { hash: "" }, $unset: { subject: 1 } });
   }
   documents.nudge();

@@ -45,12 +45,6 @@ export function internalActions(documents: Documents): Record<string, ActionSche
       return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
     }),
 
-    blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
-      const { tenant_id, hashes } = params;
-      const filter = { hash: { $in: hashes }, status: { $ne: "deleted" as const } };
-      return (await rows.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
-    }),
-
     /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
       entriesOf(await changedAfter(chunks, params), toEntry),

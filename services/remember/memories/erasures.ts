@@ -3,9 +3,11 @@ import type { ServiceBroker } from "moleculer";
 import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { scrub } from "../../../mixins/scrub.ts";
+import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
+import type { Runtime } from "../../runtime.ts";
 import { type Counts, chunksOf, countEverywhere, eraseEverywhere, sum } from "./erase-everywhere.ts";
 import type { MemoryErasureDoc } from "./erasures.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -49,11 +51,17 @@ export class Erasures {
   readonly #memories: Memories;
   readonly #erasures: TenantCollection<MemoryErasureDoc>;
   readonly #store: Pick<Store, "scrub">;
+  readonly #blobs: Pick<Blobs, "releaseAll">;
 
-  constructor(memories: Memories, erasures: TenantCollection<MemoryErasureDoc>, store: Pick<Store, "scrub">) {
+  constructor(
+    memories: Memories,
+    erasures: TenantCollection<MemoryErasureDoc>,
+    { store, blobs }: Pick<Runtime, "store" | "blobs">,
+  ) {
     this.#memories = memories;
     this.#erasures = erasures;
     this.#store = store;
+    this.#blobs = blobs;
   }
 
   /** Counts what an erasure would erase. */
@@ -84,6 +92,8 @@ export class Erasures {
       const erased = await this.#eraseRows(broker, row, digest);
       // The target names a person; the files must keep no copy of it.
       await this.#erasures.update(tenant_id, { _id }, { $set: { target: null, batch: [] } });
+      // What a crash or a concurrent write left: the receipt holds for it too.
+      await this.#blobs.releaseAll(tenant_id);
       const storage = await scrub(broker, this.#store);
       await this.#erasures.delete(tenant_id, { _id });
       return { erased_at: now(), erased, memory_ids_sha256: digest.digest("hex"), storage };
@@ -122,6 +132,9 @@ export class Erasures {
     let erased = batch.length ? await this.#eraseBatch(broker, _id, tenant_id, batch) : {};
     if (target === null) return sum(NOTHING, erased);
     const named = JSON.parse(target) as EraseTarget;
+    const { subject, agent_id: caller_id } = named;
+    if (subject !== undefined || caller_id !== undefined)
+      await broker.call("idempotency.erase", { tenant_id, subject, caller_id });
     // Documents first, so that no more memories are created from them.
     erased = [NOTHING, { vectors: 0 }, await eraseOthers(broker, tenant_id, named, false)].reduce(
       sum,

@@ -35,7 +35,8 @@ const CITE_MS = 5_000;
 const FINISH_MS = 5_000;
 const FAILED = "memories: a sweep failed and will be retried";
 
-export const memoriesService: ServiceFactory = ({ store, config, log }) => {
+export const memoriesService: ServiceFactory = (runtime) => {
+  const { store, config, log } = runtime;
   const { MEMORY_REVERSIBILITY_DAYS } = config;
   const memories = new Memories(store, MEMORY_REVERSIBILITY_DAYS, log, () => announcing.nudge());
   const announcing = new SharedLoop(
@@ -44,7 +45,7 @@ export const memoriesService: ServiceFactory = ({ store, config, log }) => {
     ANNOUNCE_MS,
     "memories: events could not be published; the next sweep retries",
   );
-  const erasures = new Erasures(memories, store.collection(MemoryErasureModel), store);
+  const erasures = new Erasures(memories, store.collection(MemoryErasureModel), runtime);
   const touches = new Touches(memories.rows, (err) => log.warn({ err }, FAILED));
   const firstSearches = new FirstSearches();
   const citing = new SharedLoop("citations", (broker) => settleCites(memories, broker), CITE_MS, FAILED);

@@ -33,7 +33,11 @@ export async function put(state: State, { params, meta }: CallOf<typeof putState
     if (!there)
       return state.rows.insert({ ...address, ...content, version: 1, created_at: at }).catch(nullIfTaken);
     const $set = { ...content, ...(!inForce && { created_at: at }) };
-    return state.rows.update(tenant_id, { _id, version: there.version }, { $set, $inc: { version: 1 } });
+    return state.rows.update(
+      tenant_id,
+      { _id, version: there.version, hash: there.hash },
+      { $set, $inc: { version: 1 } },
+    );
   };
   const doc = await guardedWrite(write, "The entry is being changed concurrently. Retry.");
   return { entry: present(doc), isNew: doc.created_at.getTime() === doc.updated_at.getTime() };

@@ -39,7 +39,7 @@ schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ tenant_id: 1, subjects: 1 });
 schema.index({ expires_at: 1 });
 
-export const StateModel: Model<StateDoc> = { name: "state", schema };
+export const StateModel: Model<StateDoc> = { name: "state", schema, blobs: ["hash"] };
 
 /** Formats an entry without its value. */
 export function present({ namespace, key, version, size, metadata, ...doc }: StateDoc) {

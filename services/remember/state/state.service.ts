@@ -28,9 +28,6 @@ export const stateService: ServiceFactory = ({ store }) => {
       clear: action(contract.clearState, (ctx) => state.clear(ctx)),
       namespaces: action(contract.listStateNamespaces, (ctx) => state.namespaces(ctx)),
 
-      blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(({ params }) =>
-        state.blobReferences(params),
-      ),
       erase: idempotent<EraseState>((ctx) => state.erase(ctx)),
     },
   };

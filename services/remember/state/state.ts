@@ -14,7 +14,6 @@ import { present, presentWhole, type StateDoc, StateModel } from "./state.model.
 
 /** Characters of values in one page: a message between nodes. */
 const PAGE_CHARACTERS = 524_288;
-const BATCH = 1000;
 /** Sorts after every character. */
 const LAST = "\u{10ffff}";
 
@@ -86,32 +85,18 @@ export class State {
     return pageOfNamespaces(this.rows, tenant_id, { agent_id, $and: [this.#inForce()] }, params);
   }
 
-  /** Returns which of these blobs are values. */
-  async blobReferences({ tenant_id, hashes }: { tenant_id: string; hashes: string[] }): Promise<string[]> {
-    const found = await this.rows.find(tenant_id, { hash: { $in: hashes } }, { projection: { hash: 1 } });
-    return [...new Set(found.map(({ hash }) => hash as string))];
-  }
-
-  /** Erases, or counts, an agent's state or that about a person, with the blobs of its values. */
-  async erase(ctx: Call<EraseState>) {
-    const { tenant_id, agent_id, subject, dry_run } = ctx.params;
+  /** Erases, or counts, an agent's state or that about a person. */
+  async erase({ params }: { params: EraseState }) {
+    const { tenant_id, agent_id, subject, dry_run } = params;
     const filter: Where<StateDoc> =
       subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };
     if (dry_run) return { state_entries: await this.rows.count(tenant_id, filter) };
-    const blobs = await this.rows.find(tenant_id, { $and: [filter, { hash: { $gt: "" } }] }, HASHES);
-    const state_entries = await this.rows.deleteMany(tenant_id, filter);
-    const hashes = blobs.map(({ hash }) => hash);
-    if (hashes.length) await ctx.call("blobs.erase", { tenant_id, hashes });
-    return { state_entries };
+    return { state_entries: await this.rows.deleteMany(tenant_id, filter) };
   }
 
   /** Deletes expired entries, a batch of them. Returns whether there may be more. */
-  async sweep(): Promise<boolean> {
-    const due = { expires_at: { $lte: this.now() } };
-    const expired = await this.rows.system.find(due, { projection: { _id: 1 }, limit: BATCH }).toArray();
-    const ids = expired.map(({ _id }) => _id);
-    if (ids.length) await this.rows.system.deleteMany({ _id: { $in: ids }, ...due });
-    return ids.length === BATCH;
+  sweep(): Promise<boolean> {
+    return this.rows.deleteDue({ expires_at: { $lte: this.now() } });
   }
 
   #own({ params: { namespace }, meta }: Call<{ namespace: string }>) {
@@ -124,8 +109,6 @@ export class State {
     return { $or: [{ expires_at: null }, { expires_at: { $gt: this.now() } }] };
   }
 }
-
-const HASHES = { projection: { hash: 1 } };
 
 const beginningWith = (prefix: string) => ({ key: { $gte: prefix, $lt: prefix + LAST } });
 

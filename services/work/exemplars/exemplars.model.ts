@@ -19,4 +19,8 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, content_hash: 1 }, { unique: true });
 schema.index({ tenant_id: 1, created_at: -1, _id: -1 });
 
-export const ExemplarModel: Model<ExemplarDoc> = { name: "exemplars", schema };
+export const ExemplarModel: Model<ExemplarDoc> = {
+  name: "exemplars",
+  schema,
+  blobs: ["content_hash"],
+};

@@ -22,9 +22,6 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
       exists: idempotent<{ tenant_id: string; exemplar_id: string }>(({ params }) =>
         exemplars.exists(params.tenant_id, params.exemplar_id),
       ),
-      blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(({ params }) =>
-        exemplars.hashesAmong(params.tenant_id, params.hashes),
-      ),
     },
   };
 };

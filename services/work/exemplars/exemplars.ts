@@ -107,12 +107,6 @@ export class Exemplars {
     return doc !== null && (doc.deleting_at?.getTime() ?? 0) < this.#now() - DELETION_MS;
   }
 
-  /** Returns which of the hashes exemplars name. */
-  async hashesAmong(tenant_id: string, hashes: string[]): Promise<string[]> {
-    const docs = await this.#rows.find(tenant_id, { content_hash: { $in: hashes } });
-    return docs.map(({ content_hash }) => content_hash);
-  }
-
   async #require({ params: { exemplar_id }, meta }: Asked): Promise<ExemplarDoc> {
     const doc = await this.#rows.findOne(meta.caller.tenant_id, { _id: exemplar_id });
     if (!doc) throw notFound("exemplar", exemplar_id);

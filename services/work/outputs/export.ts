@@ -6,6 +6,7 @@ import type { Share } from "../../../lib/queue/fair-queue.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
+import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { EXPORT_TYPES, type emailOutput, type exportOutput } from "./files.contract.ts";
 import { MailBudget } from "./mail-budget.ts";
@@ -43,8 +44,10 @@ export class OutputFiles {
     ctx.meta.$responseType = EXPORT_TYPES[format];
     ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
     if (format === "md") return { hash: doc.hash, size: doc.byte_size };
-    // Kept for an hour like any new blob: it may exceed a message between nodes.
-    return this.#outputs.blobs.put(doc.tenant_id, await this.#render(ctx, doc, format));
+    // A blob, because it may exceed a message between nodes. The gateway ends the write.
+    const write = new BlobWrite(doc.tenant_id);
+    const ref = await this.#outputs.blobs.put(write, await this.#render(ctx, doc, format));
+    return { ...ref, write: write.id };
   }
 
   async email(ctx: CallOf<typeof emailOutput>) {

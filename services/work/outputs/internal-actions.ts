@@ -20,7 +20,7 @@ import { findOutputs, passagesOf } from "./search.ts";
 
 /** Actions for other domains. */
 export function internalActions(outputs: Outputs): Record<string, ActionSchema> {
-  const { rows, versions, chunks } = outputs;
+  const { rows, chunks } = outputs;
   return {
     /** Returns readable outputs: the best matches of a query, or the latest. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
@@ -40,15 +40,6 @@ export function internalActions(outputs: Outputs): Record<string, ActionSchema> 
       const filter = { ...wanted, ...visibleTo(await ownerAccess(ctx)) };
       const found = await rows.find(ctx.meta.caller.tenant_id, filter, { projection: { _id: 1 } });
       return found.map(({ _id }) => _id);
-    }),
-
-    blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
-      const [filter, projection] = [{ hash: { $in: params.hashes } }, { projection: { hash: 1 } }];
-      const [current, earlier] = await Promise.all([
-        rows.find(params.tenant_id, filter, projection),
-        versions.find(params.tenant_id, filter, projection),
-      ]);
-      return [...new Set([...current, ...earlier].map(({ hash }) => hash))];
     }),
 
     /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */

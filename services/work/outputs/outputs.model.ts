@@ -101,8 +101,12 @@ chunks.index({ tenant_id: 1, output_id: 1, version: 1 });
 chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 
-export const OutputModel: Model<OutputDoc> = { name: "outputs", schema: outputs };
-export const VersionModel: Model<VersionDoc> = { name: "output_versions", schema: versions };
+export const OutputModel: Model<OutputDoc> = { name: "outputs", schema: outputs, blobs: ["hash"] };
+export const VersionModel: Model<VersionDoc> = {
+  name: "output_versions",
+  schema: versions,
+  blobs: ["hash"],
+};
 export const ChunkModel: Model<ChunkDoc> = { name: "output_chunks", schema: chunks };
 
 const CONTENT_TYPE = "text/markdown";

@@ -1,5 +1,5 @@
 import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
-import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import type { Blobs, BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Fact, Run, RunArtifactDoc, Snapshot } from "./runs.model.ts";
 
@@ -20,6 +20,7 @@ type Owner = Pick<Run, "_id" | "tenant_id">;
 export async function keepContents(
   artifacts: TenantCollection<RunArtifactDoc>,
   blobs: Blobs,
+  write: BlobWrite,
   { _id: run_id, tenant_id }: Owner,
   contents: readonly Content[],
 ): Promise<Snapshot[]> {
@@ -36,7 +37,7 @@ export async function keepContents(
   return Promise.all(
     contents.map(async ({ mime_type }, i) => ({
       ...{ artifact_id: ids[i] as string, mime_type },
-      ...(await blobs.put(tenant_id, bytes[i] as Buffer)),
+      ...(await blobs.put(write, bytes[i] as Buffer)),
     })),
   );
 }
@@ -49,13 +50,21 @@ function bytesOf(base64: string, i: number): Buffer {
   throw new Fault("validation_failed", `${field}: expected ${expected}.`, details);
 }
 
-/** Returns the writes of artifacts for snapshots in a run's facts. Repeating them changes nothing. */
-export function snapshotWrites({ _id: run_id, tenant_id }: Owner, facts: readonly Fact[]) {
+/** Returns the updates of artifacts by the snapshots in a run's facts. */
+export function snapshotsIn({ _id: run_id, tenant_id }: Owner, facts: readonly Fact[]) {
   return facts.flatMap(({ at, snapshots = [] }) =>
     snapshots.map(({ artifact_id, hash, size, mime_type }) => {
       const $set = { content_hash: hash, byte_size: size, mime_type, snapshotted_at: at, updated_at: at };
       const older = { $or: [{ snapshotted_at: null }, { snapshotted_at: { $lte: at } }] };
-      return { updateOne: { filter: { _id: artifact_id, tenant_id, run_id, ...older }, update: { $set } } };
+      return { tenant_id, filter: { _id: artifact_id, run_id, ...older }, update: { $set } };
     }),
   );
+}
+
+/** Carries them out. Repeating them changes nothing. */
+export async function writeSnapshots(
+  artifacts: TenantCollection<RunArtifactDoc>,
+  updates: ReturnType<typeof snapshotsIn>,
+): Promise<void> {
+  for (const { tenant_id, filter, update } of updates) await artifacts.update(tenant_id, filter, update);
 }

@@ -4,7 +4,7 @@ import { idempotent } from "../../runtime.ts";
 import type { RunStore } from "./run-store.ts";
 
 /** Actions for other domains. */
-export function internalActions({ runs, artifacts }: RunStore): Record<string, ActionSchema> {
+export function internalActions({ runs }: RunStore): Record<string, ActionSchema> {
   return {
     /** Whether the tenant has completed a run. */
     any_completed: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
@@ -27,13 +27,6 @@ export function internalActions({ runs, artifacts }: RunStore): Record<string, A
         runs.find(tenant_id, { pointer_ids: exemplar_id }, brief),
       ]);
       return { attached: attached.map(({ _id }) => _id), pointing: pointing.map(({ _id }) => _id) };
-    }),
-
-    /** Returns which of the hashes artifacts of runs name. */
-    blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
-      const filter = { content_hash: { $in: params.hashes } };
-      const rows = await artifacts.find(params.tenant_id, filter, { projection: { content_hash: 1 } });
-      return [...new Set(rows.map(({ content_hash }) => content_hash))];
     }),
   };
 }

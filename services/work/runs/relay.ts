@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
-import { snapshotWrites } from "./evidence.ts";
+import { snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { transitionsIn } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
 import type { Fact, RunDoc, RunFactsDoc } from "./runs.model.ts";
@@ -42,14 +42,14 @@ export async function relayLeft(store: RunStore, broker: ServiceBroker): Promise
 async function relay(store: RunStore, broker: ServiceBroker, runs: Waiting[]): Promise<void> {
   const rows = runs.flatMap(factRows);
   const snapshots = runs.flatMap((run) =>
-    snapshotWrites(
+    snapshotsIn(
       run,
       transitionsIn(run.outbox).flatMap(({ facts }) => facts),
     ),
   );
   await Promise.all([
     ...(rows.length ? [store.facts.insertMissing(rows)] : []),
-    ...(snapshots.length ? [store.artifacts.bulk(snapshots)] : []),
+    writeSnapshots(store.artifacts, snapshots),
     publish(broker, runs),
   ]);
   await clear(store, runs);
@@ -76,7 +76,7 @@ async function clear({ runs, recent }: RunStore, relayed: Waiting[]): Promise<vo
 }
 
 function emptying({ _id, tenant_id, version }: Waiting) {
-  const update = { $set: { outbox: {} }, $unset: { relay_at: 1 } };
+  const update = { $set: { outbox: {} }, $unset: { relay_at: 1, snapshots: 1 } };
   return { updateOne: { filter: { _id, tenant_id, version }, update } };
 }
 

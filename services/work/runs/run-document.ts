@@ -24,6 +24,7 @@ export function charactersOf(run: RunDoc): number {
 /** Returns the update from one state of a run to another. Sets only changed fields, because each index costs. */
 export function updateOf(before: Run, after: Run, also: Partial<Run>, facts: Fact[]) {
   const { status, version, updated_at, stale_check_at, offers, progress, noted } = after;
+  const hashes = facts.flatMap(({ snapshots = [] }) => snapshots.map(({ hash }) => hash));
   const checked = stale_check_at?.getTime() !== before.stale_check_at?.getTime();
   return {
     $set: {
@@ -35,6 +36,7 @@ export function updateOf(before: Run, after: Run, also: Partial<Run>, facts: Fac
       ...(checked && stale_check_at && { stale_check_at }),
     },
     ...(checked && !stale_check_at && { $unset: { stale_check_at: 1 } }),
+    ...(hashes.length && { $addToSet: { snapshots: { $each: hashes } } }),
   };
 }
 

@@ -151,6 +151,8 @@ const runs = tenantSchema({
   /** Bytes of notes and evidence (see `Draft`); absent in older runs. */
   noted: optional(number()),
   outbox: mixed<Outbox>(),
+  /** Blobs of the outbox's snapshots, which its artifacts will reference. */
+  snapshots: optional(array(string())),
   /** Set while the outbox is not empty. */
   relay_at: optional(date()),
   /** When to check for stale steps: by the time the next one becomes stale. */
@@ -164,12 +166,18 @@ runs.index({ tenant_id: 1, project_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, template_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, exemplar_ids: 1 });
 runs.index({ tenant_id: 1, pointer_ids: 1 });
+runs.index({ snapshots: 1 }, { sparse: true });
 // For the loops, across tenants. Includes the version, which guards transitions, because the embedded store then need
 // not read the document to check it; transitions change both fields anyway.
 runs.index({ relay_at: 1, version: 1 });
 runs.index({ stale_check_at: 1 });
 
-export const RunModel: Model<RunDoc> = { name: "runs", schema: runs, outOfLine: "plan" };
+export const RunModel: Model<RunDoc> = {
+  name: "runs",
+  schema: runs,
+  outOfLine: "plan",
+  namedBlobs: ["snapshots"],
+};
 
 /** A run with its steps, as used everywhere but in the store. */
 export interface Run extends RunDoc {
@@ -206,4 +214,8 @@ const artifacts = tenantSchema({
 artifacts.index({ tenant_id: 1, run_id: 1, created_at: 1, _id: 1 });
 artifacts.index({ tenant_id: 1, content_hash: 1 });
 
-export const RunArtifactModel: Model<RunArtifactDoc> = { name: "run_artifacts", schema: artifacts };
+export const RunArtifactModel: Model<RunArtifactDoc> = {
+  name: "run_artifacts",
+  schema: artifacts,
+  blobs: ["content_hash"],
+};

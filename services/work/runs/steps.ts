@@ -1,9 +1,9 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../mixins/audited.ts";
-import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import { type Blobs, writingBlobs } from "../../../storage/blobs/blobs.ts";
 import type { CallOf } from "../../runtime.ts";
-import { keepContents, snapshotWrites } from "./evidence.ts";
+import { keepContents, snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
 import { actorOf, requireOwnWork, requirePeople } from "./people.ts";
 import { positionStep, standing } from "./position.ts";
@@ -56,12 +56,14 @@ export async function completeStep(store: RunStore, blobs: Blobs, ctx: CallOf<ty
   const { what_makes_this_done: notes = null } = ctx.params;
   const owner = { _id: run_id, tenant_id: ctx.meta.caller.tenant_id };
   if (artifact_contents.length) await store.get(owner.tenant_id, run_id);
-  const snapshots = await keepContents(store.artifacts, blobs, owner, artifact_contents);
-  const changed = await changeStep(store, ctx, (run, key, by) =>
-    complete(run, key, { ...by, criterion_key, notes, snapshots }),
-  );
+  const changed = await writingBlobs(blobs, owner.tenant_id, async (write) => {
+    const snapshots = await keepContents(store.artifacts, blobs, write, owner, artifact_contents);
+    return changeStep(store, ctx, (run, key, by) =>
+      complete(run, key, { ...by, criterion_key, notes, snapshots }),
+    );
+  });
   // Relaying writes these too; written here so that they are visible at once.
-  if (snapshots.length) await store.artifacts.bulk(snapshotWrites(owner, changed.facts));
+  await writeSnapshots(store.artifacts, snapshotsIn(owner, changed.facts));
   const completed_step = stepNamed(changed.run, step_key);
   return {
     run_id,

@@ -3,6 +3,8 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { passing } from "../../../../lib/compact.ts";
 import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
+import { type Blobs, BlobWrite, endWrite } from "../../../../storage/blobs/blobs.ts";
+import { BlobMissing } from "../../../../storage/blobs/hash.ts";
 import { escapedBytes } from "../body/json-fields.ts";
 import type { Answer, Insert } from "../exchange.ts";
 import { begin, type Envelope } from "./respond.ts";
@@ -21,6 +23,31 @@ export function blobPlace(
   // The last field, so that its position is known without a search.
   const body = JSON.stringify({ ...rest, [from.field]: "" });
   return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
+}
+
+const READS = 4;
+
+/** Opens the blob of an answer, if it has one. @throws BlobMissing */
+export async function openInsert(answer: Answer, tenant_id: string, blobs: Blobs) {
+  let given = answer;
+  for (let read = 1; given.insert; read++) {
+    const { insert } = given;
+    try {
+      return { answer: { ...given, insert }, blob: await blobs.stream(tenant_id, insert.hash) };
+    } catch (err) {
+      if (!(err instanceof BlobMissing) || !answer.again || read === READS) throw err;
+      given = await answer.again();
+    }
+  }
+  return { answer: given, blob: null };
+}
+
+/** Ends the write of a blob that was made for one answer. */
+export async function endInsert({ insert }: Answer, tenant_id: string, blobs: Blobs): Promise<void> {
+  if (!insert?.write) return;
+  const write = new BlobWrite(tenant_id, insert.write);
+  write.hashes.add(insert.hash);
+  await endWrite(blobs, write);
 }
 
 /**

@@ -3,14 +3,14 @@ import { callerId } from "../../../../lib/access/caller.ts";
 import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import { honoursKey } from "../../../../lib/contract/contract.ts";
 import { Fault, isFault, type Rule } from "../../../../lib/contract/faults.ts";
-import type { Blobs } from "../../../../storage/blobs/blobs.ts";
+import type { Blobs, BlobWrite } from "../../../../storage/blobs/blobs.ts";
 import type { Runtime } from "../../../runtime.ts";
 import type { KeptAnswer } from "../../idempotency/idempotency.model.ts";
 import type { Opening, Place } from "../../idempotency/keys.ts";
 import { newLease, stillRunning } from "../../idempotency/lease.ts";
 import { follow, maxBodyOf, readAhead } from "../body/body.ts";
 import { readByReference } from "../body/by-reference.ts";
-import type { Answer, Exchange } from "../exchange.ts";
+import { type Answer, blobWriteOf, type Exchange } from "../exchange.ts";
 import { errorAnswer } from "./respond.ts";
 
 const MAX_KEY_CHARACTERS = 255;
@@ -71,7 +71,11 @@ export async function once(
   const { lease, seed } = opening;
   const close = async (given: Answer, secret: boolean, again: { again?: true } = {}) => {
     const isFull = usage.isFull(place.tenant_id) && lengthOf(given) > SMALL;
-    const answer = secret ? toKept(given) : isFull ? null : await toKeptOrBlob(given, place.tenant_id, blobs);
+    const answer = secret
+      ? toKept(given)
+      : isFull
+        ? null
+        : await toKeptOrBlob(given, blobWriteOf(exchange, place.tenant_id), blobs);
     // Answer the executed request even if the answer cannot be stored: repeating it is a conflict then.
     const kept = answer ?? { ...toKept({ ...given, body: null }), dropped: true };
     await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret, ...again });
@@ -105,7 +109,7 @@ async function open({ ctx, res, request_id }: Exchange, request: OpenRequest): P
   }
 }
 
-function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
+function toKept({ body, headers = {}, again: _, ...rest }: Answer): KeptAnswer {
   const base64 = Buffer.isBuffer(body);
   return { ...rest, body: base64 ? body.toString("base64") : body, base64, headers };
 }
@@ -118,10 +122,10 @@ function isOverQuota(err: unknown): boolean {
 }
 
 /** Returns null if there is no space for a large answer. */
-async function toKeptOrBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<KeptAnswer | null> {
+async function toKeptOrBlob(answer: Answer, write: BlobWrite, blobs: Blobs): Promise<KeptAnswer | null> {
   const { body } = answer;
   if (body === null || answer.insert || body.length <= LARGE) return toKept(answer);
-  const put = blobs.put(tenant_id, Buffer.isBuffer(body) ? body : Buffer.from(body));
+  const put = blobs.put(write, Buffer.isBuffer(body) ? body : Buffer.from(body));
   const ref = await put.catch(() => null);
   return ref && { ...toKept({ ...answer, body: null }), blob: ref.hash };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { type Fault, mismatch } from "../../../../lib/contract/faults.ts";
 import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
-import type { Exchange } from "../exchange.ts";
+import { blobWriteOf, type Exchange } from "../exchange.ts";
 import {
   DEFAULT_MAX_BODY,
   halfCharacter,
@@ -39,13 +39,16 @@ export async function readByReference(
 const TEXT = new Set(["text/markdown", "text/plain"]);
 
 /** Reads the whole body as one field. */
-async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
+async function readText(exchange: Exchange, tenant_id: string, blobs: Blobs) {
+  const { req, op } = exchange;
   const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
   const text = onlyUtf8(readParts(req, maxBodyOf(op)));
   const field = op.textBody as string;
   const fault = misfit(op, field, "UTF-8 text");
-  const ref = await blobs.put(tenant_id, text, lengthOf(req)).catch((err) => refuse(err, fault));
+  const ref = await blobs
+    .put(blobWriteOf(exchange, tenant_id), text, lengthOf(req))
+    .catch((err) => refuse(err, fault));
   return { [field]: ref };
 }
 
@@ -61,7 +64,7 @@ async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
     const fault = isBase64 ? misfit(op, field, BASE64) : halfCharacter(field);
     const least = leastOf(lengthOf(req), isBase64);
     const given = op.inlineUpTo === undefined ? bytes : await inlined(bytes, op.inlineUpTo);
-    const put = typeof given === "string" ? given : blobs.put(tenant_id, given, least);
+    const put = typeof given === "string" ? given : blobs.put(blobWriteOf(exchange, tenant_id), given, least);
     kept.set(field, await Promise.resolve(put).catch((err) => refuse(err, fault)));
   };
   const parts = readParts(req, maxBodyOf(op));

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Caller, Meta } from "../../../../lib/access/caller.ts";
 import { cookieName, cookieValue } from "../../../../lib/access/session-cookie.ts";
+import { endWrite } from "../../../../storage/blobs/blobs.ts";
 import { isRefusedInBand, requireAccess } from "../access/access.ts";
 import { originFor } from "../access/origin.ts";
 import { idempotencyKey, once } from "../answer/idempotency.ts";
@@ -45,8 +46,16 @@ export async function callNested(edge: Edge, outer: Exchange, request: NestedReq
   return answer;
 }
 
-/** Returns the answer to an admitted caller. */
+/** Returns the answer to an admitted caller; blobs that the request put without effect are deleted by then. */
 async function carryOut(edge: Edge, exchange: Exchange): Promise<Answer> {
+  try {
+    return await answered(edge, exchange);
+  } finally {
+    if (exchange.write) await endWrite(edge.runtime.blobs, exchange.write);
+  }
+}
+
+async function answered(edge: Edge, exchange: Exchange): Promise<Answer> {
   const { op, caller } = exchange;
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
   const key = idempotencyKey(exchange);
@@ -64,10 +73,12 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
   const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
   if (exchange.chunks) return afterCall(exchange, await callInChunks(exchange, exchange.chunks));
   const call = () => ctx.call(op.action, params);
-  return afterCall(
+  const answer = afterCall(
     exchange,
     op.waits ? await whileWanted(broker, exchange, edge.linkOf(exchange), call) : await call(),
   );
+  if (answer.insert && op.method === "GET") answer.again = async () => afterCall(exchange, await call());
+  return answer;
 }
 
 function passCookie({ runtime }: Edge, { op, req, ctx }: Exchange): void {
