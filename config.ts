@@ -246,6 +246,12 @@ export const SETTINGS = {
     1,
     DAY,
   ),
+  A2A_TASK_RETENTION_DAYS: integer(
+    90,
+    "Days for which A2A tasks and their push notification configurations are kept after the task became final; 0: until they are erased.",
+    0,
+    DAY,
+  ),
   BACKUP_RETENTION_DAYS: integer(
     0,
     "Days for which you keep backups. Receipts of erasures state until when a backup may contain erased data; with 0, that it is unknown.",

@@ -41,7 +41,7 @@ export interface Store {
   /** Growth of rows and blobs since it was last written to the tenants' usage. */
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
-  collection<T extends TenantDocument>(model: Model<T>): TenantCollection<T>;
+  collection<T extends TenantDocument>(model: Omit<Model<T>, "erasure">): TenantCollection<T>;
   /** Calls `listener` with the blobs whose reference a row of a model with `blobs` has lost, before its write resolves. */
   onDropped(listener: Dropped): void;
   /** Returns all collections that exist in the store by name, declared here or not. */
@@ -176,7 +176,13 @@ function modelsOf(
     connection,
     queues,
     growth,
-    collection<T extends TenantDocument>({ name, schema, outOfLine, blobs, retired = [] }: Model<T>) {
+    collection<T extends TenantDocument>({
+      name,
+      schema,
+      outOfLine,
+      blobs,
+      retired = [],
+    }: Omit<Model<T>, "erasure">) {
       if (outOfLine) setOutOfLine?.(name, outOfLine);
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);

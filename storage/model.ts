@@ -2,9 +2,38 @@ import type { Binary } from "mongodb";
 import { Schema } from "mongoose";
 import type { TenantDocument } from "./collection.ts";
 
+/**
+ * How the content of a collection is erased. With a tenant all its rows are deleted, in every collection.
+ *
+ * The domain's internal action for each kind of request is named; all accept `{tenant_id, agent_id | subject | ids,
+ * dry_run}` and return counts by name.
+ */
+interface Erasers {
+  /** Content of an agent. */
+  agent?: string;
+  /** Content about a person. */
+  subject?: string;
+  /** Data about memories, in batches of their ids. */
+  memories?: string;
+  /** Texts that may mention erased memories by their ids. */
+  mentions?: string;
+}
+
+export type Erasure = (
+  | Erasers
+  /** Its rows end with those of another collection. */
+  | { with: string }
+  /** Why nobody's request reaches it. */
+  | { none: string }
+) & {
+  /** Fields with the id of the agent with which a row ends. */
+  owner?: readonly string[];
+};
+
 /** What is known of a collection without the type of its documents. */
 export interface AnyModel {
   name: string;
+  erasure: Erasure;
   blobs?: readonly string[];
   namedBlobs?: readonly string[];
 }

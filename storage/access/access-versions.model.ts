@@ -9,4 +9,8 @@ const schema = tenantSchema({
   version: number(),
 });
 
-export const AccessVersionModel: Model<AccessVersionDoc> = { name: "access_versions", schema };
+export const AccessVersionModel: Model<AccessVersionDoc> = {
+  erasure: { none: "counts" },
+  name: "access_versions",
+  schema,
+};

@@ -21,7 +21,7 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, agent_id: 1, unit: 1, at: 1 });
 schema.index({ unit: 1, at: 1 });
 
-export const TrafficModel: Model<TrafficDoc> = { name: "traffic", schema };
+export const TrafficModel: Model<TrafficDoc> = { erasure: { none: "counts" }, name: "traffic", schema };
 
 /** The minutes of an hour in which any node was counting: all others are gaps. Rows of the installation. */
 export interface RecordedDoc extends InferSchemaType<typeof recordedSchema> {}
@@ -33,7 +33,11 @@ const recordedSchema = tenantSchema({
 });
 recordedSchema.index({ at: 1 });
 
-export const RecordedModel: Model<RecordedDoc> = { name: "traffic_recorded", schema: recordedSchema };
+export const RecordedModel: Model<RecordedDoc> = {
+  erasure: { none: "counts" },
+  name: "traffic_recorded",
+  schema: recordedSchema,
+};
 
 const ENCODED: Record<string, string> = { "%": "%25", ".": "%2E", $: "%24" };
 const DECODED = new Map(Object.entries(ENCODED).map(([character, code]) => [code, character]));

@@ -17,4 +17,4 @@ const schema = tenantSchema({
 });
 schema.index({ due_at: 1 });
 
-export const UsageModel: Model<UsageDoc> = { name: "storage_usage", schema };
+export const UsageModel: Model<UsageDoc> = { erasure: { none: "counts" }, name: "storage_usage", schema };

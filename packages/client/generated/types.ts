@@ -706,7 +706,7 @@ export interface Api {
   memories: {
     /** Erase memories permanently.
      *
-     * For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any scope and status with their vectors, relationships and other data; by `subject` also the documents uploaded about it, their files and chunks, and the memories derived from these; by `agent_id` and `subject` also state. Responds once the data is removed from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). If data is left, repeat the request.
+     * For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any scope and status with their vectors, relationships and other data, and A2A tasks and schedules that mention them; by `subject` also the documents uploaded about it, their files and chunks, and the memories derived from these; by `agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and handoffs. Stored answers to an Idempotency-Key with any of it are dropped. Responds once the data is removed from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). If data is left, repeat the request.
      *
      * Needs the scope `memory:write`. */
     erase: Call<MemoriesEraseParams, MemoriesEraseResult>;
@@ -3152,11 +3152,11 @@ export type LiveWatchParams = Record<never, never>;
 export type LiveWatchResult = string;
 
 export interface MemoriesEraseParams {
-  /** Erase all memories and state of this agent. */
+  /** Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent. */
   agent_id?: string;
   /** Erase these memories. */
   ids?: Array<string>;
-  /** Erase memories and state whose `metadata.subject` is or contains this, and memories whose source event or document has it. Numbers are compared as text. */
+  /** Erase memories and state whose `metadata.subject` is or contains this, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text. */
   subject?: string;
   /** Only count; erase nothing. */
   dry_run?: boolean;
@@ -5158,6 +5158,8 @@ export interface ErasedMemories {
   bundles: number;
   handoffs: number;
   state_entries?: number;
+  a2a_tasks?: number;
+  schedules?: number;
 }
 
 export interface EventReceiver {

@@ -41,6 +41,7 @@ schema.index({ secret_ends_at: 1 }, { sparse: true });
 schema.index({ answer_blob: 1 }, { sparse: true });
 
 export const IdempotencyModel: Model<IdempotencyDoc> = {
+  erasure: { agent: "idempotency.erase", subject: "idempotency.erase", mentions: "idempotency.erase" },
   name: "idempotency_keys",
   schema,
   blobs: ["answer_blob"],

@@ -1,5 +1,6 @@
 import { onEveryNode } from "../../../mixins/every-node.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { EraseContent } from "../../erasers.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ErasedAnswers, eraseAnswers, toIsErased } from "./erase-answers.ts";
 import { ErasedLately } from "./erased-lately.ts";
@@ -35,11 +36,16 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
       close: idempotent<CloseParams>(({ params }) => keys.close(params)),
 
       /** Drops answers with erased data: repeating such a request is a conflict then. */
-      erase: idempotent<Erased>(async ({ broker, params }) => {
-        // First, so that no answer with them is stored while the stored ones are searched.
-        await onEveryNode(broker, "idempotency.note_erased", params);
-        await eraseAnswers(records, params.tenant_id, toIsErased(params));
-      }),
+      erase: idempotent<EraseContent>(
+        async ({ broker, params: { agent_id: caller_id, dry_run, ...given } }) => {
+          if (dry_run) return {};
+          const params: Erased = { ...given, ...(caller_id !== undefined && { caller_id }) };
+          // First, so that no answer with them is stored while the stored ones are searched.
+          await onEveryNode(broker, "idempotency.note_erased", params);
+          await eraseAnswers(records, params.tenant_id, toIsErased(params));
+          return {};
+        },
+      ),
 
       /** Stops storing answers with erased data. */
       note_erased: idempotent<Erased>(({ params }) => erased.add(params.tenant_id, params)),

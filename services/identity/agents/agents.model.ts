@@ -46,4 +46,8 @@ schema.index({ tenant_id: 1, owner_user_id: 1 });
 // Finds agents to push to, across tenants.
 schema.index({ delivery_mode: 1, _id: 1 });
 
-export const AgentModel: Model<AgentDoc> = { name: "agents", schema };
+export const AgentModel: Model<AgentDoc> = {
+  erasure: { none: "an agent's settings, which its own deletion erases" },
+  name: "agents",
+  schema,
+};

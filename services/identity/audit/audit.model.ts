@@ -30,4 +30,8 @@ schema.index({ tenant_id: 1, actor_id: 1, at: 1, _id: 1 });
 schema.index({ tenant_id: 1, resource_id: 1, at: 1, _id: 1 });
 schema.index({ at: 1 });
 
-export const AuditModel: Model<AuditDoc> = { name: "audit", schema };
+export const AuditModel: Model<AuditDoc> = {
+  erasure: { none: "who did what, without content; deleted after AUDIT_RETENTION_DAYS" },
+  name: "audit",
+  schema,
+};

@@ -10,7 +10,11 @@ const signingKeys = tenantSchema({
   created_at: date(),
 });
 
-export const SigningKeyModel: Model<SigningKeyDoc> = { name: "signing_keys", schema: signingKeys };
+export const SigningKeyModel: Model<SigningKeyDoc> = {
+  erasure: { none: "keys of the installation" },
+  name: "signing_keys",
+  schema: signingKeys,
+};
 
 /** A token that was revoked before it expired, or all tokens of a sign-in. `_id` is the `jti` or the `sid`. */
 export interface EndedTokenDoc extends InferSchemaType<typeof endedTokens> {}
@@ -20,4 +24,8 @@ const endedTokens = tenantSchema({
 });
 endedTokens.index({ expires_at: 1 });
 
-export const EndedTokenModel: Model<EndedTokenDoc> = { name: "ended_tokens", schema: endedTokens };
+export const EndedTokenModel: Model<EndedTokenDoc> = {
+  erasure: { none: "ids of tokens; deleted within 13 hours" },
+  name: "ended_tokens",
+  schema: endedTokens,
+};

@@ -41,7 +41,11 @@ codes.index({ claim_digest: 1 }, { unique: true });
 codes.index({ tenant_id: 1, agent_id: 1, created_at: -1, _id: -1 });
 codes.index({ expires_at: 1 });
 
-export const DeviceCodeModel: Model<DeviceCodeDoc> = { name: "device_codes", schema: codes };
+export const DeviceCodeModel: Model<DeviceCodeDoc> = {
+  erasure: { none: "sealed codes; deleted soon after they expire", owner: ["agent_id"] },
+  name: "device_codes",
+  schema: codes,
+};
 
 /** A device connected to an agent, with a separate key. */
 export interface SessionDoc extends InferSchemaType<typeof sessions> {}
@@ -64,7 +68,11 @@ const sessions = tenantSchema({
 sessions.index({ tenant_id: 1, agent_id: 1, connected_at: -1, _id: -1 });
 sessions.index({ fetch_by: 1 });
 
-export const SessionModel: Model<SessionDoc> = { name: "sessions", schema: sessions };
+export const SessionModel: Model<SessionDoc> = {
+  erasure: { none: "a device's name and times; ends with its agent", owner: ["agent_id"] },
+  name: "sessions",
+  schema: sessions,
+};
 
 /** Claims of an address in its current hour. `_id` is a digest of the address. */
 export interface ClaimBudgetDoc extends InferSchemaType<typeof budgets> {}
@@ -75,4 +83,8 @@ const budgets = tenantSchema({
 });
 budgets.index({ ends_at: 1 });
 
-export const ClaimBudgetModel: Model<ClaimBudgetDoc> = { name: "claim_budgets", schema: budgets };
+export const ClaimBudgetModel: Model<ClaimBudgetDoc> = {
+  erasure: { none: "counts; deleted within an hour" },
+  name: "claim_budgets",
+  schema: budgets,
+};

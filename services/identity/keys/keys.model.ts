@@ -20,4 +20,8 @@ const schema = tenantSchema({
 schema.index({ hash: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, created_at: -1 });
 
-export const KeyModel: Model<KeyDoc> = { name: "api_keys", schema };
+export const KeyModel: Model<KeyDoc> = {
+  erasure: { none: "digests of keys; ends with its agent", owner: ["agent_id"] },
+  name: "api_keys",
+  schema,
+};

@@ -27,7 +27,11 @@ const clients = tenantSchema({
 });
 clients.index({ expires_at: 1 });
 
-export const ClientModel: Model<ClientDoc> = { name: "oauth_clients", schema: clients };
+export const ClientModel: Model<ClientDoc> = {
+  erasure: { none: "a client that registered itself: no tenant's data; deleted when it is not used" },
+  name: "oauth_clients",
+  schema: clients,
+};
 
 /** A device that waits for a person. Both codes are credentials: only their digests are stored. */
 export interface DeviceDoc extends InferSchemaType<typeof devices> {}
@@ -49,7 +53,11 @@ devices.index({ device_digest: 1 }, { unique: true });
 devices.index({ user_digest: 1 }, { unique: true });
 devices.index({ expires_at: 1 });
 
-export const DeviceModel: Model<DeviceDoc> = { name: "oauth_devices", schema: devices };
+export const DeviceModel: Model<DeviceDoc> = {
+  erasure: { none: "digests of a request; deleted within minutes" },
+  name: "oauth_devices",
+  schema: devices,
+};
 
 /**
  * What a person has granted a client. Codes and refresh tokens derive from its id and the installation's key; none is
@@ -78,4 +86,8 @@ const grants = tenantSchema({
 grants.index({ tenant_id: 1, key_id: 1 });
 grants.index({ expires_at: 1 });
 
-export const GrantModel: Model<GrantDoc> = { name: "oauth_grants", schema: grants };
+export const GrantModel: Model<GrantDoc> = {
+  erasure: { none: "scopes and digests; ends with its agent", owner: ["agent_id"] },
+  name: "oauth_grants",
+  schema: grants,
+};

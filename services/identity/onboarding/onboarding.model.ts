@@ -10,4 +10,8 @@ const schema = tenantSchema({
 });
 schema.index({ tenant_id: 1 });
 
-export const OnboardingModel: Model<OnboardingDoc> = { name: "onboarding", schema };
+export const OnboardingModel: Model<OnboardingDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "onboarding",
+  schema,
+};

@@ -19,4 +19,8 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, folded_key: 1 }, { unique: true });
 schema.index({ tenant_id: 1, status: 1, folded_key: 1 });
 
-export const ProjectModel: Model<ProjectDoc> = { name: "projects", schema };
+export const ProjectModel: Model<ProjectDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "projects",
+  schema,
+};

@@ -11,4 +11,8 @@ const schema = tenantSchema({
 });
 schema.index({ tenant_id: 1, name: 1 }, { unique: true });
 
-export const TeamModel: Model<TeamDoc> = { name: "teams", schema };
+export const TeamModel: Model<TeamDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "teams",
+  schema,
+};

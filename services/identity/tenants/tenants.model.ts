@@ -26,4 +26,8 @@ const schema = tenantSchema({
 schema.index({ slug: 1 }, { unique: true });
 schema.index({ erase_due_at: 1 }, { sparse: true });
 
-export const TenantModel: Model<TenantDoc> = { name: "tenants", schema };
+export const TenantModel: Model<TenantDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "tenants",
+  schema,
+};

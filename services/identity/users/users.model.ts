@@ -59,4 +59,8 @@ schema.index({ email: 1, tenant_id: 1 }, { unique: true });
 schema.index({ tenant_id: 1, created_at: 1, _id: 1 });
 schema.index({ "identity.subject": 1, tenant_id: 1 }, { sparse: true });
 
-export const UserModel: Model<UserDoc> = { name: "users", schema };
+export const UserModel: Model<UserDoc> = {
+  erasure: { none: "a person's account, which its own deletion erases" },
+  name: "users",
+  schema,
+};

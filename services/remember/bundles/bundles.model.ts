@@ -46,7 +46,11 @@ schema.index({ tenant_id: 1, memory_ids: 1 });
 schema.index({ tenant_id: 1, agent_id: 1, created_at: -1, _id: -1 });
 schema.index({ expires_at: 1 }, { sparse: true });
 
-export const BundleModel: Model<BundleDoc> = { name: "bundles", schema };
+export const BundleModel: Model<BundleDoc> = {
+  erasure: { agent: "bundles.erase_agent", memories: "bundles.erase_memories" },
+  name: "bundles",
+  schema,
+};
 
 /** Formats a bundle for its agent. */
 export function present(doc: BundleDoc) {

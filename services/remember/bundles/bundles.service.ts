@@ -1,6 +1,7 @@
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { EraseContent } from "../../erasers.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { assembleBundle } from "./assemble.ts";
@@ -48,6 +49,11 @@ export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTI
       }),
 
       /** Removes the bundles that hold erased memories, because a brief is never rewritten; returns how many. */
+      erase_agent: idempotent<EraseContent>(async ({ params: { tenant_id, agent_id, dry_run } }) => ({
+        bundles: dry_run
+          ? await bundles.count(tenant_id, { agent_id })
+          : await bundles.deleteMany(tenant_id, { agent_id }),
+      })),
       erase_memories: idempotent<EraseMemories>(async ({ params }) => ({
         bundles: await eraseRows(bundles, params, { memory_ids: { $in: params.ids } }),
       })),

@@ -104,13 +104,22 @@ chunks.index({ tenant_id: 1, document_id: 1, chunk_index: 1 });
 chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 
-export const SourceModel: Model<SourceDoc> = { name: "document_sources", schema: sources };
+export const SourceModel: Model<SourceDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "document_sources",
+  schema: sources,
+};
 export const DocumentModel: Model<DocumentDoc> = {
+  erasure: { subject: "documents.erase_subject" },
   name: "documents",
   schema: documents,
   blobs: ["hash"],
 };
-export const ChunkModel: Model<ChunkDoc> = { name: "document_chunks", schema: chunks };
+export const ChunkModel: Model<ChunkDoc> = {
+  erasure: { with: "documents" },
+  name: "document_chunks",
+  schema: chunks,
+};
 
 /** Creates the rows of a document's chunks, always with the same ids. */
 export function toChunks(doc: DocumentDoc, pieces: readonly Piece[], now: Date): ChunkDoc[] {

@@ -28,5 +28,13 @@ const cursors = tenantSchema({
   updated_at: date(),
 });
 
-export const FindingModel: Model<FindingDoc> = { name: "findings", schema: findings };
-export const CursorModel: Model<CursorDoc> = { name: "finding_cursors", schema: cursors };
+export const FindingModel: Model<FindingDoc> = {
+  erasure: { memories: "findings.erase_memories" },
+  name: "findings",
+  schema: findings,
+};
+export const CursorModel: Model<CursorDoc> = {
+  erasure: { none: "a position", owner: ["_id"] },
+  name: "finding_cursors",
+  schema: cursors,
+};

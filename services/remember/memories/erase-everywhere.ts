@@ -1,22 +1,11 @@
 import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { erasersOf } from "../../erasers.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import type { Memories } from "./memories.ts";
 
 /** Rows by kind. */
 export type Counts = Record<string, number>;
-
-/**
- * Actions of all domains that keep data about memories: each accepts `{tenant_id, ids, dry_run}` and returns counts by
- * name. Add every new domain that keeps such data here.
- */
-const ERASERS = [
-  "relationships.erase_memories",
-  "merges.erase_memories",
-  "findings.erase_memories",
-  "bundles.erase_memories",
-  "handoffs.erase_memories",
-];
 
 /**
  * Erases all data about memories but their rows, which are deleted last: an interrupted erasure finds its work by them.
@@ -27,7 +16,9 @@ export async function eraseEverywhere(
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {
-  const found = await Promise.all(ERASERS.map((name) => ctx.call<Counts, unknown>(name, { tenant_id, ids })));
+  const found = await Promise.all(
+    erasersOf("memories").map((name) => ctx.call<Counts, unknown>(name, { tenant_id, ids })),
+  );
   const citations = await cites.deleteMany(tenant_id, { memory_id: { $in: ids } });
   await keys.deleteMany(tenant_id, { memory_id: { $in: ids } });
   const searched = await ctx.call<Counts, unknown>("search.drop", { tenant_id, kind: "memory", ids });
@@ -42,7 +33,9 @@ export async function countEverywhere(
   ids: string[],
 ): Promise<Counts> {
   const asked = { tenant_id, ids, dry_run: true };
-  const found = await Promise.all(ERASERS.map((name) => ctx.call<Counts, unknown>(name, asked)));
+  const found = await Promise.all(
+    erasersOf("memories").map((name) => ctx.call<Counts, unknown>(name, asked)),
+  );
   const citations = await cites.count(tenant_id, { memory_id: { $in: ids } });
   return found.reduce(sum, { citations });
 }

@@ -18,6 +18,8 @@ const Erased = Type.Object(
     bundles: Count,
     handoffs: Count,
     state_entries: Type.Optional(Count),
+    a2a_tasks: Type.Optional(Count),
+    schedules: Type.Optional(Count),
   },
   {
     title: "ErasedMemories",
@@ -32,9 +34,10 @@ export const eraseMemories = operation({
   summary: "Erase memories permanently",
   description:
     "For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any " +
-    "scope and status with their vectors, relationships and other data; by `subject` also the documents uploaded " +
-    "about it, their files and chunks, and the memories derived from these; by `agent_id` and `subject` also " +
-    "state. Responds once the data is removed " +
+    "scope and status with their vectors, relationships and other data, and A2A tasks and schedules that mention them; " +
+    "by `subject` also the documents uploaded about it, their files and chunks, and the memories derived from these; by " +
+    "`agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and handoffs. Stored " +
+    "answers to an Idempotency-Key with any of it are dropped. Responds once the data is removed " +
     "from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service " +
     "(`/.well-known/jwks.json`). If data is left, repeat the request.",
   access: { by: "org_admin", scope: "memory:write" },
@@ -42,7 +45,9 @@ export const eraseMemories = operation({
   // The action writes its own entry, with the counts.
   audit: false,
   body: {
-    agent_id: Type.Optional(Id("ag", "Erase all memories and state of this agent.")),
+    agent_id: Type.Optional(
+      Id("ag", "Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent."),
+    ),
     ids: Type.Optional(
       Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000, description: "Erase these memories." }),
     ),
@@ -51,7 +56,7 @@ export const eraseMemories = operation({
         minLength: 1,
         maxLength: 1000,
         description:
-          "Erase memories and state whose `metadata.subject` is or contains this, and memories whose source event or document has it. Numbers are compared as text.",
+          "Erase memories and state whose `metadata.subject` is or contains this, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text.",
       }),
     ),
     dry_run: Type.Optional(Type.Boolean({ default: false, description: "Only count; erase nothing." })),

@@ -17,4 +17,8 @@ const schema = tenantSchema({
 });
 schema.index({ lease_ends_at: 1 });
 
-export const MemoryErasureModel: Model<MemoryErasureDoc> = { name: "memory_erasures", schema };
+export const MemoryErasureModel: Model<MemoryErasureDoc> = {
+  erasure: { none: "an erasure in progress, which clears what it names" },
+  name: "memory_erasures",
+  schema,
+};

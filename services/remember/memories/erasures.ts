@@ -7,6 +7,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
+import { erasersOf } from "../../erasers.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type Counts, chunksOf, countEverywhere, eraseEverywhere, sum } from "./erase-everywhere.ts";
 import type { MemoryErasureDoc } from "./erasures.model.ts";
@@ -71,6 +72,7 @@ export class Erasures {
     for (const some of chunksOf(ids, BATCH)) {
       counts = sum(counts, await countEverywhere(this.#memories.cites, broker, tenant_id, some));
     }
+    counts = sum(counts, await eraseMentions(broker, tenant_id, ids, true));
     return sum(counts, await eraseOthers(broker, tenant_id, target, true));
   }
 
@@ -132,9 +134,6 @@ export class Erasures {
     let erased = batch.length ? await this.#eraseBatch(broker, _id, tenant_id, batch) : {};
     if (target === null) return sum(NOTHING, erased);
     const named = JSON.parse(target) as EraseTarget;
-    const { subject, agent_id: caller_id } = named;
-    if (subject !== undefined || caller_id !== undefined)
-      await broker.call("idempotency.erase", { tenant_id, subject, caller_id });
     // Documents first, so that no more memories are created from them.
     erased = [NOTHING, { vectors: 0 }, await eraseOthers(broker, tenant_id, named, false)].reduce(
       sum,
@@ -145,9 +144,7 @@ export class Erasures {
       // The subject may still be writing.
       if (ids.length === 0) return erased;
       for (const id of ids) digest.update(`${id}\n`);
-      for (const some of chunksOf(ids, MOST_IDS)) {
-        await broker.call("idempotency.erase", { tenant_id, ids: some });
-      }
+      erased = sum(erased, await eraseMentions(broker, tenant_id, ids, false));
       for (const some of chunksOf(ids, BATCH)) {
         erased = sum(erased, await this.#eraseBatch(broker, _id, tenant_id, some));
       }
@@ -187,16 +184,31 @@ function filterOf({ agent_id, ids, subject }: EraseTarget): Where<MemoryDoc> {
   return subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };
 }
 
-/** Erases, or counts, the documents and the state that the target names. */
+/** Erases, or counts, what the target names in all domains but that of memories. */
 async function eraseOthers(
   broker: ServiceBroker,
   tenant_id: string,
   { agent_id, subject }: EraseTarget,
   dry_run: boolean,
 ): Promise<Counts> {
-  const erase = (name: string, of: object) =>
-    broker.call<Counts, unknown>(name, { tenant_id, ...of, dry_run });
-  if (agent_id !== undefined) return erase("state.erase", { agent_id });
-  if (subject === undefined) return {};
-  return sum(await erase("documents.erase_subject", { subject }), await erase("state.erase", { subject }));
+  const given = agent_id === undefined ? { subject } : { agent_id };
+  if (agent_id === undefined && subject === undefined) return {};
+  let counts: Counts = {};
+  for (const name of erasersOf(agent_id === undefined ? "subject" : "agent"))
+    counts = sum(counts, (await broker.call<Counts, unknown>(name, { tenant_id, ...given, dry_run })) ?? {});
+  return counts;
+}
+
+/** Erases, or counts, texts that mention memories. */
+async function eraseMentions(
+  broker: ServiceBroker,
+  tenant_id: string,
+  all: string[],
+  dry_run: boolean,
+): Promise<Counts> {
+  let counts: Counts = {};
+  for (const ids of chunksOf(all, MOST_IDS))
+    for (const name of erasersOf("mentions"))
+      counts = sum(counts, (await broker.call<Counts, unknown>(name, { tenant_id, ids, dry_run })) ?? {});
+  return counts;
 }

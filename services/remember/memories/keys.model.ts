@@ -13,4 +13,8 @@ const schema = tenantSchema({
 });
 schema.index({ tenant_id: 1, memory_id: 1 });
 
-export const MemoryKeyModel: Model<MemoryKeyDoc> = { name: "memory_keys", schema };
+export const MemoryKeyModel: Model<MemoryKeyDoc> = {
+  erasure: { with: "memories" },
+  name: "memory_keys",
+  schema,
+};

@@ -140,7 +140,11 @@ schema.index({ announce_at: 1 }, { sparse: true });
 schema.index({ finding_due_at: 1 }, { sparse: true });
 schema.index({ purge_at: 1 }, { sparse: true });
 
-export const MemoryModel: Model<MemoryDoc> = { name: "memories", schema };
+export const MemoryModel: Model<MemoryDoc> = {
+  erasure: { agent: "memories.erase", subject: "memories.erase", memories: "memories.erase" },
+  name: "memories",
+  schema,
+};
 
 /** Formats a memory for callers. */
 export function present(doc: MemoryDoc) {

@@ -43,7 +43,11 @@ schema.index({ tenant_id: 1, memory_b_id: 1 });
 schema.index({ open_pair: 1 }, { unique: true, sparse: true });
 schema.index({ collapse_due_at: 1 }, { sparse: true });
 
-export const MergeModel: Model<MergeDoc> = { name: "merge_proposals", schema };
+export const MergeModel: Model<MergeDoc> = {
+  erasure: { memories: "merges.erase_memories" },
+  name: "merge_proposals",
+  schema,
+};
 
 /** The proposals, and the store's clock. */
 export interface Merges {

@@ -22,7 +22,11 @@ schema.index({ tenant_id: 1, target_memory_id: 1, created_at: 1 });
 schema.index({ tenant_id: 1, edge: 1 }, { unique: true });
 schema.index({ tenant_id: 1, _id: 1 });
 
-export const RelationshipModel: Model<RelationshipDoc> = { name: "relationships", schema };
+export const RelationshipModel: Model<RelationshipDoc> = {
+  erasure: { memories: "relationships.erase_memories" },
+  name: "relationships",
+  schema,
+};
 
 export function edgeKey(source: string, target: string, type: string): string {
   return `${source} ${target} ${type}`;

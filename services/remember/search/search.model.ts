@@ -38,13 +38,26 @@ entries.index({ tenant_id: 1, thread: 1, position: 1 });
 entries.index({ embedded: 1, tenant_id: 1, kind: 1, _id: 1 });
 
 export const EntryModel: Model<EntryDoc> = {
+  erasure: { with: "memories, documents, outputs and handoffs" },
   name: ENTRIES,
   schema: entries,
   retired: ["embedded_1__id_1"],
 };
-export const SearchStateModel: Model<SearchStateDoc> = { name: "search_state", schema: searchStates };
-export const EmbeddingModel: Model<EmbeddingDoc> = { name: "embeddings", schema: embeddings };
-export const ErasureModel: Model<ErasureDoc> = { name: "search_erasures", schema: erasures };
+export const SearchStateModel: Model<SearchStateDoc> = {
+  erasure: { none: "positions in the index" },
+  name: "search_state",
+  schema: searchStates,
+};
+export const EmbeddingModel: Model<EmbeddingDoc> = {
+  erasure: { with: "memories, documents, outputs and handoffs" },
+  name: "embeddings",
+  schema: embeddings,
+};
+export const ErasureModel: Model<ErasureDoc> = {
+  erasure: { none: "ids of what was erased, until every index has applied it" },
+  name: "search_erasures",
+  schema: erasures,
+};
 
 export function embeddingId(kind: SearchKind, id: string): string {
   return `${kind} ${id}`;

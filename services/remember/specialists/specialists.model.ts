@@ -16,7 +16,11 @@ const specialists = tenantSchema({
 // Newest of each name first.
 specialists.index({ tenant_id: 1, name: 1, version_num: -1 }, { unique: true });
 
-export const SpecialistModel: Model<SpecialistDoc> = { name: "specialists", schema: specialists };
+export const SpecialistModel: Model<SpecialistDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "specialists",
+  schema: specialists,
+};
 
 /** A specialist that a caller has loaded and not unloaded. `_id` derives from both. */
 interface SpecialistLoadDoc extends InferSchemaType<typeof loads> {}
@@ -28,4 +32,8 @@ const loads = tenantSchema({
 });
 loads.index({ tenant_id: 1, caller_id: 1 });
 
-export const SpecialistLoadModel: Model<SpecialistLoadDoc> = { name: "specialist_loads", schema: loads };
+export const SpecialistLoadModel: Model<SpecialistLoadDoc> = {
+  erasure: { none: "names of specialists that a caller loaded", owner: ["caller_id"] },
+  name: "specialist_loads",
+  schema: loads,
+};

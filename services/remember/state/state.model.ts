@@ -39,7 +39,12 @@ schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ tenant_id: 1, subjects: 1 });
 schema.index({ expires_at: 1 });
 
-export const StateModel: Model<StateDoc> = { name: "state", schema, blobs: ["hash"] };
+export const StateModel: Model<StateDoc> = {
+  erasure: { agent: "state.erase", subject: "state.erase" },
+  name: "state",
+  schema,
+  blobs: ["hash"],
+};
 
 /** Formats an entry without its value. */
 export function present({ namespace, key, version, size, metadata, ...doc }: StateDoc) {

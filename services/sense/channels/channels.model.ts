@@ -35,9 +35,21 @@ const feeds = tenantSchema({
 feeds.index({ tenant_id: 1, channel_id: 1, created_at: 1 });
 feeds.index({ tenant_id: 1, _id: 1 });
 
-export const ChannelModel: Model<ChannelDoc> = { name: "channels", schema: channels };
-export const MemberModel: Model<MemberDoc> = { name: "channel_members", schema: members };
-export const FeedModel: Model<FeedDoc> = { name: "channel_feeds", schema: feeds };
+export const ChannelModel: Model<ChannelDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "channels",
+  schema: channels,
+};
+export const MemberModel: Model<MemberDoc> = {
+  erasure: { none: "ids", owner: ["agent_id"] },
+  name: "channel_members",
+  schema: members,
+};
+export const FeedModel: Model<FeedDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "channel_feeds",
+  schema: feeds,
+};
 
 export function memberId(channel_id: string, agent_id: string): string {
   return `${channel_id} ${agent_id}`;

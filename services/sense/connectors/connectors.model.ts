@@ -57,5 +57,13 @@ const nodes = tenantSchema({
 });
 nodes.index({ tenant_id: 1, connector_id: 1 });
 
-export const ConnectorModel: Model<ConnectorDoc> = { name: "connectors", schema: connectors };
-export const ConnectorNodeModel: Model<ConnectorNodeDoc> = { name: "connector_nodes", schema: nodes };
+export const ConnectorModel: Model<ConnectorDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "connectors",
+  schema: connectors,
+};
+export const ConnectorNodeModel: Model<ConnectorNodeDoc> = {
+  erasure: { none: "states of connections" },
+  name: "connector_nodes",
+  schema: nodes,
+};

@@ -121,4 +121,8 @@ for (const field of [
   schema.index({ [field]: 1 }, { sparse: true });
 }
 
-export const DeliveryModel: Model<DeliveryDoc> = { name: "deliveries", schema };
+export const DeliveryModel: Model<DeliveryDoc> = {
+  erasure: { none: "refers to an event, whose retention deletes it", owner: ["agent_id"] },
+  name: "deliveries",
+  schema,
+};

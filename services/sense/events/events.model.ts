@@ -73,6 +73,7 @@ schema.index({ waiting_key: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
 
 export const EventModel: Model<EventDoc> = {
+  erasure: { none: "what happened in the organisation; deleted after EVENT_RETENTION_DAYS" },
   name: "events",
   schema,
   outOfLine: "envelope",

@@ -28,7 +28,11 @@ const webhooks = tenantSchema({
 });
 webhooks.index({ tenant_id: 1, created_at: 1, _id: 1 });
 
-export const WebhookModel: Model<WebhookDoc> = { name: "webhooks", schema: webhooks };
+export const WebhookModel: Model<WebhookDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "webhooks",
+  schema: webhooks,
+};
 
 /** A body whose signature covers no id, by webhook and digest, with the id of its first delivery. */
 export interface WebhookBodyDoc extends InferSchemaType<typeof bodies> {}
@@ -39,7 +43,11 @@ const bodies = tenantSchema({
 });
 bodies.index({ expires_at: 1 });
 
-export const WebhookBodyModel: Model<WebhookBodyDoc> = { name: "webhook_bodies", schema: bodies };
+export const WebhookBodyModel: Model<WebhookBodyDoc> = {
+  erasure: { none: "digests; deleted after DEDUPE_DAYS" },
+  name: "webhook_bodies",
+  schema: bodies,
+};
 
 /** The last requests of a webhook, oldest first. Its id is the webhook's. */
 export interface WebhookLogDoc extends InferSchemaType<typeof logs> {}
@@ -64,4 +72,8 @@ const logs = tenantSchema({
 
 export type LoggedRequest = WebhookLogDoc["requests"][number];
 
-export const WebhookLogModel: Model<WebhookLogDoc> = { name: "webhook_logs", schema: logs };
+export const WebhookLogModel: Model<WebhookLogDoc> = {
+  erasure: { none: "the last requests of a webhook, replaced by later ones" },
+  name: "webhook_logs",
+  schema: logs,
+};

@@ -24,7 +24,11 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, conflict_key: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, created_at: 1 });
 
-export const InterestModel: Model<InterestDoc> = { name: "interests", schema };
+export const InterestModel: Model<InterestDoc> = {
+  erasure: { none: "event types and filters; ends with its agent", owner: ["agent_id"] },
+  name: "interests",
+  schema,
+};
 
 export function conflictKey(agent_id: string, event_type: string, filter_expression: string | null): string {
   return derivedId("int", agent_id, event_type, filter_expression ?? "");

@@ -13,4 +13,8 @@ const schema = tenantSchema({
 });
 schema.index({ tenant_id: 1 });
 
-export const PushEndpointModel: Model<PushEndpointDoc> = { name: "push_endpoints", schema };
+export const PushEndpointModel: Model<PushEndpointDoc> = {
+  erasure: { none: "addresses of endpoints that cannot be reached" },
+  name: "push_endpoints",
+  schema,
+};

@@ -53,4 +53,8 @@ schema.index({ tenant_id: 1, created_at: 1 });
 schema.index({ due_at: 1 }, { sparse: true });
 schema.index({ ended_at: 1 }, { sparse: true });
 
-export const ScheduleModel: Model<ScheduleDoc> = { name: "schedules", schema };
+export const ScheduleModel: Model<ScheduleDoc> = {
+  erasure: { agent: "schedules.erase", subject: "schedules.erase", mentions: "schedules.erase" },
+  name: "schedules",
+  schema,
+};

@@ -1,14 +1,15 @@
 import type { Context, ServiceBroker } from "moleculer";
 import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
+import { eraseTexts } from "../../../mixins/erase-texts.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import type { EraseContent } from "../../erasers.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./schedules.contract.ts";
-import { type ScheduleDoc, ScheduleModel } from "./schedules.model.ts";
+import { ScheduleModel } from "./schedules.model.ts";
 import { Schedules } from "./schedules.ts";
 import { TICK_MS, Ticker } from "./ticker.ts";
 
 const ENDED_DAYS = 30;
-const PAGE = 500;
 
 export const schedulesService: ServiceFactory = (runtime) => {
   const { store, usage } = runtime;
@@ -21,12 +22,8 @@ export const schedulesService: ServiceFactory = (runtime) => {
   const ended = new SharedLoop("ended", deleteEnded, HOUR_MS, endedFailed);
 
   /** Deletes schedules that ended long ago; returns whether there may be more. */
-  async function deleteEnded(): Promise<boolean> {
-    const old = { ended_at: { $lt: new Date(store.now() - ENDED_DAYS * DAY_MS) } };
-    const found = (await rows.system.find(old, { limit: PAGE }).toArray()) as ScheduleDoc[];
-    for (const [tenant_id, own] of Map.groupBy(found, (row) => row.tenant_id))
-      await rows.deleteMany(tenant_id, { _id: { $in: own.map(({ _id }) => _id) }, ...old });
-    return found.length === PAGE;
+  function deleteEnded(): Promise<boolean> {
+    return rows.deleteDue({ ended_at: { $lt: new Date(store.now() - ENDED_DAYS * DAY_MS) } });
   }
 
   return {
@@ -46,6 +43,16 @@ export const schedulesService: ServiceFactory = (runtime) => {
       delete: action(contract.deleteSchedule, (ctx) => schedules.delete(ctx)),
       run: action(contract.runSchedule, (ctx) => schedules.run(ctx)),
       test: action(contract.testSchedule, (ctx) => schedules.test(ctx)),
+
+      /** Erases, or counts, schedules of an agent, about a person, or that mention memories. */
+      erase: idempotent<EraseContent>(async ({ params: { agent_id: owner_id, ...given } }) => {
+        const { tenant_id, dry_run } = given;
+        if (owner_id === undefined) return { schedules: (await eraseTexts(rows, "event", given)).length };
+        const count = dry_run
+          ? rows.count(tenant_id, { owner_id })
+          : rows.deleteMany(tenant_id, { owner_id });
+        return { schedules: await count };
+      }),
     },
 
     created() {

@@ -36,5 +36,11 @@ const schema = tenantSchema({
 });
 schema.index({ tenant_id: 1, agent_id: 1, caller_id: 1, updated_at: -1, _id: -1 });
 schema.index({ queue: 1 }, { sparse: true });
+// For the retention of final tasks, which do not change any more.
+schema.index({ state: 1, updated_at: 1 });
 
-export const A2aTaskModel: Model<A2aTaskDoc> = { name: "a2a_tasks", schema };
+export const A2aTaskModel: Model<A2aTaskDoc> = {
+  erasure: { agent: "a2a_tasks.erase", subject: "a2a_tasks.erase", mentions: "a2a_tasks.erase" },
+  name: "a2a_tasks",
+  schema,
+};

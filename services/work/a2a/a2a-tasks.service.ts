@@ -1,4 +1,6 @@
+import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { EraseContent } from "../../erasers.ts";
 import { action, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./a2a-tasks.contract.ts";
 import { A2aTasks, type TaskChange } from "./a2a-tasks.ts";
@@ -12,8 +14,9 @@ type OfConfig = OfTask & { config_id: string };
 
 /** Interval for finding notifications that other nodes left, and retries. */
 const LOOK_MS = 2000;
+const RETENTION_MS = 10 * 60_000;
 
-/** Tasks that callers give to agents over A2A (services/edge/a2a), durable until the tenant is deleted. */
+/** Tasks that callers give to agents over A2A (services/edge/a2a), kept for `A2A_TASK_RETENTION_DAYS` once final. */
 export const a2aTasksService: ServiceFactory = (runtime) => {
   let tasks: A2aTasks;
   let configs: PushConfigs;
@@ -25,11 +28,19 @@ export const a2aTasksService: ServiceFactory = (runtime) => {
     "a2a_tasks: notifications could not be read; the next sweep retries",
   );
 
+  const keptMs = runtime.config.A2A_TASK_RETENTION_DAYS * DAY_MS;
+  const retention = new SharedLoop(
+    "retention",
+    async () => keptMs > 0 && tasks.deleteFinal(new Date(runtime.store.now() - keptMs)),
+    RETENTION_MS,
+    "a2a_tasks: final tasks could not be deleted; the next sweep retries",
+  );
+
   const stop = () => notifier.stop();
 
   return {
     name: "a2a_tasks",
-    mixins: [loop.mixin],
+    mixins: [loop.mixin, retention.mixin],
     created() {
       tasks = new A2aTasks(runtime.store, this.broker);
       configs = new PushConfigs(runtime, tasks);
@@ -55,6 +66,7 @@ export const a2aTasksService: ServiceFactory = (runtime) => {
       ),
       get_push: idempotent<OfConfig>(({ params }) => configs.get(params)),
       list_push: idempotent<OfTask>(({ params }) => configs.list(params)),
+      erase: idempotent<EraseContent>(({ params }) => tasks.erase(params)),
       delete_push: internal<OfConfig>(({ params }) => configs.delete(params)),
     },
     events: {

@@ -2,15 +2,20 @@ import type { ServiceBroker } from "moleculer";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
 import { Fault, requireFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { eraseTexts } from "../../../mixins/erase-texts.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Where } from "../../../storage/query.ts";
+import type { EraseContent } from "../../erasers.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./a2a-tasks.contract.ts";
 import { type A2aTaskDoc, A2aTaskModel } from "./a2a-tasks.model.ts";
 import { announceTask } from "./announce.ts";
 import { listTasks, type TaskPage, type TaskQuery } from "./list.ts";
+import { PushConfigModel } from "./push-configs.model.ts";
 import {
+  FINAL,
   isFinal,
   type MessageJson,
   type Side,
@@ -25,15 +30,18 @@ const MAX_TASK = 768 * 1024;
 /** Concurrent changes of one task are rare. */
 const ATTEMPTS = 5;
 const MAX_MESSAGES = 1000;
+const BATCH = 500;
 
 /** The rows of A2A tasks, for both sides: the caller's over the protocol, the agent's by operations. */
 export class A2aTasks {
   readonly #rows;
+  readonly #configs;
   readonly #now;
   readonly #broker: ServiceBroker;
 
   constructor(store: Store, broker: ServiceBroker) {
     this.#rows = store.collection(A2aTaskModel);
+    this.#configs = store.collection(PushConfigModel);
     this.#now = store.now;
     this.#broker = broker;
   }
@@ -111,6 +119,42 @@ export class A2aTasks {
     return present(
       await this.#change(key, (task, at) => ({ task: withProgress(task, given, messageId, at) })),
     );
+  }
+
+  /** Erases, or counts, tasks of an agent (given to it, or by it), about a person, or that mention memories. */
+  async erase({ agent_id, ...given }: EraseContent): Promise<{ a2a_tasks: number }> {
+    const { tenant_id, dry_run } = given;
+    if (agent_id === undefined) {
+      const ids = await eraseTexts(this.#rows, "task_json", given);
+      if (!dry_run) await this.#dropConfigs(tenant_id, ids);
+      return { a2a_tasks: ids.length };
+    }
+    const its: Where<A2aTaskDoc> = { $or: [{ agent_id }, { caller_id: agent_id }] };
+    if (dry_run) return { a2a_tasks: await this.#rows.count(tenant_id, its) };
+    const rows = await this.#rows.find(tenant_id, its, { projection: { _id: 1 } });
+    await this.#dropConfigs(
+      tenant_id,
+      rows.map(({ _id }) => _id),
+    );
+    return { a2a_tasks: await this.#rows.deleteMany(tenant_id, its) };
+  }
+
+  /** Deletes a batch of tasks that have been final since a time; returns whether there may be more. */
+  async deleteFinal(before: Date): Promise<boolean> {
+    const old = { state: { $in: [...FINAL] }, updated_at: { $lt: before } };
+    const options = { projection: { tenant_id: 1 }, limit: BATCH };
+    const rows = (await this.#rows.system.find(old, options).toArray()) as A2aTaskDoc[];
+    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      const ids = own.map(({ _id }) => _id);
+      await this.#dropConfigs(tenant_id, ids);
+      await this.#rows.deleteMany(tenant_id, { _id: { $in: ids }, ...old });
+    }
+    return rows.length === BATCH;
+  }
+
+  async #dropConfigs(tenant_id: string, ids: string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += BATCH)
+      await this.#configs.deleteMany(tenant_id, { task_id: { $in: ids.slice(at, at + BATCH) } });
   }
 
   #begin(side: Side, message: MessageJson): Promise<A2aTaskDoc> {

@@ -23,4 +23,8 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, task_id: 1 });
 schema.index({ queue: 1 }, { sparse: true });
 
-export const PushConfigModel: Model<PushConfigDoc> = { name: "a2a_push_configs", schema };
+export const PushConfigModel: Model<PushConfigDoc> = {
+  erasure: { with: "a2a_tasks" },
+  name: "a2a_push_configs",
+  schema,
+};

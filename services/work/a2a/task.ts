@@ -25,7 +25,7 @@ export interface TaskJson {
   history: MessageJson[];
 }
 
-const FINAL: TaskState[] = [
+export const FINAL: readonly TaskState[] = [
   "TASK_STATE_COMPLETED",
   "TASK_STATE_FAILED",
   "TASK_STATE_REJECTED",

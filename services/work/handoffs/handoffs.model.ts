@@ -50,7 +50,11 @@ schema.index({ reap_at: 1 });
 // For search's catch-up.
 schema.index({ changed_at: 1, _id: 1 });
 
-export const HandoffModel: Model<HandoffDoc> = { name: "handoffs", schema };
+export const HandoffModel: Model<HandoffDoc> = {
+  erasure: { agent: "handoffs.erase_agent", memories: "handoffs.erase_memories" },
+  name: "handoffs",
+  schema,
+};
 
 /** More text than this does not make a handoff easier to find. */
 const SEARCHED_CHARACTERS = 32_768;

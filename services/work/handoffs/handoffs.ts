@@ -6,6 +6,7 @@ import type { RequestContext } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
+import type { EraseContent } from "../../erasers.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type HandoffDoc, HandoffModel, toEntry } from "./handoffs.model.ts";
 
@@ -97,6 +98,15 @@ export class Handoffs {
     const kept = await this.rows.findOne(tenant_id, { _id });
     if (kept) await this.updateSearch(ctx, kept);
     return false;
+  }
+
+  /** Erases, or counts, all handoffs of an agent. */
+  async eraseOf(ctx: Calls & { params: EraseContent }): Promise<{ handoffs: number }> {
+    const { tenant_id, agent_id, dry_run } = ctx.params;
+    if (dry_run) return { handoffs: await this.rows.count(tenant_id, { agent_id }) };
+    const its = await this.rows.find(tenant_id, { agent_id }, { projection: { _id: 1, tenant_id: 1 } });
+    for (const each of its) await this.remove(ctx, each);
+    return { handoffs: its.length };
   }
 
   /** Removes expired handoffs; returns whether there may be more. */

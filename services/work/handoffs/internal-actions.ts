@@ -1,6 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
+import type { EraseContent } from "../../erasers.ts";
 import {
   type BundleLeg,
   type BundleLegAnswer,
@@ -52,6 +53,9 @@ export function internalActions(handoffs: Handoffs): Record<string, ActionSchema
       const items = latest.map((doc) => toItem(doc, recentShare(doc.updated_at.getTime(), now), "recent"));
       return { items, degraded: [] };
     }),
+
+    /** Erases, or counts, the handoffs of an agent. */
+    erase_agent: idempotent<EraseContent>((ctx) => handoffs.eraseOf(ctx)),
 
     /** Removes titles of erased memories from citations; returns the number of handoffs. */
     erase_memories: idempotent<EraseMemories>(async ({ params: { tenant_id, ids, dry_run } }) => ({

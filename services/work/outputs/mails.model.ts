@@ -9,4 +9,8 @@ const schema = tenantSchema({
   ends_at: date(),
 });
 
-export const MailBudgetModel: Model<MailBudgetDoc> = { name: "output_mail_budgets", schema };
+export const MailBudgetModel: Model<MailBudgetDoc> = {
+  erasure: { none: "counts" },
+  name: "output_mail_budgets",
+  schema,
+};

@@ -101,13 +101,23 @@ chunks.index({ tenant_id: 1, output_id: 1, version: 1 });
 chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 
-export const OutputModel: Model<OutputDoc> = { name: "outputs", schema: outputs, blobs: ["hash"] };
+export const OutputModel: Model<OutputDoc> = {
+  erasure: { none: "a work of the organisation, which its own deletion erases with all versions" },
+  name: "outputs",
+  schema: outputs,
+  blobs: ["hash"],
+};
 export const VersionModel: Model<VersionDoc> = {
+  erasure: { with: "outputs" },
   name: "output_versions",
   schema: versions,
   blobs: ["hash"],
 };
-export const ChunkModel: Model<ChunkDoc> = { name: "output_chunks", schema: chunks };
+export const ChunkModel: Model<ChunkDoc> = {
+  erasure: { with: "outputs" },
+  name: "output_chunks",
+  schema: chunks,
+};
 
 const CONTENT_TYPE = "text/markdown";
 

@@ -173,6 +173,7 @@ runs.index({ relay_at: 1, version: 1 });
 runs.index({ stale_check_at: 1 });
 
 export const RunModel: Model<RunDoc> = {
+  erasure: { none: "the organisation's record of a process" },
   name: "runs",
   schema: runs,
   outOfLine: "plan",
@@ -194,7 +195,11 @@ const facts = tenantSchema({
 });
 facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
-export const RunFactsModel: Model<RunFactsDoc> = { name: "run_facts", schema: facts };
+export const RunFactsModel: Model<RunFactsDoc> = {
+  erasure: { with: "runs" },
+  name: "run_facts",
+  schema: facts,
+};
 
 /** An artifact of a run, with its content as of its step's completion. */
 export interface RunArtifactDoc extends InferSchemaType<typeof artifacts> {}
@@ -215,6 +220,7 @@ artifacts.index({ tenant_id: 1, run_id: 1, created_at: 1, _id: 1 });
 artifacts.index({ tenant_id: 1, content_hash: 1 });
 
 export const RunArtifactModel: Model<RunArtifactDoc> = {
+  erasure: { with: "runs" },
   name: "run_artifacts",
   schema: artifacts,
   blobs: ["content_hash"],

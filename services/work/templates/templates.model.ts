@@ -30,4 +30,8 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, slug: 1, version_num: -1 }, { unique: true });
 schema.index({ tenant_id: 1, pointer_ids: 1 });
 
-export const TemplateModel: Model<TemplateDoc> = { name: "process_templates", schema };
+export const TemplateModel: Model<TemplateDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  name: "process_templates",
+  schema,
+};

@@ -3654,19 +3654,23 @@ class AsyncMemories(AsyncGroup):
 
         For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`.
         Erases memories of any scope and status with their vectors, relationships and other
-        data; by `subject` also the documents uploaded about it, their files and chunks, and
-        the memories derived from these; by `agent_id` and `subject` also state. Responds
-        once the data is removed from the service's files; an erasure interrupted by a crash
-        is finished. `receipt` is a JWS of the service (`/.well-known/jwks.json`). If data
-        is left, repeat the request.
+        data, and A2A tasks and schedules that mention them; by `subject` also the documents
+        uploaded about it, their files and chunks, and the memories derived from these; by
+        `agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also
+        bundles and handoffs. Stored answers to an Idempotency-Key with any of it are
+        dropped. Responds once the data is removed from the service's files; an erasure
+        interrupted by a crash is finished. `receipt` is a JWS of the service
+        (`/.well-known/jwks.json`). If data is left, repeat the request.
 
         Needs the scope `memory:write`.
 
         Args:
-            agent_id: Erase all memories and state of this agent.
+            agent_id: Erase all memories, state, A2A tasks, schedules, bundles and handoffs of
+                this agent.
             ids: Erase these memories.
-            subject: Erase memories and state whose `metadata.subject` is or contains this, and
-                memories whose source event or document has it. Numbers are compared as text.
+            subject: Erase memories and state whose `metadata.subject` is or contains this,
+                memories whose source event or document has it, and A2A tasks and schedules with a
+                field `subject` that is or contains it. Numbers are compared as text.
             dry_run: Only count; erase nothing.
         """
         return await self._call(op.MEMORIES_ERASE, given({

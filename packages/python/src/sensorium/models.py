@@ -957,6 +957,8 @@ class ErasedMemories(Model):
     bundles: int
     handoffs: int
     state_entries: Union[int, None] = None
+    a2a_tasks: Union[int, None] = None
+    schedules: Union[int, None] = None
 
 
 class EventReceiver(Model):

@@ -10,4 +10,8 @@ const schema = tenantSchema({
   failure: optional(string()),
 });
 
-export const ProgressModel: Model<ProgressDoc> = { name: "delivery_progress", schema };
+export const ProgressModel: Model<ProgressDoc> = {
+  erasure: { none: "times", owner: ["_id"] },
+  name: "delivery_progress",
+  schema,
+};

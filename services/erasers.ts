@@ -1,0 +1,37 @@
+import type { AnyModel, Erasure } from "../storage/model.ts";
+import { MODELS } from "./models.ts";
+
+type Kind = "agent" | "subject" | "memories" | "mentions";
+
+/** Request to the action of a domain that erases its content: exactly one of the three. */
+export interface EraseContent {
+  tenant_id: string;
+  agent_id?: string;
+  subject?: string;
+  /** Of memories. */
+  ids?: string[];
+  /** Only counts. */
+  dry_run?: boolean;
+}
+
+/** `memories` directs every erasure, and erases its own rows last. */
+const DIRECTOR = "memories.erase";
+
+/** Returns the actions that all collections declare for a kind of request, each once. */
+export function erasersOf(kind: Kind, models: readonly AnyModel[] = MODELS): string[] {
+  const declared = models.flatMap(({ erasure }) => (erasure as Partial<Record<Kind, string>>)[kind] ?? []);
+  return [...new Set(declared)].filter((name) => name !== DIRECTOR);
+}
+
+/** Returns the collections that do not say how their content is erased. */
+export function unerased(models: readonly { name: string; erasure?: Erasure }[] = MODELS): string[] {
+  const kinds = ["agent", "subject", "memories", "mentions", "with", "none"];
+  return models
+    .filter(({ erasure = {} }) => !kinds.some((kind) => (erasure as Record<string, string>)[kind]))
+    .map(({ name }) => name);
+}
+
+/** Returns the fields with the id of the agent with which rows end, by collection. */
+export function ownersOf(models: readonly AnyModel[] = MODELS): { name: string; field: string }[] {
+  return models.flatMap(({ name, erasure: { owner = [] } }) => owner.map((field) => ({ name, field })));
+}
