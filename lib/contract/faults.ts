@@ -124,7 +124,8 @@ export const RULES = {
     "The agent or the organisation has reached its limit of interests and feeds. Delete some first.",
   no_event_to_replay: "The dead letter contains no event to publish. Discard it.",
   no_password: "The person signs in by the identity provider alone. Set up a second factor there.",
-  own_account: "Nobody can disable or demote themselves. Ask another admin.",
+  own_account: "Nobody can disable, demote or delete themselves. Ask another admin.",
+  last_admin: "An organisation keeps an active admin. Make another person an admin first.",
   recipient_refused: "The mail server refuses the recipient. Check the address.",
   run_limit:
     "The run has reached its limit of changes, notes, offers or artifacts. Close it, and continue in a new run.",

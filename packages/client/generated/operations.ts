@@ -16,6 +16,7 @@ export const OPERATIONS = {
     get: {"method":"GET","path":"/agents/{agent_id}"},
     update: {"method":"PATCH","path":"/agents/{agent_id}","scope":"admin","audited":true},
     setStatus: {"method":"PATCH","path":"/agents/{agent_id}/status","scope":"admin","audited":true},
+    delete: {"method":"DELETE","path":"/agents/{agent_id}","scope":"admin","audited":true},
     rotateSigningSecret: {"method":"POST","path":"/agents/{agent_id}/signing-secret","scope":"admin","audited":true},
   },
   audit: {
@@ -308,5 +309,6 @@ export const OPERATIONS = {
     create: {"method":"POST","path":"/users","by":"org_admin","scope":"admin","audited":true},
     list: {"method":"GET","path":"/users","scope":"admin","pages":{"items":"users","by":"offset"}},
     update: {"method":"PATCH","path":"/users/{user_id}","by":"org_admin","scope":"admin","audited":true},
+    delete: {"method":"DELETE","path":"/users/{user_id}","by":"org_admin","scope":"admin","audited":true},
   },
 } as const satisfies Record<string, Record<string, Operation>>;

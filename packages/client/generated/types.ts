@@ -52,6 +52,12 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     setStatus: Call<AgentsSetStatusParams, AgentsSetStatusResult>;
+    /** Delete an agent permanently.
+     *
+     * Its tokens, keys and devices end first. Then its private memories, state, handoffs, bundles, deliveries, interests, channels, schedules and A2A tasks (given to it or by it) with their webhooks are erased, and the agent itself. Memories that it shared with its team or the organisation stay, unless `shared` is `erase`. Outputs, documents, events and runs stay. A deletion interrupted by a crash is finished. An agent cannot delete itself.
+     *
+     * Needs the scope `admin`. */
+    delete: Call<AgentsDeleteParams, AgentsDeleteResult>;
     /** Rotate an agent's signing secret.
      *
      * Returns the new secret, only here. For 24 hours, pushes are signed with the previous secret too.
@@ -1308,6 +1314,12 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     update: Call<UsersUpdateParams, UsersUpdateResult>;
+    /** Delete a person permanently.
+     *
+     * Sessions, password, second factor and linked identity end first. Then the person's private memories, schedules and A2A tasks are erased, and the account. Their agents get the owner `agents_to`, or none. Shared memories stay, unless `shared` is `erase`. The audit log keeps what they did. Nobody can delete themselves, and an organisation keeps an admin. A deletion interrupted by a crash is finished.
+     *
+     * Needs the scope `admin`. */
+    delete: Call<UsersDeleteParams, UsersDeleteResult>;
   };
 }
 
@@ -1497,6 +1509,15 @@ export interface AgentsSetStatusParams {
 }
 
 export type AgentsSetStatusResult = Agent;
+
+export interface AgentsDeleteParams {
+  /** Id of the agent. */
+  agent_id: string;
+  /** Whether memories that were shared with a team or the organisation stay. */
+  shared?: "keep" | "erase";
+}
+
+export type AgentsDeleteResult = Deleted;
 
 export interface AgentsRotateSigningSecretParams {
   /** Id of the agent. */
@@ -4682,6 +4703,17 @@ export interface UsersUpdateResult {
   password?: string;
 }
 
+export interface UsersDeleteParams {
+  /** Id of the user. */
+  user_id: string;
+  /** Whether memories that were shared with a team or the organisation stay. */
+  shared?: "keep" | "erase";
+  /** The next owner of the person's agents. */
+  agents_to?: string;
+}
+
+export type UsersDeleteResult = Deleted;
+
 export interface A2aTask {
   /** Id of the A2A task. */
   id: string;
@@ -5027,6 +5059,18 @@ export interface DeadLetter {
   created_at: string;
   dead_lettered_at: string;
   source: string | null;
+}
+
+export interface Deleted {
+  id: string;
+  erased_at: string;
+  /** Rows by kind. */
+  erased: Record<string, number>;
+  /** How the bytes were removed from the store's files. `rewritten`: the files were rewritten without them. `overwritten`: in place; fragments of rows that SQLite moved earlier, about one in a thousand, may remain in unused parts of pages. `deleted`: by MongoDB, whose data files, journal and oplog may keep them until the space is reused. */
+  storage: "rewritten" | "overwritten" | "deleted";
+  backups_until: string | null;
+  /** A JWS of the service (`/.well-known/jwks.json`). */
+  receipt: string;
 }
 
 export interface DeliveryEvent {

@@ -2,6 +2,7 @@ import type { TProperties } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
+import { Deleted, SharedMemories } from "../../remember/memories/removal.contract.ts";
 import { DeliveryHealth } from "../../sense/deliveries/health/health.contract.ts";
 
 const AGENT_STATUSES = ["active", "inactive"] as const;
@@ -214,6 +215,23 @@ export const setAgentStatus = operation({
   errors: ["not_found"],
 });
 
+export const deleteAgent = operation({
+  action: "agents.delete",
+  route: "DELETE /agents/{agent_id}",
+  summary: "Delete an agent permanently",
+  description:
+    "Its tokens, keys and devices end first. Then its private memories, state, handoffs, bundles, deliveries, interests, " +
+    "channels, schedules and A2A tasks (given to it or by it) with their webhooks are erased, and the agent itself. " +
+    "Memories that it shared with its team or the organisation stay, unless `shared` is `erase`. Outputs, documents, " +
+    "events and runs stay. A deletion interrupted by a crash is finished. An agent cannot delete itself.",
+  access: admin,
+  overQuota: true,
+  path,
+  query: { shared: SharedMemories },
+  results: { 200: Deleted },
+  errors: ["not_found", "business_rule_violation"],
+});
+
 export const rotateSigningSecret = operation({
   action: "agents.rotate_signing_secret",
   route: "POST /agents/{agent_id}/signing-secret",
@@ -239,5 +257,6 @@ export const agentsOperations = [
   getAgent,
   updateAgent,
   setAgentStatus,
+  deleteAgent,
   rotateSigningSecret,
 ] as const;

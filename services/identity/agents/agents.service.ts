@@ -1,5 +1,6 @@
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import { announceAuthChange } from "../auth/auth-change.ts";
 import { newAgent, toState } from "./agent.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
@@ -24,6 +25,8 @@ export const agentsService: ServiceFactory = (runtime) => {
       get: action(contract.getAgent, (ctx) => agents.get(ctx)),
       update: action(contract.updateAgent, (ctx) => agents.update(ctx)),
       set_status: action(contract.setAgentStatus, (ctx) => agents.setStatus(ctx)),
+      delete: action(contract.deleteAgent, (ctx) => agents.delete(ctx)),
+      end: idempotent<{ tenant_id: string; owner_id: string; erased: boolean }>((ctx) => agents.end(ctx)),
       rotate_signing_secret: action(contract.rotateSigningSecret, (ctx) => agents.rotateSigningSecret(ctx)),
 
       /** Inserts the first agent of a new tenant. */
@@ -37,6 +40,15 @@ export const agentsService: ServiceFactory = (runtime) => {
       get_many: idempotent<{ tenant_id: string; agent_ids: string[] }>(async ({ params }) =>
         (await rows.find(params.tenant_id, { _id: { $in: params.agent_ids } })).map(toState),
       ),
+
+      /** Gives the agents of a person another owner, or none. */
+      change_owner: idempotent<{ tenant_id: string; from: string; to: string | null }>(async (ctx) => {
+        const { tenant_id, from, to: owner_user_id } = ctx.params;
+        const $set = { owner_user_id, updated_at: new Date(store.now()) };
+        const changed = await rows.updateMany(tenant_id, { owner_user_id: from }, { $set });
+        if (changed) await announceAuthChange(ctx, store, { tenant_id });
+        return changed;
+      }),
 
       /** Returns the agents of a person, active or not. */
       owned_by: idempotent<{ tenant_id: string; user_id: string }>(async ({ params }) => {

@@ -1,6 +1,12 @@
 import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault, invalidValue, requireFound, unknownReference } from "../../../lib/contract/faults.ts";
+import {
+  Fault,
+  invalidValue,
+  requireFound,
+  ruleBroken,
+  unknownReference,
+} from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { containing } from "../../../lib/text/containing.ts";
@@ -110,6 +116,33 @@ export class Agents {
     return present(agent);
   }
 
+  /** Deletes an agent with what is its own. @throws Fault not_found, business_rule_violation */
+  async delete(ctx: CallOf<typeof contract.deleteAgent>) {
+    const { caller } = ctx.meta;
+    const { agent_id, shared = "keep" } = ctx.params;
+    await this.#find(caller.tenant_id, agent_id);
+    if (callerId(caller) === agent_id)
+      throw ruleBroken(
+        "own_account",
+        "An agent cannot delete itself. Use another key or a person's account.",
+      );
+    account(ctx, { shared });
+    const owner = { tenant_id: caller.tenant_id, owner_id: agent_id, shared };
+    return { id: agent_id, ...(await ctx.call<object, object>("memories.erase_owner", owner)) };
+  }
+
+  /** Ends the tokens and pushes of an agent that is being deleted, or deletes the row of one whose data is erased. */
+  async end(ctx: Call<{ tenant_id: string; owner_id: string; erased: boolean }>): Promise<void> {
+    const { tenant_id, owner_id: _id, erased } = ctx.params;
+    const agent = await this.#rows.findOne(tenant_id, { _id });
+    const update = { $set: { status: "inactive" as const }, $inc: { token_version: 1 } };
+    await changeRouting(ctx, tenant_id, `agent ${_id}`, async () => {
+      if (erased) await this.#rows.delete(tenant_id, { _id });
+      else await this.#rows.update(tenant_id, { _id }, update);
+    });
+    await this.#announce(ctx, agent ?? { tenant_id, _id });
+  }
+
   async rotateSigningSecret(ctx: CallOf<typeof contract.rotateSigningSecret>) {
     const { secrets, store } = this.#runtime;
     const { tenant_id } = ctx.meta.caller;
@@ -139,7 +172,10 @@ export class Agents {
   }
 
   /** Invalidates what other nodes cache of an agent. */
-  async #announce(ctx: Call, { tenant_id, _id: agent_id }: AgentDoc): Promise<void> {
+  async #announce(
+    ctx: Call,
+    { tenant_id, _id: agent_id }: Pick<AgentDoc, "tenant_id" | "_id">,
+  ): Promise<void> {
     await ctx.broadcast("agents.changed", { tenant_id, agent_id });
     await announceAuthChange(ctx, this.#runtime.store, { tenant_id, agent_id });
   }

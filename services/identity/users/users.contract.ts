@@ -1,6 +1,7 @@
 import { oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
+import { Deleted, SharedMemories } from "../../remember/memories/removal.contract.ts";
 
 export const ROLES = ["admin", "member"] as const;
 export type Role = (typeof ROLES)[number];
@@ -100,6 +101,26 @@ export const listUsers = operation({
   results: { 200: Type.Object({ users: Type.Array(User), total: Type.Integer() }) },
 });
 
+export const deleteUser = operation({
+  action: "users.delete",
+  route: "DELETE /users/{user_id}",
+  summary: "Delete a person permanently",
+  description:
+    "Sessions, password, second factor and linked identity end first. Then the person's private memories, schedules and " +
+    "A2A tasks are erased, and the account. Their agents get the owner `agents_to`, or none. Shared memories stay, unless " +
+    "`shared` is `erase`. The audit log keeps what they did. Nobody can delete themselves, and an organisation keeps an " +
+    "admin. A deletion interrupted by a crash is finished.",
+  access: people,
+  overQuota: true,
+  path: { user_id: Id("usr") },
+  query: {
+    shared: SharedMemories,
+    agents_to: Type.Optional(Id("usr", "The next owner of the person's agents.")),
+  },
+  results: { 200: Deleted },
+  errors: ["not_found", "validation_error", "business_rule_violation"],
+});
+
 export const updateUser = operation({
   action: "users.update",
   route: "PATCH /users/{user_id}",
@@ -137,4 +158,4 @@ export const updateUser = operation({
   secret: true,
 });
 
-export const usersOperations = [createUser, listUsers, updateUser] as const;
+export const usersOperations = [createUser, listUsers, updateUser, deleteUser] as const;

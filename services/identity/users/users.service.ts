@@ -2,7 +2,7 @@ import { action, idempotent, internal, type ServiceFactory } from "../../runtime
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import { type Identified, Identities } from "./identities.ts";
 import { type Proof, SecondFactors } from "./totp.ts";
-import { createUser, listUsers, updateUser } from "./users.contract.ts";
+import { createUser, deleteUser, listUsers, updateUser } from "./users.contract.ts";
 import { type UserDoc, UserModel } from "./users.model.ts";
 import { toState, Users } from "./users.ts";
 
@@ -23,6 +23,8 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       create: action(createUser, (ctx) => users.create(ctx)),
       list: action(listUsers, (ctx) => users.list(ctx)),
       update: action(updateUser, (ctx) => users.update(ctx)),
+      delete: action(deleteUser, (ctx) => users.delete(ctx)),
+      end: idempotent<{ tenant_id: string; owner_id: string; erased: boolean }>((ctx) => users.end(ctx)),
 
       /** Inserts the first admin of a new tenant. */
       insert_first: internal<UserKey & { email: string; password: string }>(async ({ params }) => {

@@ -1,5 +1,5 @@
-import type { Call } from "../../../lib/access/caller.ts";
-import { requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { requireFound, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
 import {
   fitsPassword,
   hashPassword,
@@ -11,13 +11,21 @@ import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
+import { account } from "../../../mixins/audited.ts";
 import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "../auth/auth-change.ts";
 import { isInForce } from "./totp.ts";
-import type { createUser, listUsers, SignInWay, UserState, updateUser } from "./users.contract.ts";
+import type {
+  createUser,
+  deleteUser,
+  listUsers,
+  SignInWay,
+  UserState,
+  updateUser,
+} from "./users.contract.ts";
 import type { UserDoc } from "./users.model.ts";
 
 type NewUser = Pick<UserDoc, "_id" | "tenant_id" | "email"> &
@@ -80,6 +88,52 @@ export class Users {
     const user = requireFound(written, "user", user_id);
     await announceAuthChange(ctx, this.#store, { tenant_id, user_id });
     return { ...present(user), ...(password && { password }) };
+  }
+
+  /** Deletes a person with what is their own. @throws Fault not_found, validation_error, business_rule_violation */
+  async delete(ctx: CallOf<typeof deleteUser>) {
+    const { caller } = ctx.meta;
+    const { tenant_id } = caller;
+    const { user_id, shared = "keep", agents_to } = ctx.params;
+    const user = requireFound(await this.#rows.findOne(tenant_id, { _id: user_id }), "user", user_id);
+    if (callerId(caller) === user_id)
+      throw ruleBroken("own_account", "You cannot delete yourself. Ask another admin.");
+    const isNext = { _id: agents_to as string, status: "active" as const };
+    if (agents_to !== undefined && (agents_to === user_id || !(await this.#rows.exists(tenant_id, isNext))))
+      throw unknownReference("agents_to", "user", agents_to);
+    account(ctx, { shared, ...(agents_to && { agents_to }) });
+    await this.#disable(ctx, user);
+    await ctx.call("agents.change_owner", { tenant_id, from: user_id, to: agents_to ?? null });
+    const owner = { tenant_id, owner_id: user_id, shared };
+    return { id: user_id, ...(await ctx.call<object, object>("memories.erase_owner", owner)) };
+  }
+
+  /** Ends the sessions of a person who is being deleted, or deletes the account of one whose data is erased. */
+  async end(ctx: Call<{ tenant_id: string; owner_id: string; erased: boolean }>): Promise<void> {
+    const { tenant_id, owner_id: _id, erased } = ctx.params;
+    if (erased) await this.#rows.delete(tenant_id, { _id });
+    else
+      await this.#rows.update(
+        tenant_id,
+        { _id },
+        { $set: { status: "disabled" }, $inc: { token_version: 1 } },
+      );
+    await ctx.call("agents.change_owner", { tenant_id, from: _id, to: null });
+    await announceAuthChange(ctx, this.#store, { tenant_id, user_id: _id });
+  }
+
+  /** Disables a person first and then looks for another admin: two admins cannot delete each other at once. */
+  async #disable(ctx: Call, { tenant_id, _id, status, role }: UserDoc): Promise<void> {
+    await this.#rows.update(tenant_id, { _id }, { $set: { status: "disabled" }, $inc: { token_version: 1 } });
+    const isKept =
+      role !== "admin" || (await this.#rows.exists(tenant_id, { role: "admin", status: "active" }));
+    if (!isKept) await this.#rows.update(tenant_id, { _id }, { $set: { status } });
+    await announceAuthChange(ctx, this.#store, { tenant_id, user_id: _id });
+    if (!isKept)
+      throw ruleBroken(
+        "last_admin",
+        "This is the organisation's last admin. Make another person an admin first.",
+      );
   }
 
   /** Returns the enabled ones of these users whose password fits. Takes equally long for any number. */

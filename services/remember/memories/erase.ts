@@ -33,6 +33,24 @@ export async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS:
   return { dry_run, ...result, receipt: await ctx.call("auth.sign_receipt", { claims }) };
 }
 
+/** Erases what is an agent's or a person's own, and at last the account. Its caller has checked that it may. */
+export async function eraseOwner(
+  erasures: Erasures,
+  config: { BACKUP_RETENTION_DAYS: number },
+  ctx: Call<{ tenant_id: string; owner_id: string; shared: "keep" | "erase" }>,
+) {
+  const { tenant_id, owner_id, shared } = ctx.params;
+  const by = { owner_id, shared };
+  const row = await erasures.begin(tenant_id, { agent_id: owner_id, gone: shared }, by);
+  const { erased_at, erased, memory_ids_sha256, storage } = await erasures.carryOut(ctx.broker, row);
+  const result = {
+    ...{ erased_at: erased_at.toISOString(), erased, storage },
+    backups_until: backupsUntil(erased_at, config),
+  };
+  const claims = { tenant_id, by, memory_ids_sha256, ...result };
+  return { ...result, receipt: await ctx.call("auth.sign_receipt", { claims }) };
+}
+
 function note(ctx: RequestContext, what: string, details: object): Promise<unknown> {
   const { tenant_id } = ctx.meta.caller;
   return ctx.call("audit.record", { tenant_id, action: what, resource_type: "memory", details });

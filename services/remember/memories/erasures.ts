@@ -4,10 +4,10 @@ import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { scrub } from "../../../mixins/scrub.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
+import { TenantCollection, type TenantDocument } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
-import { erasersOf } from "../../erasers.ts";
+import { erasersOf, ownersOf } from "../../erasers.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type Counts, chunksOf, countEverywhere, eraseEverywhere, sum } from "./erase-everywhere.ts";
 import type { MemoryErasureDoc } from "./erasures.model.ts";
@@ -19,7 +19,14 @@ export interface EraseTarget {
   agent_id?: string;
   ids?: string[];
   subject?: string;
+  /** The agent or person that is being deleted, whose id `agent_id` is, and what becomes of shared memories. */
+  gone?: "keep" | "erase";
+  /** Whether it was erased before: the second time is for writes that were in progress. */
+  again?: boolean;
 }
+
+/** Writes of a deleted agent that were in progress are over by then. */
+const LATE_WRITES_MS = 60_000;
 
 /** The result of an erasure. */
 export interface Erased {
@@ -51,7 +58,7 @@ const LEASE_MS = 120_000;
 export class Erasures {
   readonly #memories: Memories;
   readonly #erasures: TenantCollection<MemoryErasureDoc>;
-  readonly #store: Pick<Store, "scrub">;
+  readonly #store: Pick<Store, "scrub" | "collections">;
   readonly #blobs: Pick<Blobs, "releaseAll">;
 
   constructor(
@@ -92,17 +99,28 @@ export class Erasures {
     try {
       const digest = createHash("sha256");
       const erased = await this.#eraseRows(broker, row, digest);
+      const named: EraseTarget = row.target === null ? {} : JSON.parse(row.target);
+      if (named.gone)
+        await broker.call(endingOf(named), { tenant_id, owner_id: named.agent_id, erased: true });
       // The target names a person; the files must keep no copy of it.
       await this.#erasures.update(tenant_id, { _id }, { $set: { target: null, batch: [] } });
       // What a crash or a concurrent write left: the receipt holds for it too.
       await this.#blobs.releaseAll(tenant_id);
       const storage = await scrub(broker, this.#store);
-      await this.#erasures.delete(tenant_id, { _id });
+      await this.#finish(row, named);
       return { erased_at: now(), erased, memory_ids_sha256: digest.digest("hex"), storage };
     } catch (err) {
       await this.#erasures.update(tenant_id, { _id }, { $set: { lease_ends_at: now() } }).catch(() => null);
       throw err;
     }
+  }
+
+  async #finish({ tenant_id, _id }: MemoryErasureDoc, named: EraseTarget): Promise<void> {
+    if (!named.gone || named.again) return void (await this.#erasures.delete(tenant_id, { _id }));
+    // Only ids: the deleted agent or person is named by nothing else.
+    const target = JSON.stringify({ ...named, again: true });
+    const lease_ends_at = new Date(this.#memories.now().getTime() + LATE_WRITES_MS);
+    await this.#erasures.update(tenant_id, { _id }, { $set: { target, lease_ends_at } });
   }
 
   /** Makes all interrupted erasures available to `resume`: the process that began them is gone. */
@@ -118,6 +136,7 @@ export class Erasures {
     const row = due && (await this.#claim(due));
     if (!row) return false;
     const { erased, memory_ids_sha256 } = await this.carryOut(broker, row);
+    if (row.target !== null && (JSON.parse(row.target) as EraseTarget).again) return true;
     const details = { by: JSON.parse(row.by), erased, memory_ids_sha256 };
     const noted = { tenant_id: row.tenant_id, action: "memories.erase", resource_type: "memory", details };
     await broker.call("audit.record", noted);
@@ -134,6 +153,10 @@ export class Erasures {
     let erased = batch.length ? await this.#eraseBatch(broker, _id, tenant_id, batch) : {};
     if (target === null) return sum(NOTHING, erased);
     const named = JSON.parse(target) as EraseTarget;
+    // Its tokens first, so that it writes nothing more.
+    if (named.gone)
+      await broker.call(endingOf(named), { tenant_id, owner_id: named.agent_id, erased: false });
+    if (named.gone) erased = sum(erased, await this.#eraseOwned(tenant_id, named.agent_id as string));
     // Documents first, so that no more memories are created from them.
     erased = [NOTHING, { vectors: 0 }, await eraseOthers(broker, tenant_id, named, false)].reduce(
       sum,
@@ -162,6 +185,20 @@ export class Erasures {
     return [counts, late, { memories }].reduce(sum);
   }
 
+  /** Deletes the rows that end with their owner, in all collections that say so. */
+  async #eraseOwned(tenant_id: string, owner_id: string): Promise<Counts> {
+    const all = await this.#store.collections();
+    let counts: Counts = {};
+    for (const { name, field } of ownersOf()) {
+      const native = all.get(name);
+      if (!native) continue;
+      const rows = new TenantCollection<TenantDocument>(native as never);
+      const owned = { [field]: owner_id } as Where<TenantDocument>;
+      counts = sum(counts, { [name]: await rows.deleteMany(tenant_id, owned) });
+    }
+    return counts;
+  }
+
   #leaseEnd(): Date {
     return new Date(this.#memories.now().getTime() + LEASE_MS);
   }
@@ -179,7 +216,14 @@ export class Erasures {
   }
 }
 
-function filterOf({ agent_id, ids, subject }: EraseTarget): Where<MemoryDoc> {
+/** Returns the action that ends the account of an agent or a person. */
+const endingOf = ({ agent_id }: EraseTarget) => (agent_id?.startsWith("usr_") ? "users.end" : "agents.end");
+
+function filterOf({ agent_id, ids, subject, gone }: EraseTarget): Where<MemoryDoc> {
+  if (gone) {
+    const owner = agent_id?.startsWith("usr_") ? { user_id: agent_id } : { agent_id };
+    return gone === "keep" ? { ...owner, scope: "agent" } : owner;
+  }
   if (ids) return { _id: { $in: ids } };
   return subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };
 }

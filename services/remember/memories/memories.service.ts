@@ -1,11 +1,11 @@
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { BundleLeg } from "../bundles/bundle-leg.ts";
 import { announceChanges } from "./announce.ts";
 import { cite, settleCites } from "./cites.ts";
 import { createMemories, createMemory } from "./create.ts";
 import { eraseMemories } from "./erase.contract.ts";
-import { erase } from "./erase.ts";
+import { erase, eraseOwner } from "./erase.ts";
 import { MemoryErasureModel } from "./erasures.model.ts";
 import { Erasures } from "./erasures.ts";
 import { findingsOutbox } from "./findings-outbox.ts";
@@ -88,6 +88,9 @@ export const memoriesService: ServiceFactory = (runtime) => {
       activity: action(usage.agentActivity, (ctx) => activityOf(memories, ctx)),
       health: action(usage.memoryHealth, (ctx) => reportHealth(memories, ctx)),
       erase: action(eraseMemories, (ctx) => erase(erasures, config, ctx)),
+      erase_owner: internal<{ tenant_id: string; owner_id: string; shared: "keep" | "erase" }>((ctx) =>
+        eraseOwner(erasures, config, ctx),
+      ),
       for_bundle: idempotent<BundleLeg>((ctx) => forBundle(memories, ctx)),
       ...internalActions(memories),
       ...findingsOutbox(memories.rows),

@@ -1,4 +1,5 @@
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
+import { Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 /** Removal status of each storage place, in an erasure's answer and receipt. */
@@ -17,3 +18,25 @@ export const REMOVAL = {
     }),
   ),
 };
+
+/** What becomes of the shared memories of an agent or a person that is deleted. */
+export const SharedMemories = Type.Optional(
+  oneOf(["keep", "erase"], {
+    default: "keep",
+    description: "Whether memories that were shared with a team or the organisation stay.",
+    examples: ["keep"],
+  }),
+);
+
+/** Result of the deletion of an agent or a person. */
+export const Deleted = Type.Object(
+  {
+    id: Type.String(),
+    erased_at: Timestamp,
+    erased: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: "Rows by kind." }),
+    storage: REMOVAL.storage,
+    backups_until: REMOVAL.backups_until,
+    receipt: Type.String({ description: "A JWS of the service (`/.well-known/jwks.json`)." }),
+  },
+  { title: "Deleted" },
+);

@@ -349,6 +349,34 @@ class Agents(Group):
             "status": status,
         }), models.Agent, idempotency_key, timeout)
 
+    def delete(
+        self,
+        *,
+        agent_id: str,
+        shared: Literal["keep", "erase"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Deleted:
+        """Delete an agent permanently.
+
+        Its tokens, keys and devices end first. Then its private memories, state, handoffs,
+        bundles, deliveries, interests, channels, schedules and A2A tasks (given to it or by
+        it) with their webhooks are erased, and the agent itself. Memories that it shared
+        with its team or the organisation stay, unless `shared` is `erase`. Outputs,
+        documents, events and runs stay. A deletion interrupted by a crash is finished. An
+        agent cannot delete itself.
+
+        Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            shared: Whether memories that were shared with a team or the organisation stay.
+        """
+        return self._call(op.AGENTS_DELETE, given({
+            "agent_id": agent_id,
+            "shared": shared,
+        }), models.Deleted, idempotency_key, timeout)
+
     def rotate_signing_secret(
         self,
         *,
@@ -6921,6 +6949,36 @@ class Users(Group):
             "reset_totp": reset_totp,
             "unlink_identity": unlink_identity,
         }), models.UsersUpdateResult, idempotency_key, timeout)
+
+    def delete(
+        self,
+        *,
+        user_id: str,
+        shared: Literal["keep", "erase"] | Unset = UNSET,
+        agents_to: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Deleted:
+        """Delete a person permanently.
+
+        Sessions, password, second factor and linked identity end first. Then the person's
+        private memories, schedules and A2A tasks are erased, and the account. Their agents
+        get the owner `agents_to`, or none. Shared memories stay, unless `shared` is
+        `erase`. The audit log keeps what they did. Nobody can delete themselves, and an
+        organisation keeps an admin. A deletion interrupted by a crash is finished.
+
+        Needs the scope `admin`.
+
+        Args:
+            user_id: Id of the user.
+            shared: Whether memories that were shared with a team or the organisation stay.
+            agents_to: The next owner of the person's agents.
+        """
+        return self._call(op.USERS_DELETE, given({
+            "user_id": user_id,
+            "shared": shared,
+            "agents_to": agents_to,
+        }), models.Deleted, idempotency_key, timeout)
 
 
 class Api:

@@ -41,6 +41,10 @@ AGENTS_SET_STATUS = Operation(
     method="PATCH",
     path="/agents/{agent_id}/status",
 )
+AGENTS_DELETE = Operation(
+    method="DELETE",
+    path="/agents/{agent_id}",
+)
 AGENTS_ROTATE_SIGNING_SECRET = Operation(
     method="POST",
     path="/agents/{agent_id}/signing-secret",
@@ -1067,5 +1071,9 @@ USERS_LIST = Operation(
 )
 USERS_UPDATE = Operation(
     method="PATCH",
+    path="/users/{user_id}",
+)
+USERS_DELETE = Operation(
+    method="DELETE",
     path="/users/{user_id}",
 )

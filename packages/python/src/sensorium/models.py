@@ -650,6 +650,22 @@ class DeadLetter(Model):
     source: Union[str, None]
 
 
+class Deleted(Model):
+    id: str
+    erased_at: str
+    erased: dict[str, int]
+    """Rows by kind."""
+    storage: Union[Literal["rewritten", "overwritten", "deleted"], str]
+    """How the bytes were removed from the store's files. `rewritten`: the files were
+    rewritten without them. `overwritten`: in place; fragments of rows that SQLite moved
+    earlier, about one in a thousand, may remain in unused parts of pages. `deleted`: by
+    MongoDB, whose data files, journal and oplog may keep them until the space is
+    reused."""
+    backups_until: Union[str, None]
+    receipt: str
+    """A JWS of the service (`/.well-known/jwks.json`)."""
+
+
 class DeliveriesAckResult(Model):
     acknowledged: int
 

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
+import { openStore } from "../../storage/connection.ts";
+import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal, signIn } from "../support/tenancy.ts";
+
+let server: TestServer;
+let cast: Cast;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+});
+afterAll(() => server?.stop());
+
+const SCOPES = ["send", "receive", "memory:read", "memory:write"];
+const agent = (name: string) => agentIn(server, cast.admin, { name }, SCOPES);
+const audit = async (action: string) =>
+  ok(await cast.orgAdmin.get(`/audit?action=${action}&limit=1`)).entries[0];
+
+test("an agent is deleted with what is its own; what it shared stays", async () => {
+  const { orgAdmin, bob } = cast;
+  const leaver = await agent("leaver");
+  const own = await remember(leaver, { scope: "agent" });
+  const shared = await remember(leaver, { scope: "institutional" });
+  ok(await leaver.put("/state/ns/k", { value: "x" }));
+  ok(await leaver.post("/handoffs", { name: "next", summary: "s" }));
+  ok(await cast.orgAdmin.post(`/agents/${leaver.id}/interests`, { event_type: "com.example.*" }));
+  const event = { type: "com.example.tick" };
+  ok(await leaver.post("/schedules", { name: "yearly", cron: "0 0 1 1 *", event }));
+
+  const done = ok(await orgAdmin.del(`/agents/${leaver.id}`));
+  expect(done).toMatchObject({ id: leaver.id, storage: "rewritten", receipt: expect.any(String) });
+  expect(done.erased).toMatchObject({
+    ...{ memories: 1, state_entries: 1, handoffs: 1, interests: 1, schedules: 1, api_keys: 1 },
+  });
+  expect((await leaver.get("/state")).status).toBe(401);
+  expect((await orgAdmin.get(`/agents/${leaver.id}`)).status).toBe(404);
+  expect((await orgAdmin.get(`/memories/${own.id}`)).status).toBe(404);
+  expect(ok(await bob.get(`/memories/${shared.id}`)).id).toBe(shared.id);
+  expect(await audit("agents.delete")).toMatchObject({ resource_id: leaver.id, outcome: "done" });
+  expect(await orgAdmin.del(`/agents/${leaver.id}`)).toMatchObject(refusal(404, "not_found"));
+});
+
+test("what it shared is erased on demand", async () => {
+  const leaver = await agent("leaver");
+  const shared = await remember(leaver, { scope: "institutional" });
+  ok(await cast.orgAdmin.del(`/agents/${leaver.id}?shared=erase`));
+  expect((await cast.bob.get(`/memories/${shared.id}`)).status).toBe(404);
+});
+
+test("an agent cannot delete itself, and another needs the scope admin", async () => {
+  const admin = await agentIn(server, cast.admin, { name: "admin" }, ["admin"]);
+  expect(await admin.del(`/agents/${admin.id}`)).toMatchObject(refusal(422, "business_rule_violation"));
+  expect(await cast.bob.del(`/agents/${admin.id}`)).toMatchObject(refusal(403, "insufficient_scope"));
+  expect((await admin.get(`/agents/${admin.id}`)).status).toBe(200);
+});
+
+test("a deletion that was cut off is finished after the next start", async () => {
+  const leaver = await agent("leaver");
+  const own = await remember(leaver, memory({ scope: "agent" }));
+  const { tenant_id } = server.credentials;
+  await server.end();
+  const store = await openStore({ DATA_DIR: server.dataDir });
+  await store.collection(MemoryErasureModel).insert({
+    ...{
+      _id: "era_gone",
+      tenant_id,
+      target: JSON.stringify({ agent_id: leaver.id, gone: "keep" }),
+      batch: [],
+    },
+    ...{ by: "{}", begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) },
+  });
+  await store.close();
+  await server.restart();
+  const { orgAdmin } = cast;
+  await settle(async () => (await orgAdmin.get(`/agents/${leaver.id}`)).status === 404, { within: 30_000 });
+  expect((await orgAdmin.get(`/memories/${own.id}`)).status).toBe(404);
+  expect((await leaver.get("/state")).status).toBe(401);
+});
+
+test("a person is deleted, and the agents get another owner", async () => {
+  const { orgAdmin } = cast;
+  const { tenant_slug } = server.credentials;
+  const invite = async (email: string, role = "member") =>
+    ok(await orgAdmin.post("/users", { email, role })) as { id: string; email: string; password: string };
+  const [leaver, next] = [await invite("leaver@example.com", "admin"), await invite("next@example.com")];
+  const token = await signIn(server, leaver, tenant_slug);
+  const owned = await agentIn(server, cast.admin, { name: "owned", owner_user_id: leaver.id }, SCOPES);
+  expect(await orgAdmin.del(`/users/${leaver.id}?agents_to=${leaver.id}`)).toMatchObject(
+    refusal(400, "validation_error"),
+  );
+  const done = ok(await orgAdmin.del(`/users/${leaver.id}?agents_to=${next.id}`));
+  expect(done).toMatchObject({ id: leaver.id, receipt: expect.any(String) });
+  expect(token).toEqual(expect.any(String));
+  await expect(signIn(server, leaver, tenant_slug)).rejects.toThrow();
+  expect(ok(await orgAdmin.get(`/agents/${owned.id}`)).owner_user_id).toBe(next.id);
+  expect(ok(await orgAdmin.get("/users?search=leaver@")).total).toBe(0);
+  expect(await audit("users.delete")).toMatchObject({ resource_id: leaver.id, outcome: "done" });
+});
+
+test("nobody deletes themselves", async () => {
+  const me = ok(await cast.orgAdmin.get("/users?search=admin")).users.find(
+    ({ role }: { role: string }) => role === "admin",
+  );
+  expect(await cast.orgAdmin.del(`/users/${me.id}`)).toMatchObject(refusal(422, "business_rule_violation"));
+});
