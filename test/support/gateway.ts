@@ -119,6 +119,7 @@ export async function temporaryStore(): Promise<TemporaryStore> {
     reopen: async () => {
       await files.store.close();
       files.store = await openStore({ DATA_DIR });
+      files.blobs = await openBlobs(files.store, { DATA_DIR }, MODELS);
     },
     remove: async () => {
       await files.store.close();
