@@ -71,7 +71,7 @@ function stream(url: string, token: string, received: Received, over: AbortSigna
 }
 
 function deliveryIn(block: string): Delivery[] {
-  const data = /^data: (.*)$/m.exec(block)?.[1];
+  const data = /^data: ([^\r\n]*)/m.exec(block)?.[1];
   return data === undefined ? [] : [JSON.parse(data)];
 }
 

@@ -52,7 +52,7 @@ export class Api {
     const response = await this.#fetch(path, { headers: { accept: "text/event-stream" } });
     let rest = "";
     for await (const chunk of (response.body as ReadableStream).pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + chunk).split("\n");
+      const lines = (rest + chunk).split(/\r\n|[\n\r]/);
       rest = lines.pop() ?? "";
       yield* lines;
     }

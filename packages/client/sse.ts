@@ -1,4 +1,5 @@
 import { ConnectionError, reasonOf } from "./errors.ts";
+import { LineSplitter } from "./lines.ts";
 import type { StreamMessage } from "./operation.ts";
 
 /**
@@ -12,17 +13,16 @@ export async function* messagesOf(
   heard: () => void = () => {},
 ): AsyncGenerator<StreamMessage, void> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
+  const splitter = new LineSplitter();
+  const block: string[] = [];
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       heard();
-      const blocks = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) {
-        const message = parse(block);
+      for (const line of splitter.take(value)) {
+        if (line !== "") block.push(line);
+        const message = line === "" ? parse(block.splice(0)) : undefined;
         if (message) yield message;
       }
     }
@@ -36,12 +36,13 @@ export async function* messagesOf(
   }
 }
 
-function parse(block: string): StreamMessage | undefined {
+function parse(lines: string[]): StreamMessage | undefined {
   let event = "message";
   let id: string | undefined;
   const data: string[] = [];
-  for (const line of block.split(/\r?\n/)) {
-    const [, name, value = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+  for (const line of lines) {
+    const [name] = line.split(":", 1);
+    const value = line.slice((name as string).length + 1).replace(/^ /, "");
     if (name === "event") event = value;
     if (name === "id") id = value;
     if (name === "data") data.push(value);

@@ -62,6 +62,18 @@ test("warns on the console of a failing handler, unless it is given `onProblem`"
 });
 
 describe.each(["stream", "poll"] as const)("by %s", (by) => {
+  test("events with separators of lines in their data are handled like others", async () => {
+    const { client } = await receiver(`com.separated.${by}`);
+    const texts = ["one\u2028two", "three\u2029four", "five\u0085six", "seven"];
+    const seen: unknown[] = [];
+    const listener = listen(client, ({ data }) => void seen.push(data), { by });
+    for (const text of texts)
+      await admin.publish({ type: `com.separated.${by}`, source: "urn:test", data: { text } });
+    await settle(() => seen.length >= texts.length);
+    await listener.stop();
+    expect(seen).toEqual(texts.map((text) => ({ text })));
+  });
+
   test("each event is handled, at most `concurrency` at a time, and acknowledged", async () => {
     const { client } = await receiver(`com.many.${by}`);
     const seen: number[] = [];

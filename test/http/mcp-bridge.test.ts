@@ -76,6 +76,16 @@ describe("sensorium mcp", () => {
     expect(answers.get("two").result.structuredContent).toMatchObject({ memories: expect.any(Array) });
   });
 
+  test("passes on texts with separators of lines, in what is asked and in the answer", async () => {
+    const content = "first\u2028second\u2029third\u0085fourth";
+    const create = { name: "memories_create", arguments: { ...MEMORY, title: "Separators", content } };
+    const made = await exchange([{ id: 1, method: "tools/call", params: create }]);
+    const { id } = made.get(1).result.structuredContent;
+    const params = { uri: `sensorium://memories/${id}` };
+    const read = await exchange([{ id: 2, method: "resources/read", params }]);
+    expect(read.get(2).result.contents[0].text).toContain(content);
+  });
+
   test("says what is wrong as an error of the protocol", async () => {
     const ask = [{ id: 1, method: "tools/list" }];
     const wrongKey = `ak_live_${"a".repeat(32)}`;

@@ -1,3 +1,5 @@
+import { LineSplitter } from "../../packages/client/lines.ts";
+
 /** One message of a server-sent event stream. A comment has `comment` only. */
 export interface StreamMessage {
   event?: string;
@@ -31,14 +33,16 @@ async function* readChunks(
   body: ReadableStream<Uint8Array>,
   left: AbortSignal,
 ): AsyncGenerator<StreamMessage[]> {
-  let rest = "";
+  const splitter = new LineSplitter();
+  const block: string[] = [];
   try {
-    for await (const text of body.pipeThrough(
-      new TextDecoderStream() as never,
-    ) as unknown as AsyncIterable<string>) {
-      const blocks = (rest + text).split("\n\n");
-      rest = blocks.pop() ?? "";
-      yield blocks.map(parse);
+    for await (const chunk of body) {
+      const messages: StreamMessage[] = [];
+      for (const line of splitter.take(chunk)) {
+        if (line === "") messages.push(parse(block.splice(0)));
+        else block.push(line);
+      }
+      yield messages;
     }
   } catch (error) {
     // Only what the reader did not ask for is an error.
@@ -46,10 +50,10 @@ async function* readChunks(
   }
 }
 
-function parse(block: string): StreamMessage {
+function parse(lines: string[]): StreamMessage {
   const message: StreamMessage = {};
-  for (const line of block.split("\n")) {
-    const [, name, value] = /^(\w*): ?(.*)$/.exec(line) ?? [];
+  for (const line of lines) {
+    const [, name, value] = /^(\w*): ?(.*)$/s.exec(line) ?? [];
     if (name === "") message.comment = value as string;
     if (name === "event" || name === "id") message[name] = value as string;
     if (name === "data") message.data = JSON.parse(value as string);

@@ -8,6 +8,7 @@ import { describe as describeOperation } from "../../packages/client/generate/op
 import { type JsonSchema, SchemaTypes } from "../../packages/client/generate/schema-types.ts";
 import type { Api } from "../../packages/client/generated/types.ts";
 import { Leases } from "../../packages/client/leases.ts";
+import { jsonLine, LineSplitter } from "../../packages/client/lines.ts";
 import { allPages } from "../../packages/client/paging.ts";
 import { messagesOf } from "../../packages/client/sse.ts";
 import { operations } from "../../services/contracts.ts";
@@ -121,6 +122,42 @@ test("server-sent events are read however they are cut", async () => {
       { event: "message", id: undefined, data: [1, 2] },
     ]);
   }
+});
+
+describe("lines end at LF, CR and CRLF only", () => {
+  const odd = "next\u0085line, line\u2028separator, paragraph\u2029separator, form\\ffeed";
+  const inChunks = (text: string, size: number) => {
+    const bytes = new TextEncoder().encode(text);
+    const chunks = [];
+    for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.slice(at, at + size));
+    return chunks;
+  };
+
+  test.each([1, 2, 3, 5, 1000])("in a stream of server-sent events in chunks of %d bytes", async (size) => {
+    const text = `\ufeffdata: ["${odd}"]\r\revent: x\r\ndata: 1\r\n\r\n:\n\rdata: [2,\rdata: 3]\n\n`;
+    const body = ReadableStream.from(inChunks(text, size)) as ReadableStream<Uint8Array>;
+    const found = [];
+    for await (const { event, data } of messagesOf(body)) found.push([event, data]);
+    expect(found).toEqual([
+      ["message", [JSON.parse(`"${odd}"`)]],
+      ["x", 1],
+      ["message", [2, 3]],
+    ]);
+  });
+
+  test.each([1, 2, 3, 5, 1000])("in a text in chunks of %d bytes", (size) => {
+    const splitter = new LineSplitter();
+    const lines = inChunks(`a\r\n\r\nb\r\rc\n\n${odd}\r\nlast ä`, size).flatMap((chunk) =>
+      splitter.take(chunk),
+    );
+    expect([...lines, ...splitter.end()]).toEqual(["a", "", "b", "", "c", "", odd, "last ä"]);
+  });
+
+  test("and JSON is written so that readers who know more of them read one line", () => {
+    const line = jsonLine({ text: odd });
+    expect(JSON.parse(line)).toEqual({ text: odd });
+    expect(line).not.toMatch(/[\n\r\u0085\u2028\u2029]/);
+  });
 });
 
 test("a lease is extended when half of it is over, and nothing is asked before any is due", async () => {

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { OPERATIONS } from "../generated/operations.ts";
+import { jsonLine } from "../lines.ts";
 import type { Operation } from "../operation.ts";
 import { allPages } from "../paging.ts";
 import { bodyOfAnswer, request, streamOfAnswer } from "../request.ts";
@@ -41,7 +42,7 @@ export const api: Command = {
     const response = await request(connection, called, sent, { signal });
     if (operation.stream) {
       for await (const { data } of messagesOf(await streamOfAnswer(response)))
-        context.print(data, () => JSON.stringify(data));
+        context.print(data, () => jsonLine(data));
       return;
     }
     const answer = await bodyOfAnswer(response, operation);
@@ -124,6 +125,5 @@ async function paginate(context: Context, operation: Operation, params: Params):
   if (!operation.pages) throw new UsageError("--paginate: the operation is no list with pages.");
   const call = async (page: Params) =>
     bodyOfAnswer(await request(connection, operation, page, { signal }), operation);
-  for await (const item of allPages(operation.pages, call, params))
-    context.print(item, () => JSON.stringify(item));
+  for await (const item of allPages(operation.pages, call, params)) context.print(item, () => jsonLine(item));
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { isFinal } from "../errors.ts";
 import type { EventSummary } from "../generated/types.ts";
 import type { Handler } from "../handler.ts";
+import { jsonLine } from "../lines.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
@@ -67,7 +68,7 @@ export const listen: Command = {
     const most = count(context, "count", Number.MAX_SAFE_INTEGER);
     let handled = 0;
     const handler: Handler = async (event, { signal }) => {
-      if (command) await execute(command, JSON.stringify(event), signal);
+      if (command) await execute(command, jsonLine(event), signal);
       else context.print(event, () => lineOf(event.type, event.subject, event.data));
       if (++handled === most) void listener.stop();
     };

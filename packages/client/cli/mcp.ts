@@ -1,5 +1,6 @@
-import { createInterface } from "node:readline";
+import { addAbortSignal } from "node:stream";
 import { ApiError } from "../errors.ts";
+import { jsonLine, LineSplitter } from "../lines.ts";
 import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
@@ -59,12 +60,15 @@ class Bridge {
 
   /** Runs until standard input ends and every request is answered. */
   async run(): Promise<void> {
-    const lines = createInterface({ input: process.stdin, signal: this.#context.signal });
-    for await (const line of lines) if (line.trim()) this.#take(line);
+    const splitter = new LineSplitter();
+    const ended = addAbortSignal(this.#context.signal, process.stdin);
+    for await (const chunk of ended) for (const line of splitter.take(chunk)) this.#take(line);
+    for (const line of splitter.end()) this.#take(line);
     await Promise.all([...this.#underWay.values()].map(({ work }) => work));
   }
 
   #take(line: string): void {
+    if (!line.trim()) return;
     const message = parse(line);
     if (!message) write(failure(null, PARSE_ERROR, "The line is not a JSON object."));
     const { id, method, params } = message ?? {};
@@ -148,5 +152,5 @@ function failure(id: Id | null, code: number, message: string, data?: object): o
 }
 
 function write(message: object): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
+  process.stdout.write(`${jsonLine(message)}\n`);
 }

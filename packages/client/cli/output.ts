@@ -1,4 +1,5 @@
 import { write } from "./colour.ts";
+import { jsonLine } from "../lines.ts";
 import { type Column, tableOf } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
@@ -12,13 +13,9 @@ export interface Output {
 export async function newOutput(json: boolean, query: string | undefined): Promise<Output> {
   const pick = query === undefined ? undefined : await querying(query);
   const print: Output["print"] = (value, text) => {
-    const written = pick
-      ? pick(value)
-      : json
-        ? JSON.stringify(value)
-        : typeof text === "string"
-          ? text
-          : text();
+    const shown = () => (typeof text === "string" ? text : text());
+    const asJson = () => (value === undefined ? undefined : jsonLine(value));
+    const written = pick ? pick(value) : json ? asJson() : shown();
     if (written !== undefined) write(process.stdout, `${written}\n`);
   };
   const width = process.stdout.isTTY ? process.stdout.columns : undefined;
@@ -50,7 +47,7 @@ async function querying(query: string): Promise<(value: unknown) => string | und
   } catch (error) {
     if (error instanceof UsageError) throw error;
   }
-  const bare = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const bare = (value: unknown) => (typeof value === "string" ? value : jsonLine(value));
   return (value) => {
     // As JSON: without fields that are undefined.
     const found = search(JSON.parse(JSON.stringify(value ?? null)));

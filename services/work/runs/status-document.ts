@@ -71,7 +71,7 @@ function clip(text: string): string {
 
 function quote(text: string): string {
   return text
-    .split(/\r?\n/)
+    .split(/\r\n|[\n\r]/)
     .map((each) => `> ${each}`)
     .join("\n");
 }

@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { LINE_END } from "../../lines.ts";
 import { type Call, entryOf, fieldsIn, parsed } from "./records.ts";
 
 /** What a transcript says without a model, oldest first. */
@@ -51,7 +52,7 @@ async function endOf(file: string): Promise<string> {
 /** Returns the objects of a file with one on each line, or in a list of messages. */
 function* recordsIn(content: string) {
   const whole = content.startsWith("{") ? fieldsIn(parsed(content)) : undefined;
-  const values = Array.isArray(whole?.messages) ? whole.messages : content.split("\n").map(parsed);
+  const values = Array.isArray(whole?.messages) ? whole.messages : content.split(LINE_END).map(parsed);
   for (const value of values) {
     const record = fieldsIn(value);
     if (record) yield record;
@@ -98,8 +99,7 @@ function todoOf({ content, description, step, status }: Record<string, unknown>)
 function patchedBy(value: unknown): string[] {
   const text = [value].flat().at(-1);
   if (typeof text !== "string" || !text.includes("*** Begin Patch")) return [];
-  return Array.from(
-    text.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm),
-    ([, file]) => file as string,
-  );
+  return text
+    .split(LINE_END)
+    .flatMap((line) => /^\*\*\* (?:Add|Update|Delete) File: (.+)$/s.exec(line)?.[1] ?? []);
 }
