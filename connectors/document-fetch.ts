@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
+import { redirectNote } from "../lib/http/redirect.ts";
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, lookupOf } from "./host-resolver.ts";
@@ -35,7 +36,10 @@ export async function fetchDocument(
       .end();
   });
   try {
-    if (answer.statusCode !== 200) throw new Error(`it was answered with status ${answer.statusCode}`);
+    if (answer.statusCode !== 200) {
+      const note = redirectNote(answer.headers.location, url);
+      throw new Error(`it was answered with status ${answer.statusCode}${note}`);
+    }
     if (!/^application\/([\w.-]+\+)?json\b/i.test(answer.headers["content-type"] ?? ""))
       throw new Error("it is not JSON");
     return { value: JSON.parse(await textOf(answer)), max_age_seconds: maxAge(answer) };

@@ -34,7 +34,7 @@ export function outcomeOf(result: PushResult, attempts: number): Outcome {
   }
 }
 
-function answerOf({ status, retry_after_seconds }: Answered, attempts: number): Outcome {
+function answerOf({ status, retry_after_seconds, note = "" }: Answered, attempts: number): Outcome {
   if (status >= 200 && status < 300) return { do: "acknowledge" };
   if (status === GONE) return { do: "stop" };
   const asked = retry_after_seconds === null ? null : Math.min(retry_after_seconds, LONGEST_WAIT_SECONDS);
@@ -42,6 +42,6 @@ function answerOf({ status, retry_after_seconds }: Answered, attempts: number): 
     do: "retry",
     delay_seconds: asked ?? pushBackOff(attempts),
     pause_seconds: asked ?? 0,
-    reason: `the endpoint responded with ${status}`,
+    reason: `the endpoint responded with ${status}${note}`,
   };
 }

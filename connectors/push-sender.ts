@@ -5,6 +5,7 @@ import type { LookupFunction, Socket } from "node:net";
 import { type HttpContent, structuredContent, toBinaryMode } from "../lib/cloudevents/http.ts";
 import { isFault } from "../lib/contract/faults.ts";
 import { Agent as HttpAgent, request as httpRequest } from "../lib/http/node-http.ts";
+import { redirectNote } from "../lib/http/redirect.ts";
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, lookupOf } from "./host-resolver.ts";
@@ -33,13 +34,13 @@ interface Push extends Omit<Post, "content"> {
 }
 
 /**
- * - `answered`: any HTTP status; `retry_after_seconds` if the endpoint asked for a delay.
+ * - `answered`: any HTTP status; `retry_after_seconds` if the endpoint asked for a delay, `note` if it redirects.
  * - `unreachable`: refused, no route, unknown name, no answer to the look-up or to the connection; nothing was sent.
  * - `failed`: any other failure: timeout, connection reset, no TLS, an address that is not allowed.
  * - `aborted`: by the caller's signal.
  */
 export type PushResult =
-  | { kind: "answered"; status: number; retry_after_seconds: number | null }
+  | { kind: "answered"; status: number; retry_after_seconds: number | null; note?: string }
   | { kind: "unreachable"; reason: string }
   | { kind: "failed"; reason: string }
   | { kind: "aborted" };
@@ -100,7 +101,7 @@ export class PushSender {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = post.signal ? AbortSignal.any([post.signal, timeout]) : timeout;
     try {
-      return answered(await this.#request(post, lookup, signal));
+      return answered(post.url, await this.#request(post, lookup, signal));
     } catch (err) {
       if (post.signal?.aborted || !timeout.aborted) throw err;
       return { kind: "failed", reason: `no response within ${timeoutMs / 1000} s` };
@@ -191,8 +192,11 @@ function signature(secret: string, id: string, timestamp: number, body: Buffer):
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
 }
 
-function answered({ statusCode = 0, headers }: IncomingMessage): PushResult {
-  return { kind: "answered", status: statusCode, retry_after_seconds: retryAfter(headers["retry-after"]) };
+function answered(url: string, { statusCode = 0, headers }: IncomingMessage): PushResult {
+  const retry_after_seconds = retryAfter(headers["retry-after"]);
+  const isRedirect = statusCode >= 300 && statusCode < 400;
+  const note = isRedirect ? redirectNote(headers.location, url) : "";
+  return { kind: "answered", status: statusCode, retry_after_seconds, ...(note && { note }) };
 }
 
 /** Parses the seconds of a `Retry-After`, a number or a date; null if it asks for no delay or is invalid. */

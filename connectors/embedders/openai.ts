@@ -1,3 +1,4 @@
+import { redirectNote } from "../../lib/http/redirect.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 
 const BATCH = 128;
@@ -44,11 +45,15 @@ export class OpenAiEmbedder implements Embedder {
         ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
       },
       body: JSON.stringify({ model, input: texts.map(shortened), encoding_format: "float" }),
+      // Texts and key are for this address only.
+      redirect: "manual",
       signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new Error(`the embedder responded with ${response.status}`);
+      throw new Error(
+        `the embedder responded with ${response.status}${redirectNote(response.headers.get("location"), url)}`,
+      );
     }
     return vectorsOf(await response.json(), texts.length);
   }

@@ -11,7 +11,7 @@ import { randomKey } from "./support.ts";
 
 /** How a client connects and authenticates. */
 export interface ClientOptions {
-  /** The service's origin, or its base URL with `/v1`. */
+  /** The service's origin; its addresses with `/v1` or `/mcp` are understood too. */
   url: string;
   /** An agent's API key. Exactly one of `apiKey`, `token` and `authorize`, or none for public operations. */
   apiKey?: string;
@@ -63,11 +63,13 @@ function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientO
   };
 }
 
-/** Returns the prefix of operation paths. @throws TypeError */
+/** Returns the prefix of operation paths; understands the addresses of the API and of MCP too. @throws TypeError */
 export function originOf(url: string): string {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+  const given = url.trim();
+  if (!/^https?:\/\//i.test(given) || !URL.canParse(given))
     throw new TypeError(`"${url}" is not a URL: expected one like https://sensorium.example.com.`);
-  return url.replace(/\/+$/, "").replace(/\/v1$/, "");
+  const [address = ""] = given.split(/[?#]/, 1);
+  return address.replace(/\/+$/, "").replace(/\/+(?:v1|mcp)$/i, "");
 }
 
 function authorizationOf(

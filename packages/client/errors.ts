@@ -58,7 +58,7 @@ export function isCredentialRefused(thrown: unknown): boolean {
 
 /** Whether a retry is useless because the request itself is refused. */
 export function isFinal(error: unknown): boolean {
-  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+  return error instanceof ApiError && error.status >= 300 && error.status < 500 && error.status !== 429;
 }
 
 /** Returns the error for an answer: the service's refusal, or an answer that is not the service's. */
@@ -72,6 +72,32 @@ export function errorOf(response: Response, text: string): ApiError {
     details: error?.details ?? {},
     requestId: error?.request_id ?? response.headers.get("x-request-id"),
     retryAfter: Number.isFinite(seconds) ? seconds : null,
+  });
+}
+
+/** Whether an answer is a redirect. A browser hides its status and its target. */
+export function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
+}
+
+/** Returns the error for a redirect. Nothing follows one: the credentials were given for one address only. */
+export function redirectError(url: string, response: Response): ApiError {
+  const location = response.headers.get("location");
+  const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const where = target ? `${target.origin}${target.pathname}` : "an address that is not shown";
+  const isSecured = target?.protocol === "https:" && new URL(url).protocol === "http:";
+  const advice = isSecured
+    ? `Use the address with https: ${target.origin}.`
+    : "Use the service's own address, if that is it.";
+  const message = `${url} redirects to ${where}, and credentials are sent only to the given address. ${advice}`;
+  const details = target ? { location: where } : {};
+  const { status } = response;
+  return new ApiError(message, {
+    code: "unexpected_answer",
+    status,
+    details,
+    requestId: null,
+    retryAfter: null,
   });
 }
 

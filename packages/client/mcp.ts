@@ -2,7 +2,7 @@ import { originOf } from "./client.ts";
 
 /** Which tools of a service, and as whom. */
 export interface McpOptions {
-  /** The service's origin, or its base URL with `/v1`. */
+  /** The service's origin; its addresses with `/v1` or `/mcp` are understood too. */
   url: string;
   /** An agent's API key. */
   apiKey: string;

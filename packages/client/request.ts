@@ -1,5 +1,13 @@
 import type { Authorization, Exchange } from "./authorize.ts";
-import { ApiError, ConnectionError, errorOf, isCredentialRefused, reasonOf } from "./errors.ts";
+import {
+  ApiError,
+  ConnectionError,
+  errorOf,
+  isCredentialRefused,
+  isRedirect,
+  reasonOf,
+  redirectError,
+} from "./errors.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { pause, randomKey } from "./support.ts";
 
@@ -101,8 +109,10 @@ async function attempt(
       ...init,
       headers: { ...init.headers, ...proof, ...(key && { "Idempotency-Key": key }), ...options.headers },
       credentials: authorization?.credentials ?? "omit",
+      redirect: "manual",
       signal: limited(signal, operation.stream ? undefined : timeoutMs),
     });
+    if (isRedirect(response)) return redirectError(url, response);
     if (!response.ok) return errorOf(response, await response.text().catch(() => ""));
     // Chromium gives a 204 a body too, and refuses to construct a Response of that status with one.
     if (operation.stream || !response.body || response.status === 204) return response;

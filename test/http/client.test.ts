@@ -9,6 +9,7 @@ import {
   isApiError,
 } from "../../packages/client/index.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { serving } from "../support/serving.ts";
 
 let server: TestServer;
 let apiKey: string;
@@ -142,6 +143,46 @@ describe("errors", () => {
       message: expect.stringContaining(text.trim()),
     });
     expect(requests).toHaveLength(1);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    "a redirect with %i is an error, and gets no credentials",
+    async (status) => {
+      const reached: string[] = [];
+      const other = await serving((request, response) => {
+        reached.push(`${request.method} ${request.url}`);
+        response.end();
+      });
+      const location = `${other.url}/v1/moved?key=secret`;
+      const first = await serving((_, response) => void response.writeHead(status, { location }).end());
+      const by = { apiKey, retries: 3 };
+      const expected = {
+        code: "unexpected_answer",
+        status,
+        message: expect.stringMatching(/redirects to .*\/v1\/moved, and credentials are sent only to/),
+        details: { location: `${other.url}/v1/moved` },
+      };
+      const client = createClient({ url: first.url, ...by });
+      await expect(client.auth.me()).rejects.toMatchObject(expected);
+      await expect(client.deliveries.stream().next()).rejects.toMatchObject(expected);
+      const login = createClient({ url: first.url, authorize: byLogin({ email: "a@b.c", password: "p" }) });
+      await expect(login.auth.me()).rejects.toMatchObject(expected);
+      const listener = createClient({ url: first.url, ...by }).listen(() => {}, { onProblem() {} });
+      await expect(listener.done).rejects.toMatchObject(expected);
+      expect(reached).toEqual([]);
+      await Promise.all([first.close(), other.close()]);
+    },
+  );
+
+  test("a redirect to https says to use that", async () => {
+    const moved = (location: string) => {
+      const { fetch } = spy(() => new Response(null, { status: 301, headers: { location } }));
+      return createClient({ url: "http://sensorium.example.com", token: "t", fetch }).auth.me();
+    };
+    await expect(moved("https://sensorium.example.com/v1/auth/me")).rejects.toThrow(
+      "Use the address with https: https://sensorium.example.com.",
+    );
+    await expect(moved("//")).rejects.toThrow("redirects to an address that is not shown");
   });
 
   test("a page in the place of a stream is no stream without messages", async () => {

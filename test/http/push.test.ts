@@ -230,6 +230,19 @@ describe("failures", () => {
     expect(items[0].dlq_reason).toBe("max attempts exceeded (1): the endpoint responded with 503");
   });
 
+  test("a redirect is named with its target, without the target's query", async () => {
+    const receiver = await pushed({ retry_budget: 1 });
+    receiver.endpoint.answer((_, res) => res.writeHead(308, { location: "https://other.test/in?t=1" }).end());
+    await ground.publish(receiver.type);
+    const { items } = await settle(async () => {
+      const dlq = ok(await receiver.api.get("/delivery/dlq"));
+      return dlq.count === 1 && dlq;
+    });
+    expect(items[0].dlq_reason).toBe(
+      "max attempts exceeded (1): the endpoint responded with 308, a redirect to https://other.test/in: use the final address",
+    );
+  });
+
   test("Retry-After is honoured, for the delivery and for those behind it", async () => {
     const receiver = await pushed();
     receiver.endpoint.answer((_push, res) => {

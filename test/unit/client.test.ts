@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
 import { Type } from "../../lib/contract/type.ts";
+import { originOf } from "../../packages/client/client.ts";
 import { generated } from "../../packages/client/generate/files.ts";
 import { describe as describeOperation } from "../../packages/client/generate/operations.ts";
 import { type JsonSchema, SchemaTypes } from "../../packages/client/generate/schema-types.ts";
@@ -122,6 +123,19 @@ test("server-sent events are read however they are cut", async () => {
       { event: "message", id: undefined, data: [1, 2] },
     ]);
   }
+});
+
+test.each([
+  "https://h.test",
+  "https://h.test/",
+  "https://h.test/v1",
+  "https://h.test/v1/",
+  "https://h.test/mcp",
+  "https://h.test//mcp/?tools=all#x",
+  " HTTPS://h.test/V1\n",
+])("the address %j is understood", (url) => {
+  expect(originOf(url).toLowerCase()).toBe("https://h.test");
+  expect(originOf(url.replace("h.test", "h.test/proxied")).toLowerCase()).toBe("https://h.test/proxied");
 });
 
 describe("lines end at LF, CR and CRLF only", () => {

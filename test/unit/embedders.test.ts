@@ -136,6 +136,18 @@ describe("an OpenAI-compatible service", () => {
     await embedder.close();
   });
 
+  test("that redirects gets no texts at the other address, which the error names", async () => {
+    const url = await serve((req, res) => {
+      if (req.url === "/other") throw new Error("followed");
+      res.writeHead(307, { location: "/other?secret" }).end();
+    });
+    const embedder = new OpenAiEmbedder({ url, model: "m", apiKey: "k" });
+    await expect(embedder.embedTexts(["a"])).rejects.toThrow(
+      `the embedder responded with 307, a redirect to ${url}/other: use the final address`,
+    );
+    await embedder.close();
+  });
+
   test.each([
     ["no JSON", "hello"],
     ["no vectors", "{}"],

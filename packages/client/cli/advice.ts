@@ -25,6 +25,7 @@ export function adviceOn(error: ApiError, settings: Settings): string {
     return `The key from ${from.key} is not an API key: expected ak_live_ and 32 letters and digits.`;
   }
   if (details.field === "team_id") return `${message} Give one with --team ID.`;
+  if (code === "unexpected_answer" && details.location) return message;
   if (code === "unexpected_answer")
     return `The server at ${profile.url} is not Sensorium: ${message}\n${DOCTOR}`;
   return `${message} (${requestId ? `${code}, request ${requestId}` : code})`;

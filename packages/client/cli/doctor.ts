@@ -80,6 +80,7 @@ async function checkAddress({ settings, client, signal }: Context) {
 }
 
 function whyUnreached(error: unknown): string {
+  if (error instanceof ApiError && error.details.location) return error.message;
   if (error instanceof ApiError) return `the server there is not Sensorium (${error.status})`;
   if (!(error instanceof ConnectionError)) return "the server there is not Sensorium";
   const [, hint] = HINTS.find(([pattern]) => pattern.test(error.message)) ?? [];

@@ -55,6 +55,8 @@ async function renew({ token }: SignIn, url: string): Promise<Omit<SignIn, "emai
   const response = await fetch(`${originOf(url)}/v1/auth/session/renew`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}` },
+    // The token is for this address only.
+    redirect: "manual",
     signal: AbortSignal.timeout(10_000),
   });
   const [, renewed] = /sensorium_session=([^;]+)/.exec(response.headers.get("set-cookie") ?? "") ?? [];

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import httpx
 import pytest
 from real_server import Server
 
@@ -118,8 +119,9 @@ def test_asynchronous(server: Server) -> None:
     assert asyncio.run(run()) == ["com.example.async"] * 20
 
 
-def test_a_key_comes_from_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SENSORIUM_URL", f"{server.url}/v1/")
+@pytest.mark.parametrize("path", ["/v1/", "/mcp", "/mcp/?tools=all", "//V1"])
+def test_a_key_comes_from_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    monkeypatch.setenv("SENSORIUM_URL", f" {server.url}{path}\n")
     monkeypatch.setenv("SENSORIUM_API_KEY", server.api_key)
     with Sensorium() as client:
         assert client.auth.me().agent
@@ -196,3 +198,38 @@ def test_says_where_the_tools_are(monkeypatch: pytest.MonkeyPatch) -> None:
     assert endpoint.url == "https://sensorium.example.com/mcp"
     assert endpoint.headers == {"Authorization": "Bearer ak_live_x", "X-MCP-Tools": "work,memories"}
     assert "ak_live_x" not in repr(endpoint)
+
+
+def test_a_redirect_is_an_error_and_gets_no_credentials(server: Server) -> None:
+    reached: list[str] = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            reached.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+    other = HTTPServer(("127.0.0.1", 0), Other)
+    target = f"http://127.0.0.1:{other.server_port}"
+
+    class First(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(307)
+            self.send_header("location", f"{target}{self.path}?secret")
+            self.end_headers()
+
+    first = HTTPServer(("127.0.0.1", 0), First)
+    for each in (other, first):
+        threading.Thread(target=each.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{first.server_port}"
+    # Whatever the program's own client of httpx does.
+    http = httpx.Client(follow_redirects=True)
+    with Sensorium(url, server.api_key, http_client=http) as client, pytest.raises(ApiError) as raised:
+        client.auth.me()
+    http.close()
+    for each in (other, first):
+        each.shutdown()
+        each.server_close()
+    assert reached == []
+    assert (raised.value.code, raised.value.status) == ("unexpected_answer", 307)
+    assert f"redirects to {target}/v1/auth/token, and credentials are sent only to" in str(raised.value)

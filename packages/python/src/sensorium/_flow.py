@@ -19,7 +19,7 @@ from urllib.parse import quote
 import httpx
 
 from ._operation import Operation
-from .errors import ApiError, ConnectionFailed, error_of
+from .errors import ApiError, ConnectionFailed, error_of, redirect_error
 
 RETRYABLE = {429, 500, 502, 503, 504}
 NOT_EXECUTED = {429, 503}
@@ -105,7 +105,7 @@ def request(
             connection.clock_ahead = _clock_ahead(response, connection.clock_ahead)
             if response.is_success:
                 return response
-            error = error_of(response)
+            error = redirect_error(url, response) if response.is_redirect else error_of(response)
         except httpx.RequestError as failed:
             error = ConnectionFailed(f"{operation.method} {url}: {failed or type(failed).__name__}")
             # Without the eighty lines of the frames within httpx.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import re
 import threading
 import time
 import uuid
@@ -31,11 +32,15 @@ STOP_CHECKED_EVERY = 0.1
 
 
 def settings(url: str | None, api_key: str | None) -> tuple[str, str | None]:
-    """The server's origin and the API key: as given, or else from the environment."""
-    address = url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000"
-    if not address.startswith(("http://", "https://")):
-        raise ValueError(f"{address!r} is not a URL: expected one like https://sensorium.example.com.")
-    return address.rstrip("/").removesuffix("/v1"), api_key or os.environ.get("SENSORIUM_API_KEY")
+    """
+    The server's origin and the API key: as given, or else from the environment. The addresses of the API and of MCP
+    are understood too.
+    """
+    given = (url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000").strip()
+    if not re.match("https?://", given, re.IGNORECASE):
+        raise ValueError(f"{given!r} is not a URL: expected one like https://sensorium.example.com.")
+    address = re.split("[?#]", given, maxsplit=1)[0].rstrip("/")
+    return re.sub("/+(?:v1|mcp)$", "", address, flags=re.IGNORECASE), api_key or os.environ.get("SENSORIUM_API_KEY")
 
 
 def _connection(
@@ -178,7 +183,9 @@ class Sensorium(Api):
     def _do(self, effect: flow.Effect) -> httpx.Response | None:
         match effect:
             case flow.Send(method, url, headers, content, timeout):
-                return self._http.request(method, url, headers=dict(headers), content=content, timeout=timeout)
+                return self._http.request(
+                    method, url, headers=dict(headers), content=content, timeout=timeout, follow_redirects=False
+                )
             case flow.Sleep(seconds):
                 time.sleep(seconds)
             case flow.Lock():
@@ -277,7 +284,9 @@ class AsyncSensorium(AsyncApi):
         own = self._of_loop()
         match effect:
             case flow.Send(method, url, headers, content, timeout):
-                return await own.http.request(method, url, headers=dict(headers), content=content, timeout=timeout)
+                return await own.http.request(
+                    method, url, headers=dict(headers), content=content, timeout=timeout, follow_redirects=False
+                )
             case flow.Sleep(seconds):
                 await asyncio.sleep(seconds)
             case flow.Lock():

@@ -94,6 +94,29 @@ def error_of(response: httpx.Response) -> ApiError:
     )
 
 
+def redirect_error(url: str, response: httpx.Response) -> ApiError:
+    """Returns the error for a redirect. Nothing follows one: the credentials were given for one address only."""
+    try:
+        target = httpx.URL(url).join(response.headers.get("location", "")).copy_with(query=None, fragment=None)
+    except httpx.InvalidURL:
+        target = httpx.URL(url)
+    where = str(target.copy_with(username="", password=""))
+    is_secured = target.scheme == "https" and url.startswith("http:")
+    advice = (
+        f"Use the address with https: https://{target.netloc.decode()}."
+        if is_secured
+        else "Use the service's own address, if that is it."
+    )
+    return ApiError(
+        f"{url} redirects to {where}, and credentials are sent only to the given address. {advice}",
+        code="unexpected_answer",
+        status=response.status_code,
+        details={"location": where},
+        request_id=None,
+        retry_after=None,
+    )
+
+
 def _seconds(header: str | None) -> float | None:
     try:
         return float(header) if header is not None else None

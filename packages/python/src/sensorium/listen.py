@@ -190,7 +190,7 @@ def _shown(text: object) -> str:
 
 def _is_final(error: SensoriumError) -> bool:
     """Whether trying again is useless."""
-    return isinstance(error, ApiError) and 400 <= error.status < 500 and error.status != 429
+    return isinstance(error, ApiError) and 300 <= error.status < 500 and error.status != 429
 
 
 def _pause(failures: int) -> float:
