@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { serving } from "../support/serving.ts";
+import { settle } from "../support/settle.ts";
 
 let server: TestServer;
 let admin: Client;
@@ -205,6 +207,66 @@ async function use(...words: string[]): Promise<string> {
   const [program, ...args] = command;
   return execFileSync(program, args, { cwd: work, env, encoding: "utf8" });
 }
+test("acts on the first whole object of an input that is left open", async () => {
+  const left = event("SessionEnd", { transcript_path: transcript('Weigh the \\ {parcel} "}" 📦') });
+  const saving = cli.start(["hook", "claude-code"], { input: `${JSON.stringify(left)}\n`, open: true });
+  expect(await saving.ended).toEqual({ code: 0, out: "{}\n", err: "" });
+  const more = `${JSON.stringify(event("SessionStart", { session_id: "{another}" }))}{"hook_event_name": "no`;
+  const { code, out, err } = await cli.start(["hook", "codex"], { input: more, open: true }).ended;
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(briefIn({ answer: JSON.parse(out) })).toContain('Weigh the \\ {parcel} "}" 📦');
+});
+
+test.each([17, 70])("a last line of %d MB does not hide what came before it", async (megabytes) => {
+  const file = transcript("Weigh the parcels");
+  const output = { type: "tool_result", content: "x".repeat(megabytes * 1024 * 1024) };
+  appendFileSync(file, `${JSON.stringify({ type: "user", message: { role: "user", content: [output] } })}\n`);
+  expect(await hook(event("SessionEnd", { transcript_path: file }))).toEqual({
+    code: 0,
+    answer: {},
+    err: "",
+  });
+  expect(await agent.handoffs.list()).toMatchObject([{ summary: "Weigh the parcels" }]);
+});
+
+test("the project's next session is told, once, that one was not saved, and why", async () => {
+  const left = event("SessionEnd", { transcript_path: transcript("Weigh the parcels") });
+  const away = { SENSORIUM_URL: "http://127.0.0.1:1" };
+  await hook(left, "claude-code", away);
+  const elsewhere = event("SessionStart", { session_id: "b", cwd: cli.folder });
+  expect(await hook(elsewhere)).toMatchObject({ answer: {} });
+  // Also if the service still does not answer.
+  const next = await hook(event("SessionStart", { session_id: "b" }), "codex", away);
+  expect(briefIn(next)).toMatch(/could not save what sessions of this project did last[\s\S]*127\.0\.0\.1:1/);
+  expect(next.err).toContain("127.0.0.1:1");
+  expect(await hook(event("SessionStart", { session_id: "c" }))).toMatchObject({ answer: {} });
+});
+
+test("a session whose hook was killed is named as not saved, until it is", async () => {
+  const silent = await serving(() => {});
+  const left = event("SessionEnd", { transcript_path: transcript("Weigh the parcels") });
+  const killed = cli.start(["hook", "codex"], {
+    input: JSON.stringify(left),
+    env: { SENSORIUM_URL: silent.url },
+  });
+  const folder = join(cli.folder, ".config/sensorium/unsaved");
+  await settle(() => existsSync(folder) && readdirSync(folder).length === 1);
+  killed.kill("SIGKILL");
+  await killed.ended;
+  await silent.close();
+  const start = (session_id: string) => hook(event("SessionStart", { session_id }));
+  expect(briefIn(await start("b"))).toContain("the tool ended before it was saved");
+  await hook(left, "codex", { SENSORIUM_URL: "http://127.0.0.1:1" });
+  await hook(left, "codex");
+  expect(briefIn(await start("c"))).not.toContain("could not save");
+});
+
+test("a transcript that cannot be read is named, unless the event says enough", async () => {
+  const unreadable = event("Stop", { transcript_path: work });
+  expect((await hook(unreadable)).err).toContain("clone cannot be read");
+  expect(await hook({ ...unreadable, prompt: "Pack it" })).toMatchObject({ err: "" });
+  expect(await agent.handoffs.list()).toMatchObject([{ summary: "Pack it" }]);
+});
 
 test("outside of a repository the folder is the project", async () => {
   rmSync(join(work, ".git"), { recursive: true });

@@ -26,8 +26,8 @@ export interface Cli {
   run(args: string[], more?: { env?: Record<string, string>; input?: string }): Promise<Ran>;
   /** Returns how a process of it is started. */
   command(args: string[]): { command: [string, ...string[]]; env: Record<string, string> };
-  /** Starts it and goes on. */
-  start(args: string[], more?: { env?: Record<string, string>; input?: string }): Running;
+  /** Starts it and goes on. @param more `open`: its input does not end */
+  start(args: string[], more?: { env?: Record<string, string>; input?: string; open?: true }): Running;
   /** Ends what still runs, and removes the folder. */
   remove(): Promise<void>;
 }
@@ -48,7 +48,8 @@ export function newCli(env: Record<string, string> = {}): Cli {
     });
     // One that has already ended reads nothing.
     child.stdin.on("error", () => {});
-    child.stdin.end(more.input ?? "");
+    child.stdin.write(more.input ?? "");
+    if (!more.open) child.stdin.end();
     const ended = new Promise<Ran>((resolve) => child.on("close", (code) => resolve({ code, out, err })));
     const it: Running = { ended, out: () => out, err: () => err, kill: (signal) => void child.kill(signal) };
     running.add(it);

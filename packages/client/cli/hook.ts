@@ -1,4 +1,3 @@
-import { text as readAll } from "node:stream/consumers";
 import { ApiError } from "../errors.ts";
 import { adviceOn, requireTold } from "./advice.ts";
 import { type Command, type Context, word } from "./command.ts";
@@ -6,6 +5,8 @@ import { briefFor } from "./hooks/brief.ts";
 import { answerOf, type HookInput, inputOf, TOOLS, type Tool } from "./hooks/input.ts";
 import { projectAt } from "./hooks/project.ts";
 import { saveSession } from "./hooks/save.ts";
+import { noteUnsaved, unsavedIn } from "./hooks/unsaved.ts";
+import { firstObject } from "./input.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 /** A session waits for its brief, and a tool that ends for its hooks. In milliseconds. */
@@ -22,8 +23,8 @@ export const hook: Command = {
   unattended: true,
   async run(context) {
     const tool = toolOf(word(context, 0, "TOOL"));
-    const input = inputOf(await readAll(process.stdin));
-    const answer = answerOf(tool, input.task ? await carryOut(context, tool, input) : undefined);
+    const input = inputOf(await firstObject(process.stdin));
+    const answer = answerOf(tool, await carryOut(context, tool, input));
     context.print(answer, JSON.stringify(answer));
   },
 };
@@ -34,21 +35,43 @@ function toolOf(typed: string): Tool {
   return tool;
 }
 
-/** Returns the brief of a session that starts, if there is something to say. */
+/** Returns what a session that starts is told, if there is something to say. */
 async function carryOut(context: Context, tool: Tool, input: HookInput): Promise<string | undefined> {
-  const { client, settings, telling } = context;
-  const deadline = AbortSignal.timeout(TIMEOUT_MS[input.task ?? "save"]);
-  const signal = AbortSignal.any([context.signal, deadline]);
-  try {
-    const project = await projectAt(input.cwd);
-    if (project.proposed)
-      telling.note(
-        `The repository asks for the project ${project.proposed}: to agree, run \`sensorium project use ${project.proposed}\` in it.`,
-      );
-    requireTold(settings);
-    if (input.task === "start") return await briefFor(client, { signal, retries: 0 }, input, project);
-    await saveSession(client, { signal, retries: 1 }, { ...input, tool, project });
+  if (input.task === undefined) return undefined;
+  const { client, telling } = context;
+  const project = await projectAt(input.cwd);
+  if (project.proposed)
+    telling.note(
+      `The repository asks for the project ${project.proposed}: to agree, run \`sensorium project use ${project.proposed}\` in it.`,
+    );
+  if (input.task === "save") {
+    const { sessionId } = input;
+    await noteUnsaved({ tool, sessionId, root: project.root }, () =>
+      within(context, "save", (signal) =>
+        saveSession(client, { signal, retries: 1 }, { ...input, tool, project }),
+      ),
+    );
     return undefined;
+  }
+  const unsaved = await unsavedIn(project.root);
+  const brief = within(context, "start", (signal) =>
+    briefFor(client, { signal, retries: 0 }, input, project),
+  );
+  // Of two things to say, one is said although the other is not known.
+  const told = unsaved ? await brief.catch((error: Error) => void telling.problem(error)) : await brief;
+  return [unsaved, told].filter(Boolean).join("\n\n") || undefined;
+}
+
+/** @throws Failure that says why it was not done in time, or was refused */
+async function within<T>(
+  { settings, signal }: Context,
+  task: keyof typeof TIMEOUT_MS,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(TIMEOUT_MS[task]);
+  try {
+    requireTold(settings);
+    return await work(AbortSignal.any([signal, deadline]));
   } catch (error) {
     if (deadline.aborted)
       throw new Failure(`${settings.profile.url} did not answer in time.`, "unavailable_here");

@@ -11,6 +11,55 @@ export async function contentOf(given: string): Promise<string> {
   });
 }
 
+/** A program that has written nothing for this long writes nothing more. */
+const SILENT_MS = 5000;
+
+/**
+ * Returns the first whole JSON object of an input, without waiting for its end, which may never come. All of it if there
+ * is none.
+ */
+export async function firstObject(input: NodeJS.ReadStream): Promise<string> {
+  const silent = setTimeout(() => input.destroy(new Error("silent")), SILENT_MS);
+  const decoder = new TextDecoder();
+  const scanner = new ObjectScanner();
+  try {
+    for await (const chunk of input) {
+      silent.refresh();
+      const object = scanner.take(decoder.decode(chunk as Uint8Array, { stream: true }));
+      if (object !== undefined) return object;
+    }
+  } catch {
+    // What has come so far is judged by its reader.
+  } finally {
+    clearTimeout(silent);
+    // An open input would keep the process.
+    input.destroy();
+  }
+  return scanner.text;
+}
+
+/** Finds the end of a JSON object in a text that comes in chunks. */
+class ObjectScanner {
+  text = "";
+  #at = 0;
+  #depth = 0;
+  #isString = false;
+
+  take(chunk: string): string | undefined {
+    this.text += chunk;
+    for (; this.#at < this.text.length; this.#at++) {
+      const char = this.text[this.#at];
+      // The escaped character may come with the next chunk.
+      if (this.#isString && char === "\\") this.#at++;
+      else if (char === '"') this.#isString = !this.#isString;
+      else if (this.#isString) continue;
+      else if (char === "{") this.#depth++;
+      else if (char === "}" && --this.#depth === 0) return this.text.slice(0, this.#at + 1);
+    }
+    return undefined;
+  }
+}
+
 /** Returns it as a JSON object. @throws UsageError */
 export async function objectOf(given: string, name: string): Promise<Record<string, unknown>> {
   const value = await jsonOf(given, name);

@@ -27,7 +27,10 @@ interface Ended extends HookInput {
 
 /** Saves the handoff of a session, over the one that it saved before; none if nobody asked for anything in it. */
 export async function saveSession(client: Client, options: CallOptions, ended: Ended): Promise<void> {
-  const session = await readTranscript(ended.transcript);
+  const session = await readTranscript(ended.transcript).catch((error) => {
+    if (ended.prompt || ended.answer) return readTranscript(undefined);
+    throw error;
+  });
   const { requests } = session;
   if (requests.length === 0 && ended.prompt) requests.push(ended.prompt);
   session.answer ??= ended.answer;

@@ -1,5 +1,6 @@
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { LINE_END } from "../../lines.ts";
+import { Failure } from "../usage.ts";
 import { type Call, entryOf, fieldsIn, parsed } from "./records.ts";
 
 /** What a transcript says without a model, oldest first. */
@@ -17,12 +18,23 @@ interface Todo {
   done: boolean;
 }
 
-/** Of a longer transcript only the end is read. */
-const MOST_BYTES = 16 * 1024 * 1024;
+/** The end of a transcript that is read first, and at most. A single line may be longer than the first. */
+const FIRST_BYTES = 16 * 1024 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
 
-/** Reads a transcript of any of the tools. Leaves out what is missing or unknown. */
+/**
+ * Reads a transcript of any of the tools: its end, and more of it if that says nothing. Leaves out what is missing or
+ * unknown. @throws Failure if it cannot be read
+ */
 export async function readTranscript(file: string | undefined): Promise<Session> {
-  const content = file === undefined ? "" : await endOf(file).catch(() => "");
+  for (let most = FIRST_BYTES; ; most *= 4) {
+    const { content, isWhole } = await endOf(file, most);
+    const session = sessionIn(content);
+    if (session.requests.length > 0 || session.answer || isWhole || most >= MOST_BYTES) return session;
+  }
+}
+
+function sessionIn(content: string): Session {
   const session: Session = { requests: [], files: [], commands: [], todos: [] };
   const tasks = new Map<string, Todo>();
   for (const record of recordsIn(content)) {
@@ -37,15 +49,23 @@ export async function readTranscript(file: string | undefined): Promise<Session>
   return session;
 }
 
-async function endOf(file: string): Promise<string> {
-  const handle = await open(file, "r");
+/** Returns the last bytes of a file; nothing of one that is not there: a session without messages. */
+async function endOf(file: string | undefined, most: number): Promise<{ content: string; isWhole: boolean }> {
+  const nothing = { content: "", isWhole: true };
+  if (file === undefined) return nothing;
+  let handle: FileHandle | undefined;
   try {
+    handle = await open(file, "r");
     const { size } = await handle.stat();
-    const length = Math.min(size, MOST_BYTES);
+    const length = Math.min(size, most);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
-    return buffer.toString("utf8", 0, bytesRead);
+    return { content: buffer.toString("utf8", 0, bytesRead), isWhole: length === size };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return nothing;
+    throw new Failure(`The transcript ${file} cannot be read: ${message}`, "unreadable_file");
   } finally {
-    await handle.close();
+    await handle?.close();
   }
 }
 

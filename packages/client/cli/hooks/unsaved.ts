@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PROFILES_FILE } from "../environment.ts";
+import { readJson } from "../profiles.ts";
+import type { Tool } from "./input.ts";
+import { cut, fence, oneLine } from "./text.ts";
+
+/** A file for each session whose handoff is being saved, or was not: a tool may end its hook before it can say so. */
+const FOLDER = join(dirname(PROFILES_FILE), "unsaved");
+const MOST_OF_REASON = 200;
+
+interface Unsaved {
+  root: string;
+  at: string;
+  /** The process that is saving it. */
+  pid: number;
+  reason?: string;
+}
+
+/** Runs what saves a session, so that the project's next session learns of it if it fails, or does not end. */
+export async function noteUnsaved(
+  { tool, sessionId, root }: { tool: Tool; sessionId: string; root: string },
+  save: () => Promise<void>,
+): Promise<void> {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([tool, sessionId]))
+    .digest("hex");
+  const file = join(FOLDER, `${digest}.json`);
+  const unsaved: Unsaved = { root, at: new Date().toISOString(), pid: process.pid };
+  await write(file, unsaved);
+  try {
+    await save();
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name !== "AbortError") unsaved.reason = cut(oneLine(message), MOST_OF_REASON);
+    await write(file, unsaved);
+    throw error;
+  }
+  await rm(file, { force: true }).catch(() => {});
+}
+
+/** Returns what the next session is told about sessions of a project that were not saved, once. */
+export async function unsavedIn(root: string): Promise<string | undefined> {
+  const names = await readdir(FOLDER).catch(() => []);
+  const lines: string[] = [];
+  for (const name of names) {
+    const file = join(FOLDER, name);
+    const unsaved = await readJson<Unsaved>(file).catch(() => undefined);
+    if (unsaved?.root !== root) continue;
+    if (unsaved.reason === undefined && isRunning(unsaved.pid)) continue;
+    lines.push(`${unsaved.at}: ${unsaved.reason ?? "the tool ended before it was saved"}`);
+    await rm(file, { force: true }).catch(() => {});
+  }
+  if (lines.length === 0) return undefined;
+  return `Sensorium could not save what sessions of this project did last: tell the user.\n\n${fence(lines.sort().join("\n"))}`;
+}
+
+/** A folder that cannot be written to is no reason not to save the handoff itself. */
+async function write(file: string, unsaved: Unsaved): Promise<void> {
+  await mkdir(FOLDER, { recursive: true, mode: 0o700 }).catch(() => {});
+  await writeFile(file, JSON.stringify(unsaved), { mode: 0o600 }).catch(() => {});
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
