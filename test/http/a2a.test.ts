@@ -129,6 +129,31 @@ test("tasks are listed in pages, for their caller alone", async () => {
   await expect(other.getTask({ tenant: "", id: ids[0] as string })).rejects.toThrow("no task");
 });
 
+test("an id of a message is not used for another: neither for a new task nor in one that exists", async () => {
+  const task = (await client.sendMessage(request("used"))) as Task;
+  await receive();
+  ok(await report(task.id, { state: "input_required", message: "Which?" }));
+  await client.sendMessage(request("used-2", { taskId: task.id }));
+  await receive();
+  const text = (value: string) => ({
+    parts: [{ content: { $case: "text" as const, value }, metadata: undefined, filename: "", mediaType: "" }],
+  });
+  for (const [id, more] of [
+    ["used", text("something else")],
+    ["used", { contextId: "another" }],
+    ["used", { metadata: { urgent: true } }],
+    ["used-2", { ...text("something else"), taskId: task.id }],
+  ] as const)
+    await expect(client.sendMessage(request(id, more))).rejects.toThrow(
+      `message.messageId: "${id}" was used for another message, in the task ${task.id}.`,
+    );
+  const kept = await client.getTask({ tenant: "", id: task.id });
+  expect(kept.history.map(({ messageId }) => messageId)).toEqual(["used", expect.any(String), "used-2"]);
+  expect(ok(await worker.get("/delivery/poll?wait=1")).deliveries).toEqual([]);
+  const retried = (await client.sendMessage(request("used", { contextId: task.contextId }))) as Task;
+  expect(retried.id).toBe(task.id);
+});
+
 test("another tenant, another version and a private webhook are refused", async () => {
   const theirs = await makeWorld(server, "others");
   const url = `${server.root}/a2a/${worker.id}`;

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
-import { Fault, requireFound } from "../../../lib/contract/faults.ts";
+import { Fault, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { eraseTexts } from "../../../mixins/erase-texts.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
@@ -51,7 +52,8 @@ export class A2aTasks {
    * only repeats the delivery, which adds nothing.
    *
    * @param expect called with the task's id before the agent may know of it
-   * @throws Fault not_found, conflict if the task is final, payload_too_large
+   * @throws Fault not_found, conflict if the task is final, validation_error if the message's id was used for another
+   *   message, payload_too_large
    */
   async send(
     side: Side,
@@ -157,7 +159,7 @@ export class A2aTasks {
       await this.#configs.deleteMany(tenant_id, { task_id: { $in: ids.slice(at, at + BATCH) } });
   }
 
-  #begin(side: Side, message: MessageJson): Promise<A2aTaskDoc> {
+  async #begin(side: Side, message: MessageJson): Promise<A2aTaskDoc> {
     const { tenant_id, agent_id, caller_id } = side;
     const at = new Date(this.#now());
     const _id = newUuid(JSON.stringify(["a2a", tenant_id, agent_id, caller_id, message.messageId]));
@@ -165,11 +167,13 @@ export class A2aTasks {
     const state = "TASK_STATE_SUBMITTED" as const;
     const status = { state, timestamp: at.toISOString() };
     const empty: TaskJson = { id: _id, contextId: context_id, status, artifacts: [], history: [] };
-    return this.#rows.insertOnce({
+    const row = await this.#rows.insertOnce({
       ...{ _id, tenant_id, agent_id, caller_id, context_id, state },
       task_json: textOf(withMessage(empty, message, at)),
       ...{ message_ids: [message.messageId], version: 1, created_at: at, updated_at: at },
     });
+    requireSame(row, message);
+    return row;
   }
 
   async #continue(side: Side, _id: string, message: MessageJson): Promise<A2aTaskDoc> {
@@ -178,8 +182,12 @@ export class A2aTasks {
       const text = `message.contextId: the task belongs to ${row.context_id}. Omit it, or give that one.`;
       throw new Fault("validation_error", text, { field: "message.contextId" });
     }
-    return this.#change({ ...side, _id }, (task, at, { message_ids }) => {
-      if (message_ids.includes(message.messageId)) return null;
+    return this.#change({ ...side, _id }, (task, at, row) => {
+      const { message_ids } = row;
+      if (message_ids.includes(message.messageId)) {
+        requireSame(row, message);
+        return null;
+      }
       if (message_ids.length >= MAX_MESSAGES) throw tooLong(`${MAX_MESSAGES} messages`, MAX_MESSAGES);
       return { task: withMessage(task, message, at), message_ids: [...message_ids, message.messageId] };
     });
@@ -247,6 +255,24 @@ const versioned = (row: A2aTaskDoc): Versioned => ({ task: taskOf(row), version:
 
 function requireOpen({ _id, state }: A2aTaskDoc): void {
   if (isFinal(state)) throw new Fault("conflict", `The task ${_id} is final: ${state}. Begin a new one.`);
+}
+
+/**
+ * Requires the message that a task has under this id to be this one, so that nothing else than a retry is taken for one.
+ *
+ * @throws Fault validation_error
+ */
+function requireSame(row: A2aTaskDoc, message: MessageJson): void {
+  const { _id, context_id } = row;
+  const { messageId } = message;
+  const kept = taskOf(row).history.find((each) => each.role === "ROLE_USER" && each.messageId === messageId);
+  // As JSON: without fields that are undefined.
+  const given = JSON.parse(
+    JSON.stringify({ ...message, taskId: _id, contextId: message.contextId || context_id }),
+  );
+  if (isDeepStrictEqual(kept, given)) return;
+  const text = `message.messageId: ${quoted(messageId)} was used for another message, in the task ${_id}. Give each message its own id.`;
+  throw new Fault("validation_error", text, { field: "message.messageId" });
 }
 
 function textOf(task: TaskJson): string {
