@@ -1,6 +1,8 @@
-import type { Api } from "./generated/types.ts";
+import type { Api, DeliveryEvent } from "./generated/types.ts";
 
 interface Lease {
+  /** Names the attempt; undefined with an earlier server. */
+  lease: string | undefined;
   /** When to extend it, and the length of the lease. */
   due: number;
   lengthMs: number;
@@ -23,10 +25,16 @@ export class Leases {
     this.#problem = problem;
   }
 
-  hold(id: string, leaseMs: number): void {
+  hold({ id, lease }: Pick<DeliveryEvent, "id" | "lease">, leaseMs: number): void {
     const lengthMs = Math.max(leaseMs, MIN_LEASE_MS);
-    this.#held.set(id, { due: performance.now() + leaseMs / 2, lengthMs });
+    this.#held.set(id, { lease, due: performance.now() + leaseMs / 2, lengthMs });
     this.#plan();
+  }
+
+  /** Returns the field of a request that names the leases of deliveries, of their latest attempts here. */
+  named(ids: readonly string[]): { lease?: string[] } {
+    const lease = ids.map((id) => this.#held.get(id)?.lease).filter((each) => each !== undefined);
+    return lease.length === ids.length ? { lease } : {};
   }
 
   drop(id: string): void {
@@ -57,7 +65,11 @@ export class Leases {
     for (const [, lease] of due) lease.due = now + longest;
     try {
       const seconds = Math.ceil(longest / 1000);
-      await this.#api.deliveries.extend({ delivery_ids: due.map(([id]) => id), seconds }, { retries: 0 });
+      const delivery_ids = due.map(([id]) => id);
+      await this.#api.deliveries.extend(
+        { delivery_ids, seconds, ...this.named(delivery_ids) },
+        { retries: 0 },
+      );
       for (const [, lease] of due) lease.due = now + longest / 2;
     } catch (error) {
       for (const [, lease] of due) lease.due = performance.now() + RETRY_MS;

@@ -139,7 +139,7 @@ export class Listener {
       const held = this.#held.get(delivery.id);
       // A rejected delivery may be redelivered before the rejection is answered: take it once this one is settled.
       if (held?.handled) held.again = arrival;
-      this.#leases.hold(delivery.id, leaseMs);
+      this.#leases.hold(delivery, leaseMs);
       // A held delivery is redelivered when its lease ends or the connection breaks.
       if (held) continue;
       this.#held.set(delivery.id, { handled: false });
@@ -191,7 +191,11 @@ export class Listener {
 
   #giveBack({ id }: DeliveryEvent, error: unknown): Promise<void> {
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
-    return this.#settling.giveBack(id, reason, error instanceof RetryLater ? error.delaySeconds : undefined);
+    const delay_seconds = error instanceof RetryLater ? error.delaySeconds : undefined;
+    return this.#settling.giveBack(id, {
+      ...{ reason, ...this.#leases.named([id]) },
+      ...(delay_seconds !== undefined && { delay_seconds }),
+    });
   }
 
   /** Resolves when a held delivery is settled, or on stop. */

@@ -1,4 +1,4 @@
-import type { Api } from "./generated/types.ts";
+import type { Api, DeliveriesNackParams } from "./generated/types.ts";
 import { BATCH } from "./leases.ts";
 
 /** Retries through any outage: a lost acknowledgement would have its event handled twice. */
@@ -24,10 +24,10 @@ export class Settling {
     return this.#next.sent;
   }
 
-  async giveBack(id: string, reason: string, delaySeconds: number | undefined): Promise<void> {
-    const delay = delaySeconds === undefined ? {} : { delay_seconds: delaySeconds };
+  /** @param failed the rest of the request: reason, delay, and the lease, as another may hold the delivery by now */
+  async giveBack(id: string, failed: Omit<DeliveriesNackParams, "delivery_ids">): Promise<void> {
     const options = { signal: this.#signal, retries: RETRIES };
-    await this.#api.deliveries.nack({ delivery_ids: [id], reason, ...delay }, options);
+    await this.#api.deliveries.nack({ delivery_ids: [id], ...failed }, options);
   }
 
   #batch(): { ids: string[]; sent: Promise<void> } {

@@ -213,3 +213,33 @@ describe("service.delivery.dead_lettered", () => {
     expect(more).toEqual([]);
   });
 });
+
+test("an event's id names its dead letter, where it has one", async () => {
+  const receiver = await mortal();
+  const [id] = (await die(receiver, "no")) as [string];
+  const { event_id } = (await deadOf(receiver)).items[0];
+  const replay = (named: string) => receiver.api.post(`/delivery/dlq/${named}/replay`, {});
+  expect(ok(await replay(event_id))).toEqual({ id, status: "accepted" });
+  const again = await settle(async () => (await pollSome(receiver.api))[0]);
+  expect(again.id).toBe(id);
+  ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }));
+  const other = await mortal();
+  expect(await other.api.post(`/delivery/dlq/${event_id}/replay`, {})).toMatchObject({ status: 404 });
+  ok(await receiver.api.del(`/delivery/dlq/${event_id}`));
+  expect(await replay(event_id)).toMatchObject({ status: 404 });
+});
+
+test("the id of an event with several dead letters is ambiguous to those who see them", async () => {
+  const one = await mortal();
+  const options = { interests: [one.type], agent: { retry_budget: 1 } };
+  const two = await newReceiver(ground.server, ground.admin, "two", options);
+  await die(one, "no");
+  const [{ id, event_id }] = await pollSome(two.api);
+  ok(await two.api.post("/delivery/nack", { delivery_ids: [id] }));
+  const path = `/delivery/dlq/${event_id}/replay`;
+  expect(await ground.admin.post(path, {})).toMatchObject({
+    status: 409,
+    body: { error: { code: "conflict" } },
+  });
+  expect(ok(await two.api.post(path, { dry_run: true }))).toMatchObject({ id, status: "dry_run" });
+});

@@ -60,12 +60,33 @@ test("sends pending and new deliveries, each as in a poll", async () => {
       payload: expect.objectContaining({ type: receiver.type, data: { n: 1 } }),
       attempt_count: 1,
       created_at: expect.any(String),
+      lease: expect.stringMatching(/^[\w.-]{8,}$/),
       lease_expires_at: expect.any(String),
       matched: { interest_ids: receiver.interest_ids, feed_ids: [] },
     },
   });
   expect(second?.data.event_id).toBe(after);
   expect((await ack(receiver, stream.deliveries())).body).toEqual({ acknowledged: 2 });
+  stream.close();
+});
+
+test("a delivery that comes again on the same stream has another lease, which a late rejection does not hit", async () => {
+  const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1 } });
+  await publish(receiver, 1);
+  const stream = await listen(receiver, "?max_in_flight=1");
+  await settle(() => stream.deliveries().length === 2);
+  const [first, second] = stream.deliveries().map(({ data }) => data);
+  expect(second.id).toBe(first.id);
+  const on = (action: string, body: object) =>
+    receiver.api.post(`/delivery/${action}`, { delivery_ids: [first.id], ...body }).then(ok);
+  expect(await on("extend", { lease: second.lease, seconds: 60 })).toEqual({ extended: 1 });
+  expect(await on("extend", { lease: first.lease, seconds: 1 })).toEqual({ extended: 0 });
+  expect(await on("nack", { lease: first.lease, delay_seconds: 0 })).toEqual({ nacked: 0, dead_lettered: 0 });
+  // The stream is still full.
+  await publish(receiver, 1);
+  expect(ok(await receiver.api.get("/delivery/stats"))).toMatchObject({ in_flight: 1 });
+  expect(await on("nack", { lease: second.lease })).toEqual({ nacked: 1, dead_lettered: 0 });
+  await settle(() => stream.deliveries().length === 3);
   stream.close();
 });
 

@@ -183,11 +183,11 @@ test("a lease is extended when half of it is over, and nothing is asked before a
     const leases = new Leases({ deliveries: { extend } } as unknown as Api, (problem) =>
       problems.push(problem),
     );
-    leases.hold("dlv_1", 2001);
+    leases.hold({ id: "dlv_1", lease: "first" }, 2001);
     await jest.advanceTimersByTimeAsync(1000);
     expect(asked).toEqual([]);
     await jest.advanceTimersByTimeAsync(1);
-    expect(asked).toEqual([{ delivery_ids: ["dlv_1"], seconds: 3 }]);
+    expect(asked).toEqual([{ delivery_ids: ["dlv_1"], lease: ["first"], seconds: 3 }]);
     leases.clear();
     expect(problems).toEqual([]);
   } finally {

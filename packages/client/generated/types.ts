@@ -2045,8 +2045,10 @@ export interface DeliveriesPollResult {
 }
 
 export interface DeliveriesAckParams {
-  /** Delivery ids, not event ids; at most 100. */
+  /** Delivery ids, not event ids; at most 100. Those that name no delivery are not counted. */
   delivery_ids: Array<string>;
+  /** `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`. Attempts that have ended then stay unchanged, as others may have their deliveries now; an acknowledgement counts in any case. */
+  lease?: string | Array<string>;
 }
 
 export interface DeliveriesAckResult {
@@ -2054,8 +2056,10 @@ export interface DeliveriesAckResult {
 }
 
 export interface DeliveriesNackParams {
-  /** Delivery ids, not event ids; at most 100. */
+  /** Delivery ids, not event ids; at most 100. Those that name no delivery are not counted. */
   delivery_ids: Array<string>;
+  /** `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`. Attempts that have ended then stay unchanged, as others may have their deliveries now; an acknowledgement counts in any case. */
+  lease?: string | Array<string>;
   /** Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by attempt, at most 1 h. */
   delay_seconds?: number;
   /** Why it failed. */
@@ -2070,8 +2074,10 @@ export interface DeliveriesNackResult {
 }
 
 export interface DeliveriesExtendParams {
-  /** Delivery ids, not event ids; at most 100. */
+  /** Delivery ids, not event ids; at most 100. Those that name no delivery are not counted. */
   delivery_ids: Array<string>;
+  /** `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`. Attempts that have ended then stay unchanged, as others may have their deliveries now; an acknowledgement counts in any case. */
+  lease?: string | Array<string>;
   /** Length of the lease from now. */
   seconds: number;
 }
@@ -2197,7 +2203,7 @@ export interface DeliveriesDeadLetterGroupsResult {
 }
 
 export interface DeliveriesReplayParams {
-  /** Id of the delivery, not of its event. */
+  /** Id of the delivery; or of its event, if that has one dead letter only. */
   id: string;
   /** Only report what would happen. Default: false. */
   dry_run?: boolean;
@@ -2270,7 +2276,7 @@ export interface DeliveriesDiscardManyResult {
 }
 
 export interface DeliveriesDiscardParams {
-  /** Id of the delivery, not of its event. */
+  /** Id of the delivery; or of its event, if that has one dead letter only. */
   id: string;
 }
 
@@ -5082,6 +5088,8 @@ export interface DeliveryEvent {
   /** Delivery attempts so far, from 1. */
   attempt_count: number;
   created_at: string;
+  /** Identifies this attempt. Pass it when you reject or extend the delivery. */
+  lease: string;
   lease_expires_at: string;
   /** The agent's interests and the channel feeds that matched the event. */
   matched: Matched;

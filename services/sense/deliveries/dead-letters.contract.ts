@@ -1,10 +1,19 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
+import { idPattern } from "../../../lib/ids.ts";
 
 const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
 
 const DeliveryId = Id("dlv", "Id of the delivery, not of its event.");
+
+/** Of the delivery, or of its event if that is unambiguous. */
+const DeadLetterId = Type.String({
+  pattern: `${idPattern("dlv")}|${idPattern("evt")}`,
+  examples: ["dlv_4fXq1mCz8Jw0bT7kLr2N"],
+  "x-identifier": true,
+  description: "Id of the delivery; or of its event, if that has one dead letter only.",
+});
 
 export const DeadLetter = Type.Object(
   {
@@ -101,7 +110,7 @@ export const replayOne = operation({
   description:
     "Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry budget if it still matches, and matching agents that never received the event get it. Input that could not be mapped is mapped again. Returns `accepted`.",
   access: reader,
-  path: { id: DeliveryId },
+  path: { id: DeadLetterId },
   body: dryRun,
   results: {
     200: Type.Object({
@@ -112,7 +121,7 @@ export const replayOne = operation({
       ),
     }),
   },
-  errors: ["not_found", "forbidden", "business_rule_violation"],
+  errors: ["not_found", "forbidden", "conflict", "business_rule_violation"],
   mcp: true,
 });
 
@@ -168,9 +177,9 @@ export const discard = operation({
   route: "DELETE /delivery/dlq/{id}",
   summary: "Delete a dead letter",
   access: reader,
-  path: { id: DeliveryId },
+  path: { id: DeadLetterId },
   results: { 204: null },
-  errors: ["not_found", "forbidden"],
+  errors: ["not_found", "forbidden", "conflict"],
 });
 
 export const deadLetterOperations = [

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { fromCursor, type Place, toCursor } from "../../../lib/contract/cursor.ts";
-import { notFound } from "../../../lib/contract/faults.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -14,6 +14,7 @@ import { visibleAgent } from "./dead-letter-access.ts";
 import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
 import { type DeadLetterFilter, placeOf, scanDeadLetters } from "./dead-letter-scan.ts";
 import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
+import { ofEvent } from "./delivery-id.ts";
 import { upToBytes } from "./size-limits.ts";
 
 interface DeadLettersDeps {
@@ -54,11 +55,15 @@ export class DeadLetters {
     this.#deps = deps;
   }
 
+  /** @param id of the delivery, or of its event. @throws Fault not_found, conflict if an event has several */
   async find(caller: Caller, id: string): Promise<DeliveryDoc> {
     const agent_id = visibleAgent(caller);
-    const filter = { _id: id, state: "dead" as const, ...(agent_id && { agent_id }) };
-    const row = await this.#deps.deliveries.findOne(caller.tenant_id, filter);
+    const which = id.startsWith("evt_") ? ofEvent(id) : { _id: id };
+    const filter = { ...which, state: "dead" as const, ...(agent_id && { agent_id }) };
+    const [row, other] = await this.#deps.deliveries.find(caller.tenant_id, filter, { limit: 2 });
     if (!row) throw notFound("dead_letter", id);
+    if (other)
+      throw new Fault("conflict", `The event ${id} has several dead letters. Give the id of one of them.`);
     return row;
   }
 

@@ -27,7 +27,9 @@ const Matched = Type.Object(
   },
 );
 
-/** spec: DeliveryEvent, plus `lease_expires_at` and `matched` (api.md Delivery). */
+const LEASE = "j3kQ0vXWz1Yt";
+
+/** spec: DeliveryEvent, plus `lease`, `lease_expires_at` and `matched` (api.md Delivery). */
 export const DeliveryEvent = Type.Object(
   {
     id: DeliveryId,
@@ -35,17 +37,30 @@ export const DeliveryEvent = Type.Object(
     payload: Event,
     attempt_count: Type.Integer({ description: "Delivery attempts so far, from 1." }),
     created_at: Timestamp,
+    lease: Type.String({
+      description: "Identifies this attempt. Pass it when you reject or extend the delivery.",
+      examples: [LEASE],
+    }),
     lease_expires_at: Timestamp,
     matched: Matched,
   },
   { title: "DeliveryEvent" },
 );
 
-const deliveryIds = {
-  delivery_ids: Type.Array(DeliveryId, {
+const settled = {
+  delivery_ids: Type.Array(Type.String(), {
     maxItems: BATCH,
-    description: `Delivery ids, not event ids; at most ${BATCH}.`,
+    description: `Delivery ids, not event ids; at most ${BATCH}. Those that name no delivery are not counted.`,
+    examples: [["dlv_4fXq1mCz8Jw0bT7kLr2N"]],
   }),
+  lease: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description:
+        "`lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`. Attempts that have " +
+        "ended then stay unchanged, as others may have their deliveries now; an acknowledgement counts in any case.",
+      examples: [LEASE],
+    }),
+  ),
 };
 
 export const poll = operation({
@@ -87,6 +102,7 @@ export const poll = operation({
       "deliveries.id",
       "deliveries.payload",
       "deliveries.attempt_count",
+      "deliveries.lease",
       "deliveries.lease_expires_at",
     ],
   },
@@ -102,7 +118,7 @@ export const ack = operation({
   access: receiver,
   overQuota: true,
   reserved: true,
-  body: deliveryIds,
+  body: settled,
   results: { 200: Type.Object({ acknowledged: Type.Integer() }) },
   mcp: {
     idempotent: true,
@@ -121,7 +137,7 @@ export const nack = operation({
   overQuota: true,
   reserved: true,
   body: {
-    ...deliveryIds,
+    ...settled,
     delay_seconds: Type.Optional(
       Type.Number({
         minimum: 0,
@@ -143,7 +159,7 @@ export const nack = operation({
     }),
   },
   mcp: {
-    core: ["delivery_ids", "reason", "delay_seconds"],
+    core: ["delivery_ids", "lease", "reason", "delay_seconds"],
     aliases: {
       ...{ ids: "delivery_ids", id: "delivery_ids", error: "reason", message: "reason" },
       ...{ delay: "delay_seconds", retry_after: "delay_seconds", retry_after_seconds: "delay_seconds" },
@@ -161,13 +177,13 @@ export const extend = operation({
   overQuota: true,
   reserved: true,
   body: {
-    ...deliveryIds,
+    ...settled,
     seconds: Type.Integer({ minimum: 1, maximum: 43_200, description: "Length of the lease from now." }),
   },
   results: { 200: Type.Object({ extended: Type.Integer() }) },
   mcp: {
     idempotent: true,
-    core: ["delivery_ids", "seconds"],
+    core: ["delivery_ids", "lease", "seconds"],
     aliases: {
       ...{ ids: "delivery_ids", id: "delivery_ids", duration: "seconds", lease_seconds: "seconds" },
       ...{ extend_by: "seconds", extend_seconds: "seconds", timeout: "seconds" },

@@ -1,7 +1,11 @@
 import type { Claimed } from "./claim.ts";
 
-/** Formats a DeliveryEvent as JSON text. Ids and times need no escaping, and the envelope is JSON already. */
-export function deliveryJson(claimed: Claimed): string {
+/**
+ * Formats a DeliveryEvent as JSON text. Ids, leases and times need no escaping, and the envelope is JSON already.
+ *
+ * @param lease as its holder names it
+ */
+export function deliveryJson(claimed: Claimed, lease = claimed.lease): string {
   const { id, event_id, envelope, attempt_count, created_at, lease_expires_at, matched } = claimed;
-  return `{"id":"${id}","event_id":"${event_id}","payload":${envelope},"attempt_count":${attempt_count},"created_at":"${created_at}","lease_expires_at":"${lease_expires_at}","matched":${JSON.stringify(matched)}}`;
+  return `{"id":"${id}","event_id":"${event_id}","payload":${envelope},"attempt_count":${attempt_count},"created_at":"${created_at}","lease":"${lease}","lease_expires_at":"${lease_expires_at}","matched":${JSON.stringify(matched)}}`;
 }

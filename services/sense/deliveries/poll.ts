@@ -23,7 +23,7 @@ export async function pollDeliveries(
   });
   // JSON text, so that stored events are passed on unparsed; the gateway sends text of this type as it is.
   meta.$responseType = "application/json";
-  return `{"deliveries":[${deliveries.map(deliveryJson).join(",")}],"count":${deliveries.length}}`;
+  return `{"deliveries":[${deliveries.map((each) => deliveryJson(each)).join(",")}],"count":${deliveries.length}}`;
 }
 
 function clamp(value: number, least: number, most: number): number {

@@ -1,6 +1,7 @@
 import { Actor, Actors, type Waiter } from "../../../mixins/actor.ts";
 import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+import { type Held, isUnder, type NamedLease } from "./lease.ts";
 import type { AgentsOfTenant, ReadyAgents } from "./ready-agents.ts";
 import { upToBytes } from "./size-limits.ts";
 
@@ -41,7 +42,7 @@ class AgentQueue extends Actor {
   /** The `version` at which a claim last left nothing behind. */
   drained = -1;
   /** Lease and its end in ms, by delivery on a stream. */
-  readonly inFlight = new Map<string, { lease: string; until: number }>();
+  readonly inFlight = new Map<string, Held & { until: number }>();
   /** Number of rows reserved for waiting requests. */
   reserved = 0;
   readonly #waiting = new Set<WaitingRequest>();
@@ -66,8 +67,8 @@ class AgentQueue extends Actor {
   /** Counts a stream's deliveries as in flight. */
   addInFlight({ max_in_flight }: ReceiveRequest, deliveries: Claimed[]): void {
     if (max_in_flight === undefined) return;
-    for (const { id, lease, lease_expires_at } of deliveries) {
-      this.inFlight.set(id, { lease, until: Date.parse(lease_expires_at) });
+    for (const { id, lease, attempt_count, lease_expires_at } of deliveries) {
+      this.inFlight.set(id, { lease, attempt_count, until: Date.parse(lease_expires_at) });
     }
   }
 
@@ -244,19 +245,22 @@ export class Receivers {
   }
 
   /** Frees the capacity of streams whose deliveries were settled. */
-  removeInFlight(agent_id: string, delivery_ids: string[]): void {
+  removeInFlight(agent_id: string, delivery_ids: string[], named?: NamedLease): void {
     const queue = this.#queues.peek(agent_id);
     if (!queue || queue.inFlight.size === 0) return;
-    const freed = delivery_ids.filter((id) => queue.inFlight.delete(id));
+    const freed = delivery_ids.filter((id) => {
+      const held = queue.inFlight.get(id);
+      return held && isUnder(held, named?.(id)) && queue.inFlight.delete(id);
+    });
     if (freed.length) queue.wake();
   }
 
   /** Extends leases to `until`, in ms, as far as streams hold them. */
-  extendInFlight(agent_id: string, delivery_ids: string[], until: number): void {
+  extendInFlight(agent_id: string, delivery_ids: string[], until: number, named: NamedLease): void {
     const inFlight = this.#queues.peek(agent_id)?.inFlight;
     for (const id of delivery_ids) {
-      const lease = inFlight?.get(id);
-      if (lease && lease.until > this.#now()) lease.until = until;
+      const held = inFlight?.get(id);
+      if (held && held.until > this.#now() && isUnder(held, named(id))) held.until = until;
     }
   }
 

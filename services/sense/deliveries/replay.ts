@@ -47,8 +47,9 @@ export class Replays {
     }, BATCH);
   }
 
-  async requestOne(caller: Caller, id: string, dry_run = false) {
-    const row = await this.#deps.deadLetters.find(caller, id);
+  async requestOne(caller: Caller, given: string, dry_run = false) {
+    const row = await this.#deps.deadLetters.find(caller, given);
+    const { _id: id } = row;
     // On a request, too: an unmapped payload that still cannot be mapped is refused.
     const mapped = row.event_id === null ? await this.#mapAgain(row) : null;
     if (dry_run) {

@@ -14,6 +14,7 @@ import { deadUpdate, spentReason } from "./dead.ts";
 import type * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
+import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import type { Ready } from "./notify.ts";
 import type { Receivers } from "./receive.ts";
 
@@ -38,6 +39,8 @@ interface OfAgent {
 }
 
 interface Nack extends OfAgent {
+  /** Attempts that have ended stay unchanged: their deliveries may be held by others. */
+  named?: NamedLease;
   /** Seconds until it is ready again, by attempts so far; the back-off if absent. 0 is at once. */
   delay?: (attempts: number, delivery_id: string) => number;
   /** The reason recorded on a dead letter. */
@@ -49,7 +52,7 @@ export interface Outcomes {
   tenant_id: string;
   agent_id: string;
   acknowledged: string[];
-  failed: { id: string; delay_seconds: number; reason: string }[];
+  failed: { id: string; lease: string; delay_seconds: number; reason: string }[];
 }
 
 const GIVE_UP_BATCH = 500;
@@ -70,30 +73,40 @@ export class Settlements {
   }
 
   async nack({ params, meta }: Call<ParamsOf<typeof contract.nack>>) {
-    const { delivery_ids, delay_seconds, reason } = params;
+    const { delivery_ids, lease, delay_seconds, reason } = params;
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const named = namedLeases(delivery_ids, lease);
     const { ready, ...counts } = await this.#nack({
-      ...{ tenant_id, agent_id, delivery_ids },
+      ...{ tenant_id, agent_id, delivery_ids, named },
       ...(delay_seconds !== undefined && { delay: () => delay_seconds }),
       reason: () => reason,
     });
-    this.#deps.receivers.removeInFlight(agent_id, delivery_ids);
+    this.#deps.receivers.removeInFlight(agent_id, delivery_ids, named);
     if (ready) this.#deps.notifyReady([{ tenant_id, agent_id }]);
     return counts;
   }
 
   /** Extends leases to `seconds` from now. */
-  async extend({ params: { delivery_ids, seconds }, meta }: Call<ParamsOf<typeof contract.extend>>) {
-    const { deliveries, store, receivers } = this.#deps;
+  async extend({ params, meta }: Call<ParamsOf<typeof contract.extend>>) {
+    const { receivers, store } = this.#deps;
+    const { delivery_ids, lease, seconds } = params;
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
+    const named = namedLeases(delivery_ids, lease);
     const until = store.now() + seconds * 1000;
-    const extended = await deliveries.updateMany(
+    const byLease = [...Map.groupBy(new Set(delivery_ids), named)];
+    const extended = await Promise.all(
+      byLease.map(([each, ids]) => this.#extend({ tenant_id, agent_id, delivery_ids: ids }, each, until)),
+    );
+    receivers.extendInFlight(agent_id, delivery_ids, until, named);
+    return { extended: extended.reduce((sum, count) => sum + count, 0) };
+  }
+
+  #extend({ tenant_id, agent_id, delivery_ids }: OfAgent, lease: string | undefined, until: number) {
+    return this.#deps.deliveries.updateMany(
       tenant_id,
-      { _id: { $in: delivery_ids }, agent_id, state: "leased" },
+      { _id: { $in: delivery_ids }, agent_id, state: "leased", ...under(lease) },
       { $set: { due_at: new Date(until) } },
     );
-    receivers.extendInFlight(agent_id, delivery_ids, until);
-    return { extended };
   }
 
   /** Releases deliveries that a lease still holds, without counting an attempt. */
@@ -119,6 +132,7 @@ export class Settlements {
       ...{ tenant_id, agent_id, delivery_ids: [...failures.keys()] },
       delay: (_, id) => failures.get(id)?.delay_seconds as number,
       reason: (id) => failures.get(id)?.reason,
+      named: (id) => failures.get(id)?.lease,
     });
   }
 
@@ -148,7 +162,7 @@ export class Settlements {
     return { dead_lettered };
   }
 
-  /** Acknowledges under any lease: finished work is not repeated. @returns how many were pending until now */
+  /** Acknowledges under any lease, whichever a request names: finished work is not repeated. @returns how many were pending until now */
   async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent): Promise<number> {
     const { deliveries, store, claims, progress, retentionMs } = this.#deps;
     const at = new Date(store.now());
@@ -171,7 +185,7 @@ export class Settlements {
    * Returns leased deliveries to the queue after a delay, or dead-letters them if their budget is spent. Deliveries
    * without a lease stay unchanged.
    */
-  async #nack({ tenant_id, agent_id, delivery_ids, delay = (n) => backOff(n), reason }: Nack) {
+  async #nack({ tenant_id, agent_id, delivery_ids, delay = (n) => backOff(n), reason, named }: Nack) {
     const { deliveries, store, agents, announcements, progress } = this.#deps;
     const { retry_budget } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
@@ -183,10 +197,11 @@ export class Settlements {
     let ready = false;
     const toDead: Write<DeliveryDoc>[] = [];
     const toRetry: Write<DeliveryDoc>[] = [];
-    for (const { _id, attempt_count, lease, type } of held) {
+    for (const { _id, attempt_count, lease = "", type } of held) {
+      if (!isUnder({ lease, attempt_count }, named?.(_id))) continue;
       tally({ tenant_id, agent_id, type }, "failed", 1);
-      // Only this lease: the row may be settled and leased again before this write.
-      const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
+      // Only this attempt: the row may be settled and leased again before this write, on a stream under the same token.
+      const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease, attempt_count };
       const why = reason(_id);
       progress.failed({ tenant_id, agent_id }, at, why ?? "returned by the agent");
       if (attempt_count >= retry_budget) {

@@ -5,7 +5,7 @@ import type { Target } from "./target.ts";
 
 interface Pending {
   acknowledged: string[];
-  failed: { id: string; delay_seconds: number; reason: string }[];
+  failed: { id: string; lease: string; delay_seconds: number; reason: string }[];
   released: Map<string, string[]>;
 }
 
@@ -28,7 +28,7 @@ export class Settler {
   add({ id, lease }: Claimed, outcome: Outcome): void {
     const { acknowledged, failed, released } = this.#pending;
     if (outcome.do === "acknowledge") acknowledged.push(id);
-    else if (outcome.do === "retry") failed.push({ id, ...outcome });
+    else if (outcome.do === "retry") failed.push({ id, lease, ...outcome });
     else released.set(lease, [...(released.get(lease) ?? []), id]);
     this.flush();
   }

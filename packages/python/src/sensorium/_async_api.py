@@ -1440,6 +1440,7 @@ class AsyncDeliveries(AsyncGroup):
         self,
         *,
         delivery_ids: Sequence[str],
+        lease: str | Sequence[str] | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesAckResult:
@@ -1452,16 +1453,22 @@ class AsyncDeliveries(AsyncGroup):
         Needs the scope `receive`.
 
         Args:
-            delivery_ids: Delivery ids, not event ids; at most 100.
+            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery
+                are not counted.
+            lease: `lease` of the deliveries: one for all, or one for each in the order of
+                `delivery_ids`. Attempts that have ended then stay unchanged, as others may have
+                their deliveries now; an acknowledgement counts in any case.
         """
         return await self._call(op.DELIVERIES_ACK, given({
             "delivery_ids": delivery_ids,
+            "lease": lease,
         }), models.DeliveriesAckResult, idempotency_key, timeout)
 
     async def nack(
         self,
         *,
         delivery_ids: Sequence[str],
+        lease: str | Sequence[str] | Unset = UNSET,
         delay_seconds: float | Unset = UNSET,
         reason: str | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -1476,13 +1483,18 @@ class AsyncDeliveries(AsyncGroup):
         Needs the scope `receive`.
 
         Args:
-            delivery_ids: Delivery ids, not event ids; at most 100.
+            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery
+                are not counted.
+            lease: `lease` of the deliveries: one for all, or one for each in the order of
+                `delivery_ids`. Attempts that have ended then stay unchanged, as others may have
+                their deliveries now; an acknowledgement counts in any case.
             delay_seconds: Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by
                 attempt, at most 1 h.
             reason: Why it failed.
         """
         return await self._call(op.DELIVERIES_NACK, given({
             "delivery_ids": delivery_ids,
+            "lease": lease,
             "delay_seconds": delay_seconds,
             "reason": reason,
         }), models.DeliveriesNackResult, idempotency_key, timeout)
@@ -1492,6 +1504,7 @@ class AsyncDeliveries(AsyncGroup):
         *,
         delivery_ids: Sequence[str],
         seconds: int,
+        lease: str | Sequence[str] | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesExtendResult:
@@ -1504,12 +1517,17 @@ class AsyncDeliveries(AsyncGroup):
         Needs the scope `receive`.
 
         Args:
-            delivery_ids: Delivery ids, not event ids; at most 100.
+            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery
+                are not counted.
             seconds: Length of the lease from now.
+            lease: `lease` of the deliveries: one for all, or one for each in the order of
+                `delivery_ids`. Attempts that have ended then stay unchanged, as others may have
+                their deliveries now; an acknowledgement counts in any case.
         """
         return await self._call(op.DELIVERIES_EXTEND, given({
             "delivery_ids": delivery_ids,
             "seconds": seconds,
+            "lease": lease,
         }), models.DeliveriesExtendResult, idempotency_key, timeout)
 
     async def stats(
@@ -1707,7 +1725,7 @@ class AsyncDeliveries(AsyncGroup):
         Needs the scope `receive`.
 
         Args:
-            id: Id of the delivery, not of its event.
+            id: Id of the delivery; or of its event, if that has one dead letter only.
             dry_run: Only report what would happen. Default: false.
         """
         return await self._call(op.DELIVERIES_REPLAY, given({
@@ -1806,7 +1824,7 @@ class AsyncDeliveries(AsyncGroup):
         Needs the scope `receive`.
 
         Args:
-            id: Id of the delivery, not of its event.
+            id: Id of the delivery; or of its event, if that has one dead letter only.
         """
         return await self._call(op.DELIVERIES_DISCARD, given({
             "id": id,

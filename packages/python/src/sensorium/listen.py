@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import models
 from ._flow import seconds_until
 from ._group import UNSET
 from .errors import ApiError, SensoriumError
@@ -114,7 +115,7 @@ class _Listener:
             for each in answer.deliveries if answer else []:
                 left = None if left is None else left - 1
                 delivery = Delivery(each.id, dict(each.payload), each.attempt_count)
-                task = asyncio.create_task(self._run(delivery, each.lease_expires_at))
+                task = asyncio.create_task(self._run(delivery, each))
                 self._running.add(task)
                 task.add_done_callback(self._running.discard)
 
@@ -127,9 +128,9 @@ class _Listener:
             each.cancel()
         await self.finish()
 
-    async def _run(self, delivery: Delivery, lease_expires_at: str) -> None:
-        lease = max(SHORTEST_LEASE, seconds_until(self._client._connection, lease_expires_at))
-        extending = asyncio.create_task(self._extend(delivery.id, lease))
+    async def _run(self, delivery: Delivery, leased: models.DeliveryEvent) -> None:
+        length = max(SHORTEST_LEASE, seconds_until(self._client._connection, leased.lease_expires_at))
+        extending = asyncio.create_task(self._extend(delivery.id, leased.lease, length))
         ids = [delivery.id]
         try:
             result = self._handler(delivery)
@@ -147,7 +148,10 @@ class _Listener:
             )
             await self._settle(
                 lambda: self._client.deliveries.nack(
-                    delivery_ids=ids, reason=reason, delay_seconds=UNSET if delay is None else delay
+                    delivery_ids=ids,
+                    lease=leased.lease,
+                    reason=reason,
+                    delay_seconds=UNSET if delay is None else delay,
                 )
             )
         else:
@@ -171,11 +175,13 @@ class _Listener:
                     return
             await _unless(self.stopping, asyncio.sleep(_pause(failures)))
 
-    async def _extend(self, delivery_id: str, lease: float) -> None:
+    async def _extend(self, delivery_id: str, lease: str, length: float) -> None:
         while True:
-            await asyncio.sleep(lease / 2)
+            await asyncio.sleep(length / 2)
             try:
-                await self._client.deliveries.extend(delivery_ids=[delivery_id], seconds=max(1, round(lease)))
+                await self._client.deliveries.extend(
+                    delivery_ids=[delivery_id], lease=lease, seconds=max(1, round(length))
+                )
             except SensoriumError as error:
                 _log.warning("A lease was not extended: %s", _shown(error))
 

@@ -795,6 +795,8 @@ class DeliveryEvent(Model):
     attempt_count: int
     """Delivery attempts so far, from 1."""
     created_at: str
+    lease: str
+    """Identifies this attempt. Pass it when you reject or extend the delivery."""
     lease_expires_at: str
     matched: Matched
     """The agent's interests and the channel feeds that matched the event."""

@@ -5,6 +5,7 @@ import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Caller } from "../../../../lib/access/caller.ts";
 import { STREAM_WAIT_SECONDS } from "../../../sense/deliveries/deliveries.contract.ts";
 import { deliveryJson } from "../../../sense/deliveries/delivery-json.ts";
+import { streamLease } from "../../../sense/deliveries/lease.ts";
 import type { Received } from "../../../sense/deliveries/receive.ts";
 import type { Exchange, Link, StreamHandler } from "../exchange.ts";
 
@@ -78,7 +79,8 @@ async function pump(
     for (const delivery of deliveries) {
       if (ended.aborted) return;
       await recheck();
-      await write(res, `event: delivery\nid: ${delivery.id}\ndata: ${deliveryJson(delivery)}\n\n`, ended);
+      const data = deliveryJson(delivery, streamLease(delivery));
+      await write(res, `event: delivery\nid: ${delivery.id}\ndata: ${data}\n\n`, ended);
     }
     if (stopping) return;
   }

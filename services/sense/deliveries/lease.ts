@@ -1,0 +1,44 @@
+import { invalidValue } from "../../../lib/contract/faults.ts";
+
+/** A claim's token, and the number of the attempt that it began. */
+export interface Held {
+  lease: string;
+  attempt_count: number;
+}
+
+/** The lease that a request names for a delivery; undefined: it means whichever attempt has the delivery now. */
+export type NamedLease = (delivery_id: string) => string | undefined;
+
+/** Returns the leases that a request names: one for all of its deliveries, or one for each. @throws Fault */
+export function namedLeases(
+  delivery_ids: readonly string[],
+  given: string | readonly string[] | undefined,
+): NamedLease {
+  if (typeof given !== "object") return () => given;
+  if (given.length !== delivery_ids.length) {
+    const got = `${given.length} for ${delivery_ids.length} deliveries`;
+    throw invalidValue("lease", `lease: expected one for all deliveries, or one for each, got ${got}.`);
+  }
+  const leases = new Map(delivery_ids.map((id, index) => [id, given[index]]));
+  return (id) => leases.get(id);
+}
+
+/**
+ * Returns the lease of a delivery on a stream. A stream has one token for all of its claims, so that it can return what
+ * it holds; the number of the attempt makes it another lease when a delivery comes again.
+ */
+export function streamLease({ lease, attempt_count }: Held): string {
+  return `${lease}.${attempt_count}`;
+}
+
+/** Whether a delivery is held under a lease that a request names. */
+export function isUnder({ lease, attempt_count }: Held, named: string | undefined): boolean {
+  return named === undefined || named === lease || named === streamLease({ lease, attempt_count });
+}
+
+/** Returns the filter of the rows that are held under a lease that a request names. */
+export function under(named: string | undefined): Partial<Held> {
+  if (named === undefined) return {};
+  const [lease = "", attempt] = named.split(".");
+  return attempt === undefined ? { lease } : { lease, attempt_count: Number(attempt) };
+}
