@@ -98,6 +98,28 @@ describe("sensorium mcp", () => {
     }
   });
 
+  test("answers each request although the service sends nothing, and ends with its input", async () => {
+    const silent = await serving(({ url }, response) => {
+      if (url?.startsWith("/mcp?tools=memories")) return;
+      // The headers of a stream, and a part of its answer.
+      response.writeHead(200, { "content-type": "text/event-stream" }).write('data: {"jsonrpc"');
+    });
+    const env = { SENSORIUM_URL: silent.url, SENSORIUM_API_KEY: "" };
+    const ask = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })}\n`;
+    for (const tools of ["memories", "runs"]) {
+      const { code, out } = await cli.run(["mcp", "--tools", tools, "--timeout", "1"], { input: ask, env });
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toMatchObject({
+        id: 1,
+        error: {
+          code: -32603,
+          message: "The service sent nothing for 1 s. The request may have taken effect.",
+        },
+      });
+    }
+    await silent.close();
+  });
+
   test("a stream that ends without an answer is answered", async () => {
     const other = await serving((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).end(": nothing\n\n");

@@ -5,7 +5,7 @@ import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { adviceOn, requireTold } from "./advice.ts";
-import { type Command, type Context, text } from "./command.ts";
+import { type Command, type Context, count, text } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 
 export const mcp: Command = {
@@ -15,6 +15,10 @@ export const mcp: Command = {
     tools: {
       value: "NAMES",
       means: "presets (core, sense, remember, work, all), domains or tools, like core,documents",
+    },
+    timeout: {
+      value: "SECONDS",
+      means: "answer a request with an error if the service sends nothing for so long; default: 60",
     },
   },
   as: ["agent"],
@@ -31,6 +35,8 @@ const ENDPOINT: Operation = {
   stream: true,
 };
 const VERSION_META = "io.modelcontextprotocol/protocolVersion";
+/** Longer than any call waits for events (30 s). A connection may be dead without being closed, as after sleep. */
+const ANSWER_SECONDS = 60;
 const INTERNAL_ERROR = -32603;
 const PARSE_ERROR = -32700;
 
@@ -48,6 +54,7 @@ class Bridge {
   readonly #context: Context;
   readonly #connection: Connection;
   readonly #tools: string | undefined;
+  readonly #seconds: number;
   readonly #underWay = new Map<Id, { work: Promise<void>; leave: AbortController }>();
   /** The version agreed on in `initialize`; since 2026-07-28 every message names its own. */
   #version: string | undefined;
@@ -55,6 +62,7 @@ class Bridge {
   constructor(context: Context) {
     this.#context = context;
     this.#tools = text(context, "tools");
+    this.#seconds = count(context, "timeout", ANSWER_SECONDS);
     this.#connection = { ...context.connection, fetch: fetchAnswer };
   }
 
@@ -82,14 +90,17 @@ class Bridge {
 
   async #ask(line: string, message: Message, id: Id, left: AbortSignal): Promise<void> {
     const { settings } = this.#context;
+    const silent = new AbortController();
+    const text = `The service sent nothing for ${this.#seconds} s. The request may have taken effect.`;
+    const watch = setTimeout(() => silent.abort(new Error(text)), this.#seconds * 1000);
     try {
       requireTold(settings);
-      const signal = AbortSignal.any([this.#context.signal, left]);
+      const signal = AbortSignal.any([this.#context.signal, left, silent.signal]);
       const headers = this.#headersOf(message);
       const params = { message: line, tools: this.#tools };
       const response = await request(this.#connection, ENDPOINT, params, { signal, headers });
       let answered = false;
-      for await (const answer of answersOf(response)) {
+      for await (const answer of answersOf(response, () => watch.refresh())) {
         if (message.method === "initialize") this.#version = answer.result?.protocolVersion;
         answered ||= answer.method === undefined;
         write(answer);
@@ -101,6 +112,8 @@ class Bridge {
       const data = error instanceof ApiError ? { code: error.code, details: error.details } : undefined;
       const known = error instanceof ApiError ? adviceOn(error, settings) : undefined;
       write(failure(id, INTERNAL_ERROR, known ?? (error as Error).message, data));
+    } finally {
+      clearTimeout(watch);
     }
   }
 
@@ -117,10 +130,11 @@ class Bridge {
   }
 }
 
-async function* answersOf(response: Response): AsyncGenerator<Message> {
+async function* answersOf(response: Response, heard: () => void): AsyncGenerator<Message> {
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith("text/event-stream")) yield (await response.json()) as Message;
-  else if (response.body) for await (const { data } of messagesOf(response.body)) yield data as Message;
+  else if (response.body)
+    for await (const { data } of messagesOf(response.body, heard)) yield data as Message;
 }
 
 /** Treats a protocol error as an answer, whatever its status. */
