@@ -25,8 +25,6 @@ export class SensoriumSession implements Session {
   readonly #sessionId: string;
   readonly #namespace: string;
   readonly #metadata: Record<string, unknown>;
-  /** The number of the last entry, as far as it knows. */
-  #last: number | undefined;
 
   constructor(client: Client, { sessionId = crypto.randomUUID(), subject }: SessionOptions = {}) {
     this.#client = client;
@@ -56,8 +54,8 @@ export class SensoriumSession implements Session {
   async addItems(items: AgentInputItem[]): Promise<void> {
     if (items.length === 0) return;
     const value = toText(items);
-    while (!(await this.#save((this.#last ?? (await this.#lastNumber())) + 1, value, 0)))
-      this.#last = undefined;
+    // Read each time: another process may have added entries, or cleared them and begun anew.
+    while (!(await this.#save((await this.#lastNumber()) + 1, value, 0)));
   }
 
   /** Removes the last item. Its entry stays, without it, so that no number is used twice. */
@@ -74,7 +72,6 @@ export class SensoriumSession implements Session {
   }
 
   async clearSession(): Promise<void> {
-    this.#last = undefined;
     await this.#client.state.clear({ namespace: this.#namespace });
   }
 
@@ -88,7 +85,6 @@ export class SensoriumSession implements Session {
       if (isApiError(error, "conflict")) return false;
       throw error;
     }
-    this.#last = Math.max(this.#last ?? 0, number);
     return true;
   }
 

@@ -40,6 +40,20 @@ test("keeps items in order, gives the latest, and takes the last one back", asyn
   expect(texts(await open().getItems())).toEqual(["five"]);
 });
 
+test("two processes keep their order, also after one of them cleared the session", async () => {
+  const [one, two] = [open(), open()];
+  for (const text of ["a", "b", "c"]) await one.addItems([user(text)]);
+  await two.clearSession();
+  for (const [session, text] of [
+    [two, "1"],
+    [one, "2"],
+    [two, "3"],
+    [one, "4"],
+  ] as const)
+    await session.addItems([user(text)]);
+  expect(texts(await open().getItems())).toEqual(["1", "2", "3", "4"]);
+});
+
 test("sessions have ids of any form, and are apart, also from those of other agents", async () => {
   const odd = open("a/b.c %\n");
   await odd.addItems([user("odd")]);
