@@ -233,3 +233,27 @@ def test_a_redirect_is_an_error_and_gets_no_credentials(server: Server) -> None:
     assert reached == []
     assert (raised.value.code, raised.value.status) == ("unexpected_answer", 307)
     assert f"redirects to {target}/v1/auth/token, and credentials are sent only to" in str(raised.value)
+
+
+def test_one_asynchronous_client_works_in_several_event_loops_at_once(server: Server) -> None:
+    client = AsyncSensorium(server.url, server.api_key)
+
+    async def names() -> int:
+        answers = await asyncio.gather(*(client.auth.me() for _ in range(5)))
+        await client.aclose()
+        return len({answer.agent.id for answer in answers if answer.agent})
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda _: asyncio.run(names()), range(8))) == [1] * 8
+
+
+def test_an_http_client_in_a_second_event_loop_is_refused_at_once(server: Server) -> None:
+    http = httpx.AsyncClient()
+    client = AsyncSensorium(server.url, server.api_key, http_client=http)
+
+    async def me() -> object:
+        return await client.auth.me()
+
+    assert asyncio.run(me())
+    with pytest.raises(RuntimeError, match="make an AsyncSensorium for each loop"):
+        asyncio.run(me())

@@ -199,6 +199,7 @@ class AsyncSensorium(AsyncApi):
     """
     A client for asyncio; like Sensorium, with ``await``. It may be used in several event loops, such as those of
     ``asyncio.run`` one after another: each has connections of its own, which ``aclose`` closes in the one it runs in.
+    With ``http_client`` it works in one event loop only, until ``aclose``, and raises RuntimeError in another.
     """
 
     def __init__(
@@ -299,6 +300,11 @@ class AsyncSensorium(AsyncApi):
         loop = asyncio.get_running_loop()
         own = self._loops.get(loop)
         if own is None:
+            if self._http_client and self._loops:
+                raise RuntimeError(
+                    "http_client is used in another event loop already, and its connections belong to that one: "
+                    "make an AsyncSensorium for each loop, or leave http_client out."
+                )
             for ended in [each for each in list(self._loops) if each.is_closed()]:
                 self._loops.pop(ended, None)
             http = self._http_client or httpx.AsyncClient(timeout=self._connection.timeout)
