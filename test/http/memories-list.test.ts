@@ -117,6 +117,25 @@ test.each<[string, (each: Record<string, unknown>) => boolean]>([
   expect(total).toBe(expected.length);
 });
 
+test.each([
+  ["tags[]=a", "tags[]", "tags"],
+  ["tags%5B0%5D=a", "tags[0]", "tags"],
+  ["Limit=1", "Limit", "limit"],
+  ["ProjectId=p", "ProjectId", "project_id"],
+])("%s is refused with the name that is meant", async (query, field, expected) => {
+  const answer = await cast.admin.get(`/memories?${query}`);
+  expect(answer.status).toBe(400);
+  expect(answer.body.error).toMatchObject({
+    code: "validation_failed",
+    message: expect.stringContaining(`${field} is not a query parameter. Did you mean ${expected}`),
+    details: { field, expected },
+  });
+});
+
+test("a parameter that resembles none is ignored", async () => {
+  expect((await cast.admin.get("/memories?utm_source=x&_=1")).status).toBe(200);
+});
+
 describe("titles of any script and length", () => {
   /** In the order of their code points. By UTF-16 units, as the stand-in for MongoDB has it, emoji come before "Ａ". */
   const emoji = inCluster() ? [] : ["\u{1f600}", "\u{1f601}"];

@@ -1,4 +1,5 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
+import { Fault } from "../../../../lib/contract/faults.ts";
 import { Type } from "../../../../lib/contract/type.ts";
 import { compileQueryCheck } from "../../../../lib/contract/validator.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
@@ -15,9 +16,33 @@ const queryCheckOf = oncePer(({ query = {} }: Operation) =>
   compileQueryCheck(Type.Partial(Type.Object(query))),
 );
 
+/** Query parameters by their names without case, separators and the brackets that some clients write for arrays. */
+const plainNamesOf = oncePer(
+  ({ query = {} }: Operation) => new Map(Object.keys(query).map((name) => [plainName(name), name])),
+);
+
+function plainName(name: string): string {
+  return name
+    .replace(/\[[^\]]*\]$/, "")
+    .replace(/[-_]/g, "")
+    .toLowerCase();
+}
+
+/** Refuses another spelling of a parameter: ignored, it would widen the answer. @throws Fault validation_failed */
+function requireSpelling(op: Operation, given: string[]): void {
+  for (const field of given) {
+    const expected = plainNamesOf(op).get(plainName(field));
+    if (expected === undefined || expected === field || op.query?.[field]) continue;
+    const isArray = field.endsWith("]");
+    const message = `${field} is not a query parameter. Did you mean ${expected}${isArray ? ", repeated for several values" : ""}?`;
+    throw new Fault("validation_failed", message, { field, expected });
+  }
+}
+
 /** Converts the query to the contract's types: "10" becomes 10. Throws a fault on a mismatch. */
 function readQuery({ op, query }: Exchange): Record<string, unknown> {
   if (!op.query) return {};
+  requireSpelling(op, Object.keys(query));
   const known = Object.keys(op.query).filter((name) => query[name] !== undefined);
   if (known.length === 0) return {};
   const values = Object.fromEntries(known.map((name) => [name, query[name]]));
