@@ -78,6 +78,72 @@ test("an audience narrows what search returns", async () => {
   expect(await find({ segments: ["none"], regions: ["latam"] })).toEqual(["everybody.txt"]);
 });
 
+describe("the same bytes again", () => {
+  const again = (file: object, more: object) => ({ ...file, ...more });
+
+  test("are as narrow as the narrower request, on every path", async () => {
+    const file = textFile("The salary table of the harbour office.", { filename: "salaries.txt" });
+    const document = await ingest(cast.alice, file);
+    expect(await meets(cast.carol, document)).toBe(true);
+    const narrower = again(file, {
+      ...{ filename: "other.txt", sensitivity: "restricted", subject: "person-31" },
+      audience: { regions: ["EMEA", "apac"] },
+    });
+    expect(ok(await cast.alice.post("/documents", narrower))).toMatchObject({
+      ...{ document_id: document.document_id, existing: true, sensitivity: "restricted" },
+      ...{ subject: "person-31", audience: { regions: ["EMEA", "apac"] } },
+    });
+    expect(await meets(cast.carol, document)).toBe(false);
+    expect(await meets(cast.bob, document)).toBe(true);
+    await settle(
+      async () => (await foundBy(cast.alice, "salary", { audience: { regions: ["latam"] } })).length === 0,
+    );
+    // Neither a wider request nor one that omits a field widens it.
+    const wider = again(file, { sensitivity: "public", audience: { regions: ["emea", "latam"] } });
+    expect(ok(await cast.alice.post("/documents", wider))).toMatchObject({
+      ...{ sensitivity: "restricted", audience: { regions: ["EMEA"] }, kept: ["sensitivity", "audience"] },
+    });
+    expect(ok(await cast.alice.post("/documents", file)).kept).toBeUndefined();
+    expect(await meets(cast.carol, document)).toBe(false);
+  });
+
+  test("are erased by the subject of each request, with what was made from them", async () => {
+    const file = textFile("Oskar asked for leave in March.");
+    const document = await ingest(cast.bob, file);
+    const { chunks } = ok(await cast.bob.get(chunksOf(document)));
+    const memory = { title: "Leave", content: "Someone asked for leave.", type: "semantic", scope: "agent" };
+    const source = { source_type: "document_chunk", source_id: chunks[0].chunk_id };
+    const { id } = ok(await cast.bob.post("/memories", { ...memory, ...source }));
+    ok(await cast.bob.post("/documents", again(file, { subject: "person-32" })));
+    const other = await cast.bob.post("/documents", again(file, { subject: "person-33" }));
+    expect(other).toMatchObject(refusal(409, "conflict", { field: "subject" }));
+    const { erased } = ok(await cast.orgAdmin.post("/memories/erase", { subject: "person-32" }));
+    expect(erased).toMatchObject({ documents: 1, memories: 1 });
+    expect((await cast.bob.get(`/memories/${id}`)).status).toBe(404);
+    expect((await cast.bob.get(`/documents/${document.document_id}`)).status).toBe(404);
+  });
+
+  test("narrow earlier versions and failed documents too, and those narrow later ones", async () => {
+    const filename = "plan.txt";
+    const file = textFile("The first plan.", { filename });
+    const first = await ingest(cast.alice, file);
+    await ingest(cast.alice, textFile("The second plan.", { filename }));
+    const third = await ingest(cast.alice, again(file, { sensitivity: "confidential" }));
+    expect(third.document_id).not.toBe(first.document_id);
+    for (const who of [cast.carol, cast.member]) expect((await who.get(chunksOf(first))).status).toBe(404);
+    await ingest(cast.alice, textFile("The fourth plan.", { filename }));
+    expect(await ingest(cast.alice, file)).toMatchObject({ sensitivity: "confidential" });
+  });
+
+  test("of two teams, or for audiences without a common entry, are refused", async () => {
+    const file = textFile("A plan for one region.", { audience: { regions: ["emea"] } });
+    await ingest(cast.alice, file);
+    const elsewhere = again(file, { audience: { regions: ["apac"] } });
+    const refused = refusal(409, "conflict", { field: "audience.regions" });
+    expect(await cast.alice.post("/documents", elsewhere)).toMatchObject(refused);
+  });
+});
+
 describe("a deletion", () => {
   test("takes the document and its chunks from everywhere", async () => {
     const file = textFile("A gauge called Archimedes.", { filename: "gauge.txt" });

@@ -226,7 +226,10 @@ describe("the same", () => {
     const { status, body } = await ann.post("/documents", { ...file, filename: "other.txt" });
     expect([status, body]).toEqual([
       200,
-      { accepted: true, document_id: first.document_id, status: "stored" },
+      {
+        ...{ accepted: true, document_id: first.document_id, status: "stored", existing: true },
+        ...{ sensitivity: "internal", audience: first.audience, subject: null },
+      },
     ]);
     const bob = await newAgent(server, world.admin, SCOPES);
     expect(ok(await bob.post("/documents", file)).document_id).not.toBe(first.document_id);

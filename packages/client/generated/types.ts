@@ -366,7 +366,7 @@ export interface Api {
   documents: {
     /** Upload a document.
      *
-     * Use this to make a file searchable. Returns its id; the document is parsed, chunked and indexed in the background: `status` of the document shows the progress. The same bytes in the same source return the existing document; other bytes under the same filename supersede it once they are stored. Without write permission, returns `accepted: false`.
+     * Use this to make a file searchable. Returns its id; the document is parsed, chunked and indexed in the background: `status` of the document shows the progress. The same bytes in the same source return the existing document, and narrow its `sensitivity`, `audience` and `subject` to those of this request, never widen them; the answer shows what applies. `conflict` if neither includes the other. Other bytes under the same filename supersede it once they are stored. Without write permission, returns `accepted: false`.
      *
      * Needs the scope `memory:write`. */
     upload: Call<DocumentsUploadParams, DocumentsUploadResult>;
@@ -2390,6 +2390,14 @@ export interface DocumentsUploadResult {
   /** Id of the document. */
   document_id?: string;
   status?: "queued" | "chunking" | "embedding" | "stored" | "failed" | "superseded";
+  /** The source had this file already: it is not stored again. */
+  existing?: boolean;
+  /** Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the uploader and its team. Levels with the same readers differ only as a label. */
+  sensitivity?: "public" | "internal" | "confidential" | "restricted";
+  audience?: Audience;
+  subject?: string | null;
+  /** Fields of the request that were not applied: an earlier upload of the same file is narrower there. */
+  kept?: Array<string>;
   error_code?: string;
 }
 

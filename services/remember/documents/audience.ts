@@ -14,7 +14,9 @@ export function audienceOf(given: GivenAudience = {}): Audience {
   return Object.fromEntries(AUDIENCES.map((kind) => [kind, [...new Set(given[kind] ?? [])]])) as Audience;
 }
 
-const label = (kind: string, value: string) => `${kind}:${value.normalize("NFC").toLowerCase()}`;
+/** Labels are compared without case. */
+export const folded = (value: string) => value.normalize("NFC").toLowerCase();
+const label = (kind: string, value: string) => `${kind}:${folded(value)}`;
 const everyone = (kind: string) => `${kind}:*`;
 
 /** Returns a document's labels for search: an empty list is for everyone. */

@@ -116,6 +116,19 @@ const Accepted = Type.Object({
   accepted: Type.Boolean(),
   document_id: Type.Optional(Uuid("document")),
   status: Type.Optional(oneOf(STATUSES)),
+  existing: Type.Optional(
+    Type.Boolean({ description: "The source had this file already: it is not stored again." }),
+  ),
+  sensitivity: Type.Optional(SensitivityOfDocument),
+  audience: Type.Optional(AudienceOfDocument),
+  subject: Type.Optional(nullable(Subject)),
+  kept: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Fields of the request that were not applied: an earlier upload of the same file is narrower there.",
+      examples: [["sensitivity"]],
+    }),
+  ),
   error_code: Type.Optional(Type.String({ examples: ["permission_denied"] })),
 });
 
@@ -124,7 +137,7 @@ export const uploadDocument = operation({
   route: "POST /documents",
   summary: "Upload a document",
   description:
-    "Use this to make a file searchable. Returns its id; the document is parsed, chunked and indexed in the background: `status` of the document shows the progress. The same bytes in the same source return the existing document; other bytes under the same filename supersede it once they are stored. Without write permission, returns `accepted: false`.",
+    "Use this to make a file searchable. Returns its id; the document is parsed, chunked and indexed in the background: `status` of the document shows the progress. The same bytes in the same source return the existing document, and narrow its `sensitivity`, `audience` and `subject` to those of this request, never widen them; the answer shows what applies. `conflict` if neither includes the other. Other bytes under the same filename supersede it once they are stored. Without write permission, returns `accepted: false`.",
   access: writer,
   scopeRefusal: { accepted: false, error_code: "permission_denied" },
   body: {

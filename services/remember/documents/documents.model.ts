@@ -67,6 +67,8 @@ const documents = tenantSchema({
   version_key: optional(string()),
   /** Queue position and lease of its worker (queue.ts); absent when nothing is to do. */
   queue: optional(string()),
+  /** Present while a change of its access must still reach chunks, search and memories. */
+  access_change: optional(string()),
   /** Failed tries since the last progress. */
   attempts: number(),
 });

@@ -23,7 +23,7 @@ interface Erased {
 }
 
 /** Fields that must be removed from a deleted document, including its name. */
-const GONE = { live_key: 1, version_key: 1 } as const;
+const GONE = { live_key: 1, version_key: 1, access_change: 1 } as const;
 
 /** Returns the emptied row of a document that is hidden; the queue does the rest. */
 function emptied(
@@ -69,7 +69,7 @@ export async function eraseSubject(
   const rows = await all.find(
     tenant_id,
     { subject: { $in: writings(subject) } },
-    { projection: { tenant_id: 1, agent_id: 1 } },
+    { projection: { tenant_id: 1, agent_id: 1, access_change: 1 } },
   );
   const ids = rows.map(({ _id }) => _id);
   if (dry_run) {
@@ -78,7 +78,8 @@ export async function eraseSubject(
   const erased = { documents: ids.length, chunks: 0, vectors: 0 };
   if (ids.length) await ctx.call("idempotency.erase", { tenant_id, ids });
   for (const row of rows) {
-    const { _id } = row;
+    const { _id, access_change } = row;
+    if (access_change) await ctx.call("memories.add_subject", { tenant_id, document_id: _id, subject });
     const standing = { _id, status: { $ne: "deleted" as const } };
     await all.update(tenant_id, standing, { $set: emptied(row, now()), $unset: GONE });
     await onEveryNode(ctx.broker, "documents.leave", { document_ids: [_id] });

@@ -7,6 +7,7 @@ import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
+import { labelsOf } from "./audience.ts";
 import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
@@ -89,7 +90,10 @@ export class Ingest {
     await this.#deps.queue
       .hold(
         claimed,
-        (doc) => this.#steps[claimed.status](doc),
+        async (doc) => {
+          await this.#align(doc);
+          await this.#steps[claimed.status](doc);
+        },
         (doc, err) => this.#postpone(doc, err),
       )
       .catch((err) =>
@@ -112,6 +116,19 @@ export class Ingest {
       "documents: a step failed and will be retried",
     );
     await this.#deps.queue.release(doc, this.#deps.documents.now() + backOff(attempts) * 1000, { attempts });
+  }
+
+  /** Applies a change of a document's access to everything made from it. */
+  async #align(doc: Queued): Promise<void> {
+    const { _id, tenant_id, scope, team_id, subject, access_change } = doc;
+    if (access_change === undefined) return;
+    const { chunks, rows, now } = this.#deps.documents;
+    const $set = { scope, team_id, labels: labelsOf(doc.audience), changed_at: new Date(now()) };
+    await chunks.updateMany(tenant_id, { document_id: _id }, { $set, $inc: { version: 1 } });
+    for await (const page of this.#chunksOf(doc)) await this.#put(tenant_id, page);
+    if (subject)
+      await this.#deps.broker.call("memories.add_subject", { tenant_id, document_id: _id, subject });
+    await rows.update(tenant_id, { _id, access_change }, { $unset: { access_change: 1 } });
   }
 
   async #read(doc: Queued): Promise<void> {
@@ -199,7 +216,8 @@ export class Ingest {
     await this.#announce(doc);
     await this.#deps.documents.rows.update(
       tenant_id,
-      { _id, queue },
+      // A change of its access since then keeps it in the queue.
+      { _id, queue, access_change: { $exists: false } },
       { $unset: { queue: 1 }, $set: { attempts: 0 } },
     );
   }

@@ -11,13 +11,17 @@ import { audienceOf, scopeOf } from "./audience.ts";
 import type { uploadDocument as operation } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
+import { differences, narrowTwins } from "./narrow.ts";
 
 type Upload = ParamsOf<typeof operation>;
 
 /** Statuses that supersede older documents of the same name, now or later. */
 const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
 
-/** Accepts an upload; answers 200 with the live document if the source has one with the same bytes. */
+/**
+ * Accepts an upload; answers 200 with the live document if the source has one with the same bytes, which then has the
+ * narrower access of both requests.
+ */
 export async function uploadDocument(documents: Documents, ctx: Call<Upload>, maxSize: number) {
   const { size: actual_size } = ctx.params.file_content;
   if (actual_size > maxSize) {
@@ -26,18 +30,26 @@ export async function uploadDocument(documents: Documents, ctx: Call<Upload>, ma
   }
   const source = await sourceFor(documents, ctx);
   const attempt = async () => {
-    const row = await newDocument(documents, ctx, source);
+    const requested = await newDocument(documents, ctx, source);
+    const row = { ...requested };
+    if (!(await narrowTwins(documents, row))) return null;
+    const kept = differences(requested, row).filter((field) => Object.hasOwn(ctx.params, field));
     const known = await standing(documents, row);
-    if (known) return { doc: known, isNew: known._id === row._id };
+    if (known) return { doc: known, isNew: known._id === row._id, kept };
     // Taken: another upload has these bytes or this version.
     const doc = await documents.rows.insertOnce(row).catch(nullIfTaken);
-    if (doc) documents.nudge();
-    return doc && { doc, isNew: true };
+    return doc && { doc, isNew: true, kept };
   };
   const refusal = `"${ctx.params.filename}" is being uploaded concurrently. Retry.`;
-  const { doc, isNew } = await guardedWrite(attempt, refusal);
+  const { doc, isNew, kept } = await guardedWrite(attempt, refusal);
+  documents.nudge();
   if (!isNew) ctx.meta.$statusCode = 200;
-  return { accepted: true, document_id: doc._id, status: doc.status };
+  const { _id: document_id, status, sensitivity, audience, subject = null } = doc;
+  return {
+    ...{ accepted: true, document_id, status },
+    ...(!isNew && { existing: true, sensitivity, audience, subject }),
+    ...(kept.length > 0 && { kept }),
+  };
 }
 
 /** Returns the live document with the same bytes, unless a newer one of its name is about to supersede it. */

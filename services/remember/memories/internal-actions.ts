@@ -50,6 +50,13 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
       return found.map(({ _id }) => _id);
     }),
 
+    /** Lets erasures by a subject find the memories that cite a document. */
+    add_subject: idempotent<{ tenant_id: string; document_id: string; subject: string }>(({ params }) => {
+      const { tenant_id, document_id, subject } = params;
+      const $addToSet = { subjects: subject, source_subjects: subject };
+      return rows.updateMany(tenant_id, { "citations.document_id": document_id }, { $addToSet });
+    }),
+
     recall: idempotent<Recall>((ctx) => recall(memories, ctx)),
     collapse: idempotent<Collapse>((ctx) => collapse(memories, ctx, ctx.params)),
 

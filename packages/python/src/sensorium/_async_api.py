@@ -1980,8 +1980,10 @@ class AsyncDocuments(AsyncGroup):
 
         Use this to make a file searchable. Returns its id; the document is parsed, chunked
         and indexed in the background: `status` of the document shows the progress. The same
-        bytes in the same source return the existing document; other bytes under the same
-        filename supersede it once they are stored. Without write permission, returns
+        bytes in the same source return the existing document, and narrow its `sensitivity`,
+        `audience` and `subject` to those of this request, never widen them; the answer
+        shows what applies. `conflict` if neither includes the other. Other bytes under the
+        same filename supersede it once they are stored. Without write permission, returns
         `accepted: false`.
 
         Needs the scope `memory:write`.

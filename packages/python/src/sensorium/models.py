@@ -958,6 +958,17 @@ class DocumentsUploadResult(Model):
     document_id: Union[str, None] = None
     """Id of the document."""
     status: Union[Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str], None] = None
+    existing: Union[bool, None] = None
+    """The source had this file already: it is not stored again."""
+    sensitivity: Union[Union[Literal["public", "internal", "confidential", "restricted"], str], None] = None
+    """Who can read the document. `public` and `internal`: the whole tenant. `confidential`
+    and `restricted`: the uploader and its team. Levels with the same readers differ
+    only as a label."""
+    audience: Union[Audience, None] = None
+    subject: Union[Union[str, None], None] = None
+    kept: Union[list[str], None] = None
+    """Fields of the request that were not applied: an earlier upload of the same file is
+    narrower there."""
     error_code: Union[str, None] = None
 
 
