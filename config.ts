@@ -310,6 +310,21 @@ export const SETTINGS = {
   ),
   EMBEDDER_MODEL: text("text-embedding-3-small", "Model requested from `EMBEDDER_URL`.") as Setting<string>,
   EMBEDDER_API_KEY: text(null, "Bearer token for `EMBEDDER_URL`.", { secret: true }),
+  EMBEDDER_QUERY_PREFIX: text(
+    null,
+    'Text that the model of `EMBEDDER_URL` expects before a query, with its space: "query: " for e5 models, ' +
+      '"Represent this sentence for searching relevant passages: " for English bge models.',
+  ),
+  EMBEDDER_TEXT_PREFIX: text(
+    null,
+    'Text that the model of `EMBEDDER_URL` expects before what is searched: "passage: " for e5 models.',
+  ),
+  EMBEDDER_DIMENSIONS: integer(
+    0,
+    "Components of a vector to request from `EMBEDDER_URL`, for models that can shorten theirs. 0: the model's own number.",
+    0,
+    8192,
+  ),
 
   OTEL_EXPORTER_OTLP_ENDPOINT: url(
     WEB,

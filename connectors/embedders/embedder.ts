@@ -15,10 +15,16 @@ export interface Embedder {
   readonly patience: number;
   /** Returns the vector of a query, ahead of all work that nobody waits for. */
   embedQuery(text: string): Promise<Float32Array>;
-  /** Returns vectors of texts in order; shortens or averages long ones as the model needs. */
-  embedTexts(texts: string[]): Promise<Float32Array[]>;
+  /**
+   * Returns vectors of texts in order; shortens or averages long ones as the model needs, and reports those that the
+   * model's service refuses.
+   */
+  embedTexts(texts: string[], report?: RefusedText): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
+
+/** Called with the index of a refused text, and how many characters of it have a vector: 0 if none. */
+export type RefusedText = (index: number, kept: number) => void;
 
 /** Milliseconds after which a search continues without its query's vector. */
 export const PATIENCE_MS = 150;

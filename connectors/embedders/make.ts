@@ -5,6 +5,9 @@ interface Settings {
   EMBEDDER_URL: string | null;
   EMBEDDER_MODEL: string;
   EMBEDDER_API_KEY: string | null;
+  EMBEDDER_QUERY_PREFIX?: string | null;
+  EMBEDDER_TEXT_PREFIX?: string | null;
+  EMBEDDER_DIMENSIONS?: number;
 }
 
 /** Creates the configured embedder; null for text search only. */
@@ -14,7 +17,9 @@ export async function makeEmbedder(settings: Settings): Promise<Embedder | null>
   if (kind === "none") return null;
   if (kind === "url") {
     const { OpenAiEmbedder } = await import("./openai.ts");
-    return new OpenAiEmbedder({ url: url as string, model, apiKey });
+    const { EMBEDDER_QUERY_PREFIX: queryPrefix, EMBEDDER_TEXT_PREFIX: textPrefix } = settings;
+    const dimensions = settings.EMBEDDER_DIMENSIONS || null;
+    return new OpenAiEmbedder({ url: url as string, model, apiKey, queryPrefix, textPrefix, dimensions });
   }
   const { BundledEmbedder } = await import("./bundled.ts");
   return new BundledEmbedder();

@@ -1,3 +1,5 @@
+import { beginningOf } from "../../lib/text/beginning.ts";
+
 /** The model's time grows with the length of a text, and it keeps little of a long one. */
 const PART = 500;
 /** Only this many parts of a text count. */
@@ -9,11 +11,11 @@ export function splitText(text: string): string[] {
   let rest = text.replace(/\s+/g, " ").trim();
   while (rest.length > PART && found.length < MAX_PARTS - 1) {
     const end = rest.lastIndexOf(" ", PART);
-    const at = end > PART / 2 ? end : PART;
-    found.push(rest.slice(0, at));
-    rest = rest.slice(at).trimStart();
+    const part = end > PART / 2 ? rest.slice(0, end) : beginningOf(rest, PART);
+    found.push(part);
+    rest = rest.slice(part.length).trimStart();
   }
-  return [...found, rest.slice(0, PART)];
+  return [...found, beginningOf(rest, PART)];
 }
 
 /** Returns the unit-length mean of unit vectors. */

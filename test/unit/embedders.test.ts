@@ -103,6 +103,10 @@ describe("the bundled model", () => {
   });
 });
 
+test("a text is never cut within a character", () => {
+  for (const part of splitText("😀".repeat(2000))) expect(part.isWellFormed()).toBe(true);
+});
+
 describe("an OpenAI-compatible service", () => {
   let stop = async () => {};
   afterEach(() => stop());
@@ -148,10 +152,71 @@ describe("an OpenAI-compatible service", () => {
     await embedder.close();
   });
 
+  /** Serves vectors of two components, the length of the text first, and refuses requests by their texts. */
+  async function refusing(refuses: (input: string[]) => number | undefined) {
+    const requests: string[][] = [];
+    const url = await serve(async (req, res) => {
+      let text = "";
+      for await (const chunk of req) text += chunk;
+      const { input } = JSON.parse(text) as { input: string[] };
+      requests.push(input);
+      res.writeHead(refuses(input) ?? 200, { "content-type": "application/json" });
+      res.end(JSON.stringify({ data: input.map((each, index) => ({ index, embedding: [each.length, 1] })) }));
+    });
+    return { url, requests };
+  }
+
+  test("that refuses one text embeds the others, and as much of it as it accepts", async () => {
+    const { url } = await refusing((input) => (input.some((each) => each.length > 100) ? 400 : undefined));
+    const embedder = new OpenAiEmbedder({ url, model: "m", apiKey: null });
+    const texts = Array.from({ length: 20 }, (_, i) => "x".repeat(i + 1));
+    texts[7] = "😀".repeat(150);
+    const refused: number[][] = [];
+    const vectors = await embedder.embedTexts(texts, (...each) => refused.push(each));
+    expect(vectors.map(([length]) => length)).toEqual(texts.map(({ length }, i) => (i === 7 ? 74 : length)));
+    expect(refused).toEqual([[7, 74]]);
+    expect((await embedder.embedQuery(texts[7]))[0]).toBe(74);
+    await embedder.close();
+  });
+
+  test("that refuses a text at any length gives it zeros", async () => {
+    const { url } = await refusing((input) => (input.some((each) => each.includes("z")) ? 500 : undefined));
+    const embedder = new OpenAiEmbedder({ url, model: "m", apiKey: null });
+    const refused: number[][] = [];
+    const vectors = await embedder.embedTexts(["a", "z".repeat(5000), "b"], (...each) => refused.push(each));
+    expect(vectors).toEqual([Float32Array.of(1, 1), Float32Array.of(0, 0), Float32Array.of(1, 1)]);
+    expect(refused).toEqual([[1, 0]]);
+    await embedder.close();
+  });
+
+  test.each([400, 401, 429, 500, 503])(
+    "that answers everything with %d sets no text aside",
+    async (status) => {
+      const { url, requests } = await refusing(() => status);
+      const embedder = new OpenAiEmbedder({ url, model: "m", apiKey: null });
+      await expect(embedder.embedTexts(["a", "b", "c"])).rejects.toThrow(`responded with ${status}`);
+      expect(requests.length).toBeLessThanOrEqual(2);
+      await embedder.close();
+    },
+  );
+
+  test("gets whole characters, the prefixes of its model, and the number of components", async () => {
+    const { url, requests } = await refusing(() => undefined);
+    const prefixes = { queryPrefix: "query: ", textPrefix: "passage: ", dimensions: 2 };
+    const embedder = new OpenAiEmbedder({ url, model: "e5", apiKey: null, ...prefixes });
+    await embedder.embedQuery("where");
+    await embedder.embedTexts([`x${"😀".repeat(5000)}`, "half \ud83d"]);
+    expect(requests[0]).toEqual(["query: where"]);
+    expect(requests[1]).toEqual([`passage: x${"😀".repeat(3999)}`, "passage: half \ufffd"]);
+    // Vectors of other texts are not comparable.
+    expect(embedder.model).not.toBe(new OpenAiEmbedder({ url, model: "e5", apiKey: null }).model);
+    await embedder.close();
+  });
+
   test.each([
     ["no JSON", "hello"],
     ["no vectors", "{}"],
-    ["too few", JSON.stringify({ data: [{ embedding: [1] }] })],
+    ["too few", JSON.stringify({ data: [] })],
     ["different lengths", JSON.stringify({ data: [{ embedding: [1] }, { embedding: [1, 2] }] })],
     ["no numbers", JSON.stringify({ data: [{ embedding: ["x"] }, { embedding: [1] }] })],
     ["nothing in them", JSON.stringify({ data: [{ embedding: [] }, { embedding: [] }] })],

@@ -31,6 +31,8 @@ interface Dependencies {
   /** Time of the last search, on the clock of `performance.now()`. */
   searchedAt(): number;
   propose(pair: NearDuplicate): Promise<void>;
+  /** Called with a text that the embedder refused, and how many characters of it have a vector. */
+  refused(text: Unembedded, kept: number): void;
   /** Called with the number of new vectors. */
   made(count: number): void;
 }
@@ -115,7 +117,11 @@ export class EmbeddingWork {
   async #make(texts: Unembedded[]): Promise<number> {
     const { index, embedder, made } = this.#deps;
     await this.#letSearchesPass();
-    const vectors = await embedder.embedTexts(texts.map(({ text }) => text));
+    const { refused } = this.#deps;
+    const vectors = await embedder.embedTexts(
+      texts.map(({ text }) => text),
+      (index, kept) => refused(texts[index] as Unembedded, kept),
+    );
     const rows = await this.#save(texts, vectors);
     if (rows.length === 0) return 0;
     const set = await index.setVectors(embedder.model, [...rows]);

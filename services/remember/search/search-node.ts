@@ -201,6 +201,13 @@ export class SearchNode {
       ...{ index: this.#index, store: this.#embeddings, embedder },
       owns: (tenant_id) => this.#owns(tenant_id),
       propose: async (pair) => void (await this.#broker.call("merges.propose_duplicate", pair)),
+      refused: ({ tenant_id, kind, id, text }, kept) =>
+        log.warn(
+          { tenant_id, kind, id, characters: text.length, kept },
+          kept
+            ? "the embedder refused a text: its vector is of its beginning"
+            : "the embedder refused a text: it is found by words only",
+        ),
       made: (count) => metrics.embeddingsMade.inc(count),
       searchedAt: () => this.#searchedAt,
     });
