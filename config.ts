@@ -186,6 +186,17 @@ export const SETTINGS = {
     104_857_600,
   ),
   DOCUMENT_PARSE_SECONDS: integer(30, "Timeout for parsing a document, in seconds.", 1, 600),
+  DOCUMENT_CONVERTER_URL: url(
+    WEB,
+    "Service that converts documents which this one cannot read: scans, pictures, older formats. They are sent there.",
+  ),
+  DOCUMENT_CONVERTER: text(
+    "docling",
+    "Kind of the service of `DOCUMENT_CONVERTER_URL`: `docling` (docling-serve), `tika` (Apache Tika server) or " +
+      "`unstructured` (unstructured-api).",
+    { oneOf: ["docling", "tika", "unstructured"] },
+  ) as Setting<string>,
+  DOCUMENT_CONVERTER_API_KEY: text(null, "API key for `DOCUMENT_CONVERTER_URL`.", { secret: true }),
 
   OUTPUT_BODY_MAX: integer(0, "Maximum size of a saved output's text, in bytes; 0: no limit.", 0, 1e15),
   OUTPUT_EXPORT: flag(

@@ -52,7 +52,12 @@ const ENDS = /\n\n+|\n|[.!?…؟۔।]["'”’»)\]]?\s+|[。！？]+["'”’�
 function atomsOf(text: string): Atom[] {
   const atoms: Atom[] = [];
   let start = 0;
+  let line = 0;
   for (const match of text.matchAll(ENDS)) {
+    const isLineEnd = match[0].includes("\n");
+    // A row of a table stays whole.
+    if (!isLineEnd && text[line] === "|") continue;
+    if (isLineEnd) line = match.index + match[0].length;
     const end = match.index + match[0].length;
     addAtoms(atoms, text, { start, end, endsParagraph: match[0].includes("\n\n") });
     start = end;

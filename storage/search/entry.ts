@@ -1,4 +1,5 @@
 import type { Access, MemoryScope } from "../../lib/access/visibility.ts";
+import { withoutDataUris } from "../../lib/text/data-uris.ts";
 
 /** Searchable resources: memories, chunks of documents, handoffs and outputs. */
 export type SearchKind = "memory" | "chunk" | "handoff" | "output";
@@ -153,4 +154,12 @@ export interface SearchEntriesPage {
 export interface SearchEntriesAnswer {
   entries: (SearchEntry & { tenant_id: string })[];
   last: { changed_at: number; id: string } | null;
+}
+
+/** Returns entries as they are searched: without embedded files, which have no words. */
+export function searchable(entries: readonly SearchEntry[]): SearchEntry[] {
+  return entries.map((entry) => {
+    const text = withoutDataUris(entry.text);
+    return text === entry.text ? entry : { ...entry, text };
+  });
 }

@@ -108,7 +108,6 @@ describe("unreadable documents fail with a reason", () => {
       "The file was declared as a PDF, but seems to be a ZIP archive.",
     ],
     ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file contains no text/],
-    ["an empty file", { ...textFile(), file_content: "" }, "The file is empty."],
   ])("%s", async (_what, file, error) => {
     const document = await ingest(ann, file);
     expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
@@ -119,6 +118,17 @@ describe("unreadable documents fail with a reason", () => {
     expect(again).toMatchObject({ accepted: true, status: "queued" });
     expect(again.document_id).not.toBe(document.document_id);
     await finished(ann, again.document_id);
+  });
+});
+
+test("media types are the same in any case and with parameters, and base64 may have line breaks", async () => {
+  const file = textFile("The tide table of the northern pier.");
+  const file_content = file.file_content.replace(/.{20}/g, "$&\r\n");
+  const document = await ingest(ann, { ...file, file_content, mime_type: "Text/Markdown; charset=UTF-8" });
+  expect(document).toMatchObject({
+    status: "stored",
+    mime_type: "text/markdown; charset=UTF-8",
+    byte_size: 36,
   });
 });
 
@@ -148,6 +158,11 @@ describe("an upload is refused", () => {
       "of another type",
       { ...textFile(), mime_type: "image/png" },
       refusal(400, "validation_failed", { field: "mime_type" }),
+    ],
+    [
+      "with an empty file",
+      { ...textFile(), file_content: "" },
+      refusal(400, "validation_error", { field: "file_content" }),
     ],
     [
       "with an unknown sensitivity",

@@ -94,3 +94,16 @@ test("ten million characters without an end are cut in no time", () => {
   const pieces = chunkPages([{ page: null, text: "a".repeat(10_000_000) }]);
   expect(pieces.length).toBe(Math.ceil(10_000_000 / MAX_PASSAGE));
 });
+
+test("each chunk of a long table begins with the table's header, and rows stay whole", () => {
+  const header = "| Berth | Ship |\n| --- | --- |\n";
+  const rows = Array.from({ length: 90 }, (_, at) => `| No. ${at}. East | Ship ${at}. Steel |`);
+  const text = `Berths\n\n${header}${rows.join("\n")}\n\nThe end.`;
+  const pieces = chunkPages([{ page: 1, text }]);
+  expect(pieces.length).toBeGreaterThan(2);
+  for (const piece of pieces) {
+    expect(piece.text).toContain(header);
+    expect(piece.text.endsWith(text.substr(piece.char_offset, piece.char_length))).toBe(true);
+    for (const line of piece.text.split("\n")) if (line.includes("No.")) expect(rows).toContain(line);
+  }
+});

@@ -4,6 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
 import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
 import { isoDate } from "../../services/remember/documents/parsers/xlsx-dates.ts";
+import { pdfOf } from "../support/pdf.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 const PDF = "application/pdf";
@@ -46,7 +47,9 @@ describe("files of LibreOffice", () => {
   });
 
   test("a table of a Word document has its rows", async () => {
-    expect(await text(fixture("manual.docx"), DOCX)).toContain("Part \tInterval\nBearing \t400 hours");
+    expect(await text(fixture("manual.docx"), DOCX)).toContain(
+      "| Part | Interval |\n| --- | --- |\n| Bearing | 400 hours |",
+    );
   });
 
   test("slides come in order with their notes, without their numbers", async () => {
@@ -65,10 +68,13 @@ describe("files of LibreOffice", () => {
       {
         page: 1,
         text:
-          "Inventory\n\nPart\tShelf\tCount\nGasket 12 mm\tA3\t140\nImpeller\t2\n" +
-          "Rapeseed oil & filter\tC1\t17.5\nTotal\t159.5\nCounted on\t2025-03-01",
+          "Inventory\n\n| Part | Shelf | Count |\n| --- | --- | --- |\n| Gasket 12 mm | A3 | 140 |\n| Impeller |  | 2 |\n" +
+          "| Rapeseed oil & filter | C1 | 17.5 |\n| Total |  | 159.5 |\n| Counted on | 2025-03-01 |",
       },
-      { page: 2, text: "Suppliers\n\nName\tCity\nMüller & Söhne\tBregenz\nAcme\tLindau" },
+      {
+        page: 2,
+        text: "Suppliers\n\n| Name | City |\n| --- | --- |\n| Müller & Söhne | Bregenz |\n| Acme | Lindau |",
+      },
     ]);
   });
 
@@ -77,7 +83,7 @@ describe("files of LibreOffice", () => {
     const workbook = strFromU8(parts["xl/workbook.xml"] as Uint8Array);
     const later = strToU8(workbook.replace("<workbookPr ", '<workbookPr date1904="1" '));
     const [page] = await parseDocument(zipSync({ ...parts, "xl/workbook.xml": later }), XLSX);
-    expect(page?.text).toContain("Counted on\t2029-03-02");
+    expect(page?.text).toContain("| Counted on | 2029-03-02 |");
   });
 });
 
@@ -107,6 +113,111 @@ describe("files of other programs", () => {
     const line = `<w:p>${stops}<w:r><w:t>co</w:t><w:noBreakHyphen/><w:t>op</w:t><w:tab/><w:t>12</w:t></w:r></w:p>`;
     const bytes = office("word/document.xml", word(line + line));
     expect(await text(bytes, DOCX)).toBe("co-op\t12\n\nco-op\t12");
+  });
+
+  const paragraph = (text: string, properties = "") =>
+    `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
+
+  test("a Word document has headings, numbers of lists, and its other parts", async () => {
+    const level = (depth: number, text: string, format = "decimal") =>
+      `<w:lvl w:ilvl="${depth}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`;
+    const numbering =
+      `<w:numbering><w:abstractNum w:abstractNumId="7">${level(0, "%1.")}${level(1, "%1.%2")}</w:abstractNum>` +
+      `<w:abstractNum w:abstractNumId="8">${level(0, "(%1)", "lowerRoman")}</w:abstractNum>` +
+      '<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="8"/>' +
+      '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="4"/></w:lvlOverride></w:num></w:numbering>';
+    const styles =
+      '<w:styles><w:style w:styleId="U2"><w:name w:val="heading 2"/></w:style>' +
+      '<w:style w:styleId="Own"><w:basedOn w:val="U2"/></w:style>' +
+      '<w:style w:styleId="Secret"><w:rPr><w:vanish/></w:rPr></w:style></w:styles>';
+    const item = (text: string, list: number, depth = 0) =>
+      paragraph(text, `<w:numPr><w:ilvl w:val="${depth}"/><w:numId w:val="${list}"/></w:numPr>`);
+    const body =
+      paragraph("Rules", '<w:pStyle w:val="Own"/>') +
+      ["Close", "Lock"].map((text) => item(text, 1)).join("") +
+      item("Twice", 1, 1) +
+      item("Later", 2) +
+      item("Leave", 1) +
+      paragraph("not shown", '<w:pStyle w:val="Secret"/>');
+    const part = (name: string, text: string) => strToU8(`<w:${name}>${paragraph(text)}</w:${name}>`);
+    const bytes = office("word/document.xml", word(body), {
+      "word/_rels/document.xml.rels": relations(
+        ...(["styles", "numbering", "comments"].map((type) => [type, `${type}.xml`]) as [string, string][]),
+        ...(["header", "footer"].map((type) => [type, `${type}1.xml`]) as [string, string][]),
+        ["header", "header2.xml"],
+      ),
+      "word/styles.xml": strToU8(styles),
+      "word/numbering.xml": strToU8(numbering),
+      "word/comments.xml": part("comments", "Ask the harbour master"),
+      "word/header1.xml": part("hdr", "Harbour office"),
+      "word/header2.xml": part("hdr", "Harbour office"),
+      "word/footer1.xml": part("ftr", "Version of June"),
+    });
+    expect(await text(bytes, DOCX)).toBe(
+      "## Rules\n\n1. Close\n2. Lock\n  2.1 Twice\n(iv) Later\n3. Leave\n\n" +
+        "Harbour office\n\nVersion of June\n\nAsk the harbour master",
+    );
+  });
+
+  test("hidden, deleted and moved text of a Word document is not read, and readings follow their word", async () => {
+    const run = (text: string, properties = "") =>
+      `<w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r>`;
+    const ruby = (base: string, reading: string) =>
+      `<w:r><w:ruby><w:rt><w:r><w:t>${reading}</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>${base}</w:t></w:r></w:rubyBase></w:ruby></w:r>`;
+    const body =
+      `<w:p>${run("Shown")}${run(" secret", "<w:vanish/>")}${run(" again", '<w:vanish w:val="0"/>')}</w:p>` +
+      `<w:p><w:moveFrom>${run("The crane is inspected.")}</w:moveFrom></w:p><w:p><w:del>${run("Never.")}</w:del></w:p>` +
+      `<w:p><w:moveTo>${run("The crane is inspected.")}</w:moveTo></w:p><w:p>${ruby("港", "みなと")}</w:p>`;
+    expect(await text(office("word/document.xml", word(body)), DOCX)).toBe(
+      "Shown again\n\nThe crane is inspected.\n\n港(みなと)",
+    );
+  });
+
+  test("merged and empty cells keep the columns of a Word table", async () => {
+    const cell = (text: string, properties = "") =>
+      `<w:tc><w:tcPr>${properties}</w:tcPr><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:tc>`;
+    const merge = (value = "continue") => `<w:vMerge w:val="${value}"/>`;
+    const rows = [
+      cell("Pier") + cell("Depth") + cell("Crane"),
+      cell("North", merge("restart")) + cell("") + cell("A|1"),
+      cell("", merge()) + cell("wide", '<w:gridSpan w:val="2"/>'),
+      cell("South", '<w:gridSpan w:val="2"/>') + cell("B2"),
+    ];
+    const body = `<w:tbl>${rows.map((row) => `<w:tr>${row}</w:tr>`).join("")}</w:tbl>`;
+    expect(await text(office("word/document.xml", word(body)), DOCX)).toBe(
+      "| Pier | Depth | Crane |\n| --- | --- | --- |\n| North |  | A\\|1 |\n|  | wide |  |\n| South |  | B2 |",
+    );
+  });
+
+  test("names of parts are the same in any case, and with backslashes; a missing part is no empty one", async () => {
+    const parts = {
+      "[Content_Types].xml": strToU8("<Types/>"),
+      "XL\\Workbook.xml": strToU8('<workbook><sheets><sheet name="One" r:id="r0"/></sheets></workbook>'),
+      "xl\\_rels\\workbook.xml.rels": relations(["worksheet", "worksheets\\sheet1.xml"]),
+    };
+    const sheet = strToU8('<worksheet><row><c t="inlineStr"><is><t>Rope</t></is></c></row></worksheet>');
+    const bytes = zipSync({ ...parts, "xl/Worksheets/SHEET1.xml": sheet });
+    expect(await text(bytes, XLSX)).toBe("One\n\nRope");
+    await expect(text(zipSync(parts), XLSX)).rejects.toThrow("its part xl/worksheets/sheet1.xml is missing");
+  });
+
+  test("slides have titles and tables, and hidden ones are not read", async () => {
+    const shape = (type: string, text: string) =>
+      `<p:sp><p:nvPr><p:ph type="${type}"/></p:nvPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
+    const cell = (text: string) =>
+      `<a:tc><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`;
+    const row = (...cells: string[]) => `<a:tr>${cells.map(cell).join("")}</a:tr>`;
+    const table = `<a:tbl>${row("Pier", "Ships")}${row("", "12")}</a:tbl>`;
+    const slides = {
+      "ppt/slide1.xml": `<p:sld>${shape("title", "Traffic")}${table}</p:sld>`,
+      "ppt/slide2.xml": `<p:sld show="0">${shape("body", "Draft")}</p:sld>`,
+    };
+    const list = '<p:presentation><p:sldId r:id="r0"/><p:sldId r:id="r1"/></p:presentation>';
+    const bytes = office("ppt/presentation.xml", list, {
+      "ppt/_rels/presentation.xml.rels": relations(["slide", "slide1.xml"], ["slide", "slide2.xml"]),
+      ...Object.fromEntries(Object.entries(slides).map(([name, xml]) => [name, strToU8(xml)])),
+    });
+    expect(await text(bytes, PPTX)).toBe("# Traffic\n\n| Pier | Ships |\n| --- | --- |\n|  | 12 |\f");
   });
 
   test("a workbook names its parts and prefixes as it likes", async () => {
@@ -155,13 +266,87 @@ describe("text", () => {
       <script>alert("no")</script><h1>Start &amp; stop</h1><p>Open  the
       valve.<br>Wait.</p><ul><li>one<li>two</ul><pre>a  b\n c</pre><table><tr><td>1<td>2</table></body>`;
     expect(await text(strToU8(html), "text/html")).toBe(
-      "Pumps\n\nStart & stop\n\nOpen the valve.\nWait.\n\none\ntwo\n\na  b\n c\n\n1\t2",
+      "Pumps\n\n# Start & stop\n\nOpen the valve.\nWait.\n\n- one\n- two\n\na  b\n c\n\n| 1 | 2 |\n| --- | --- |",
     );
+  });
+
+  test.each<[string, string, string]>([
+    [
+      "elements that are no part of a line",
+      "<summary>Fees</summary>Free<dialog open>Now</dialog>",
+      "Fees\nFree\n\nNow",
+    ],
+    ["controls", "<button>Save</button><button>Send</button> H<sub>2</sub>O", "Save Send H2O"],
+    ["a block by its style", 'a<span style="display:block">b</span>c', "a\nb\nc"],
+    [
+      "hidden text",
+      'Seen<p hidden>1</p><p style="color:red;DISPLAY:none">2</p><b aria-hidden="true">3<br>4</b><i>!</i>',
+      "Seen!",
+    ],
+    ["readings of a word", "<ruby>港<rp>(</rp><rt>minato</rt><rp>)</rp></ruby>へ", "港(minato)へ"],
+    [
+      "levels and numbers",
+      "<h3>Steps</h3><ol start=4><li>a<ul><li>b</ul><li>c</ol>",
+      "### Steps\n\n4. a\n  - b\n5. c",
+    ],
+    [
+      "columns behind merged and empty cells",
+      "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>1<td><td>2<tr><td colspan=2>3</table>",
+      "| A | B | C |\n| --- | --- | --- |\n| 1 |  | 2 |\n|  | 3 |  |",
+    ],
+    ["soft hyphens and zero width", "Hafen&shy;meis&shy;terei K\u200bran", "Hafenmeisterei Kran"],
+    ["an embedded file", `<img alt="The quay" src="data:image/png;base64,${"A".repeat(99)}">!`, "The quay !"],
+  ])("HTML with %s", async (_name, html, expected) => {
+    expect(await text(strToU8(html), "text/html")).toBe(expected);
+  });
+
+  test("without files that are embedded as data URIs, and with what stands around them", async () => {
+    const uri = `data:image/png;base64,${"iVBORw0KGgo".repeat(2000)}==`;
+    expect(await text(strToU8(`See ![the quay](${uri}) and data: below.`), "text/markdown")).toBe(
+      "See ![the quay]() and data: below.",
+    );
+  });
+
+  test("control characters divide words", async () => {
+    expect(await text(strToU8("north\u000bpier\u0007west\ttide"), "text/plain")).toBe(
+      "north pier west\ttide",
+    );
+  });
+
+  test("media types have parameters", async () => {
+    const bytes = latin1("\u00b1\u00e6");
+    expect(await text(bytes, 'text/plain; charset="ISO-8859-2"')).toBe("ąć");
   });
 
   test("HTML in the encoding that it names", async () => {
     const html = '<html><head><meta charset="iso-8859-2"></head><body>\u00b1\u00e6</body></html>';
     expect(await text(latin1(html), "text/html")).toBe("ąć");
+  });
+});
+
+describe("a PDF", () => {
+  const pdf = (...lines: string[]) => {
+    const shown = lines.map((line, at) => `1 0 0 1 50 ${700 - 14 * at} Tm (${line}) Tj`).join("\n");
+    return new Uint8Array(pdfOf(Buffer.from(`BT /F 12 Tf\n${shown}\nET`, "latin1")));
+  };
+
+  test("has the words that its lines divide", async () => {
+    const bytes = pdf(
+      "The har-",
+      "bour, in-",
+      "cluding load- and",
+      "customs, COVID-",
+      "19 rules and well-",
+      "known tides",
+    );
+    expect((await text(bytes, PDF)).replace(/\n/g, " ")).toBe(
+      "The harbour, including load- and customs, COVID-19 rules and well-known (wellknown) tides",
+    );
+  });
+
+  test("may have bytes before it", async () => {
+    const bytes = Buffer.concat([Buffer.from("HTTP/1.1 200 OK junk "), pdf("Tide table")]);
+    expect(await text(new Uint8Array(bytes), PDF)).toBe("Tide table");
   });
 });
 
@@ -192,6 +377,7 @@ describe("what cannot be read says why", () => {
       "text/plain",
       /^was declared as text, but seems to be a PDF$/,
     ],
+    ["RTF as text", () => strToU8("{\\rtf1\\ansi Hello}"), "text/plain", /seems to be RTF$/],
     ["text as workbook", () => strToU8("a,b"), XLSX, /^was declared as a workbook, but seems to be text$/],
     [
       "a picture as text",

@@ -130,7 +130,13 @@ describe("base64", () => {
     await fc.assert(property);
   });
 
-  test.each(["a", "abc", "ab=", "a===", "ab==cdef", "ab==cd==", "ab\ncd", "ab cd", "****", "abc=d", "ab-_"])(
+  test("may have line breaks anywhere", async () => {
+    const bytes = Buffer.from("The first line of a file, and its second line.");
+    const lines = bytes.toString("base64").replace(/.{7}/g, "$&\r\n");
+    for (const length of [1, 4, 9, 1000]) expect(await decode(`\n${lines}\n`, length)).toEqual(bytes);
+  });
+
+  test.each(["a", "abc", "ab=", "a===", "ab==cdef", "ab==cd==", "****", "abc=d", "ab-_"])(
     "is not %j",
     async (text) => {
       for (const length of [1, 4, 100]) await expect(decode(text, length)).rejects.toThrow(RangeError);

@@ -2365,8 +2365,8 @@ export interface DocumentsUploadParams {
   file_content: string;
   /** Name of the file; versions of a document share it. */
   filename: string;
-  /** Media type of the file. */
-  mime_type: "application/pdf" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.presentationml.presentation" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "text/html" | "text/markdown" | "text/plain";
+  /** Media type of the file, in any case, with or without `charset`: `application/pdf`, `application/vnd.openxmlformats-officedocument.wordprocessingml.document`, `application/vnd.openxmlformats-officedocument.presentationml.presentation`, `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`, `text/markdown`, `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads. */
+  mime_type: string;
   /** Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the uploader and its team. Levels with the same readers differ only as a label. */
   sensitivity?: "public" | "internal" | "confidential" | "restricted";
   /** Audience, used to filter searches. An empty or omitted list means everyone. */
@@ -4954,8 +4954,10 @@ export interface Chunk {
   page_number: number | null;
   /** Its start in the document's text. */
   char_offset: number;
+  /** Its length in the document's text. */
   char_length: number;
   chunk_index: number;
+  /** The text there. If it begins within a table, the table's header goes before it. */
   text: string;
   created_at: string;
 }
@@ -5182,8 +5184,8 @@ export interface Document {
   /** Id of the document. */
   document_id: string;
   filename: string;
-  /** Media type of the file. */
-  mime_type: "application/pdf" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.presentationml.presentation" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "text/html" | "text/markdown" | "text/plain";
+  /** Media type of the file, in any case, with or without `charset`: `application/pdf`, `application/vnd.openxmlformats-officedocument.wordprocessingml.document`, `application/vnd.openxmlformats-officedocument.presentationml.presentation`, `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`, `text/markdown`, `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads. */
+  mime_type: string;
   status: "queued" | "chunking" | "embedding" | "stored" | "failed" | "superseded";
   error: string | null;
   byte_size: number;

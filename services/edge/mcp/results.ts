@@ -1,5 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { withoutDataUris } from "../../../lib/text/data-uris.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { endInsert, openInsert, textOf } from "../gateway/answer/from-blob.ts";
 import { errorAnswer } from "../gateway/answer/respond.ts";
@@ -48,7 +49,8 @@ export function isJson({ type }: Text): boolean {
  * @param remark additional text for the caller
  */
 export function toToolResult(answer: Text, kept: Kept, remark?: string): CallToolResult {
-  const { status, text } = answer;
+  const { status } = answer;
+  const text = withoutDataUris(answer.text);
   const isValue = status < 400 && text !== "" && isJson(answer);
   const value = isValue ? compact(JSON.parse(text), kept) : undefined;
   const texts = [isValue ? JSON.stringify(value) : text || "Done.", ...(remark ? [remark] : [])];

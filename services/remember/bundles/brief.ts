@@ -1,3 +1,4 @@
+import { withoutDataUris } from "../../../lib/text/data-uris.ts";
 import { quoteAsData } from "../../../lib/text/quoted.ts";
 import type { BundleCandidate } from "./bundle-leg.ts";
 import type { BundleKind } from "./bundles.model.ts";
@@ -52,7 +53,8 @@ function entry({ kind, item_id, rank, why, source, title, excerpt, by, created_a
   return `### ${rank}\n\n${lines.map((line) => `- ${line}`).join("\n")}\n\n${quoted}`;
 }
 
-function excerptOf(text: string): string {
+function excerptOf(given: string): string {
+  const text = withoutDataUris(given);
   const trimmed = text.trim();
   if (trimmed.length <= EXCERPT) return trimmed;
   return `${trimmed.slice(0, EXCERPT - 1).replace(/[\ud800-\udbff]$/, "")}…`;

@@ -1,7 +1,10 @@
 import { passagesOf } from "../../../lib/text/passages.ts";
 import type { Page } from "./parsers/page.ts";
 
-/** A chunk of a document: `text` starts at `char_offset` of the whole text (spec: Knowledge document and chunk). */
+/**
+ * A chunk of a document: `text` starts at `char_offset` of the whole text (spec: Knowledge document and chunk). One that
+ * begins within a table repeats the table's header before that.
+ */
 export interface Piece {
   page_number: number | null;
   char_offset: number;
@@ -18,6 +21,7 @@ export function chunkPages(pages: readonly Page[]): Piece[] {
   const pieces: Piece[] = [];
   let offset = 0;
   for (const { page, text } of pages) {
+    const headerAt = tableHeaders(text);
     for (const [start, end] of passagesOf(text)) {
       const char_offset = offset + start;
       pieces.push({
@@ -25,10 +29,29 @@ export function chunkPages(pages: readonly Page[]): Piece[] {
         char_offset,
         char_length: end - start,
         chunk_index: pieces.length,
-        text: text.slice(start, end),
+        text: headerAt(start) + text.slice(start, end),
       });
     }
     offset += text.length + PAGE_BREAK.length;
   }
   return pieces;
+}
+
+/** A table of Markdown: its header, the line below it, and its rows. */
+const TABLE = /^(\|.*\n)(\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*\n)(?:\|.*\n?)*/gm;
+/** A longer header is a row of text. */
+const MAX_HEADER = 600;
+
+/** Returns what a chunk that begins at a position has to repeat: the header of the table whose rows it continues. */
+function tableHeaders(text: string): (start: number) => string {
+  const tables = [...text.matchAll(TABLE)].map(({ index, 0: { length }, 1: header = "", 2: line = "" }) => ({
+    ...{ index, end: index + length, header, line },
+  }));
+  return (start) => {
+    const table = tables.find(({ index, end }) => start > index && start < end);
+    if (!table || table.header.length > MAX_HEADER) return "";
+    return start >= table.index + table.header.length + table.line.length
+      ? table.header + table.line
+      : table.header;
+  };
 }

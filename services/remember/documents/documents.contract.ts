@@ -5,7 +5,7 @@ import { Type } from "../../../lib/contract/type.ts";
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 
 /** spec: Knowledge documents. */
-const MIME_TYPES = [
+export const MIME_TYPES = [
   "application/pdf",
   `${OFFICE}wordprocessingml.document`,
   `${OFFICE}presentationml.presentation`,
@@ -40,7 +40,12 @@ const paging = {
   ),
 };
 
-const MimeType = oneOf(MIME_TYPES, { description: "Media type of the file.", examples: ["text/markdown"] });
+const MimeType = Type.String({
+  description: `Media type of the file, in any case, with or without \`charset\`: ${MIME_TYPES.map((type) => `\`${type}\``).join(", ")}. With \`DOCUMENT_CONVERTER_URL\`, others that the converter reads.`,
+  pattern: "^[\\w.+-]+/[\\w.+-]+ *(;[ -~]*)?$",
+  maxLength: 200,
+  examples: ["text/markdown"],
+});
 const SensitivityOfDocument = oneOf(SENSITIVITIES, {
   default: "internal",
   description:
@@ -104,9 +109,11 @@ const Chunk = Type.Object(
     document_id: Uuid("document"),
     page_number: nullable(Type.Integer({ minimum: 1, description: "Page, slide or sheet." })),
     char_offset: Type.Integer({ minimum: 0, description: "Its start in the document's text." }),
-    char_length: Type.Integer({ minimum: 1 }),
+    char_length: Type.Integer({ minimum: 1, description: "Its length in the document's text." }),
     chunk_index: Type.Integer({ minimum: 0 }),
-    text: Type.String(),
+    text: Type.String({
+      description: "The text there. If it begins within a table, the table's header goes before it.",
+    }),
     created_at: Timestamp,
   },
   { title: "Chunk" },

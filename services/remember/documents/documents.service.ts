@@ -1,8 +1,10 @@
 import type { ServiceBroker } from "moleculer";
+import { makeConverter } from "../../../connectors/document-converter.ts";
 import { Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./documents.contract.ts";
+import { MIME_TYPES } from "./documents.contract.ts";
 import { ChunkModel, DocumentModel, SourceModel } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
 import { deleteDocument, type EraseSubject, eraseSubject } from "./erase.ts";
@@ -18,6 +20,9 @@ const LOOK_MS = 2000;
 
 export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
   const { DOCUMENT_MAX_BYTES, DOCUMENT_PARSE_SECONDS: seconds } = config;
+  const converter = makeConverter(config);
+  const isReadable = (mime_type: string) =>
+    converter !== null || MIME_TYPES.some((known) => known === mime_type);
   let broker: ServiceBroker;
   let ingest: Ingest;
   const loop = new SharedLoop(
@@ -40,7 +45,9 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     name: "documents",
     mixins: [loop.mixin],
     actions: {
-      upload: action(contract.uploadDocument, (ctx) => uploadDocument(documents, ctx, DOCUMENT_MAX_BYTES)),
+      upload: action(contract.uploadDocument, (ctx) =>
+        uploadDocument(documents, ctx, DOCUMENT_MAX_BYTES, isReadable),
+      ),
       list: action(contract.listDocuments, (ctx) => listDocuments(documents, ctx)),
       get: action(contract.getDocument, (ctx) => getDocument(documents, ctx)),
       list_chunks: action(contract.listChunks, (ctx) => listChunks(documents, ctx)),
@@ -60,7 +67,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
 
     created() {
       broker = this.broker;
-      ingest = new Ingest({ documents, queue, blobs, broker, seconds, next: () => loop.nudge() });
+      ingest = new Ingest({ documents, queue, blobs, broker, converter, seconds, next: () => loop.nudge() });
     },
 
     async started() {

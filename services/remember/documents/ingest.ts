@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { type DocumentConverter, NotConvertible } from "../../../connectors/document-converter.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { WorkerSlots } from "../../../lib/queue/worker-slots.ts";
@@ -18,6 +19,9 @@ const PAGE = 100;
 /** Memory limit for reading a document. */
 const MEGABYTES = 512;
 
+/** A converter that is away gets a document this many times more, for minutes. */
+const MOST_CONVERSIONS = 6;
+
 /** Limits of documents in work: on this node, of one tenant, and of one uploader. */
 const IN_WORK = { capacity: 32, perTenant: 4, perCaller: 2 };
 /** Reserves one slot for another tenant, however long one tenant's documents keep a parser busy. */
@@ -34,6 +38,7 @@ interface Dependencies {
   queue: Queue<DocumentDoc>;
   blobs: Blobs;
   broker: ServiceBroker;
+  converter: DocumentConverter | null;
   /** Takes the next document on this node. */
   next(): void;
   /** Time limit for reading a document. */
@@ -135,8 +140,9 @@ export class Ingest {
     const share = { tenant_id: doc.tenant_id, caller: doc.agent_id };
     const reading = await parsing.run(share, 1, () => this.#parse(doc));
     if (!reading) return;
-    if ("unreadable" in reading) return this.#fail(doc, `The file ${reading.unreadable}.`);
-    const chunks = toChunks(doc, reading.pieces, new Date(this.#deps.documents.now()));
+    const read = "unreadable" in reading ? await this.#convert(doc, reading.unreadable) : reading;
+    if ("unreadable" in read) return this.#fail(doc, `The file ${read.unreadable}.`);
+    const chunks = toChunks(doc, read.pieces, new Date(this.#deps.documents.now()));
     if (!(await this.#chunks.replace(doc, chunks))) return;
     await this.#next(doc, { status: "embedding", chunk_count: chunks.length });
   }
@@ -160,6 +166,31 @@ export class Ingest {
     });
     signal.throwIfAborted();
     return reading;
+  }
+
+  /** Lets the converter, if there is one, read what could not be read here. */
+  async #convert(doc: Queued, unreadable: string): Promise<Reading> {
+    const { converter, blobs, seconds } = this.#deps;
+    if (!converter) return { unreadable };
+    const { tenant_id, filename, mime_type, attempts } = doc;
+    const { signal } = this.#ending;
+    try {
+      const bytes = await blobs.get(tenant_id, doc.hash);
+      const converted = await converter.convert({ bytes, filename, mime_type }, signal);
+      const share = { tenant_id, caller: doc.agent_id };
+      const limits = { seconds, megabytes: MEGABYTES };
+      const reading = await parsing.run(share, 1, () => readDocument(converted, signal, limits));
+      signal.throwIfAborted();
+      return "unreadable" in reading
+        ? { unreadable: `${unreadable}; converted, it ${reading.unreadable}` }
+        : reading;
+    } catch (err) {
+      const { message } = err as Error;
+      if (err instanceof NotConvertible)
+        return { unreadable: `${unreadable}; the converter refused it: ${message}` };
+      if (signal.aborted || attempts < MOST_CONVERSIONS) throw err;
+      return { unreadable: `${unreadable}; the converter failed: ${message}` };
+    }
   }
 
   async #fail(doc: Queued, error: string): Promise<void> {

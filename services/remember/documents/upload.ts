@@ -1,6 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, mismatch, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
@@ -8,7 +8,7 @@ import { place } from "../../../mixins/queue.ts";
 import { nullIfTaken } from "../../../storage/collection.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
 import { audienceOf, scopeOf } from "./audience.ts";
-import type { uploadDocument as operation } from "./documents.contract.ts";
+import { MIME_TYPES, type uploadDocument as operation } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
 import { differences, narrowTwins } from "./narrow.ts";
@@ -22,12 +22,22 @@ const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
  * Accepts an upload; answers 200 with the live document if the source has one with the same bytes, which then has the
  * narrower access of both requests.
  */
-export async function uploadDocument(documents: Documents, ctx: Call<Upload>, maxSize: number) {
+export async function uploadDocument(
+  documents: Documents,
+  ctx: Call<Upload>,
+  maxSize: number,
+  isReadable: (mime_type: string) => boolean,
+) {
   const { size: actual_size } = ctx.params.file_content;
+  if (actual_size === 0) throw invalidValue("file_content", "file_content: the file is empty.");
   if (actual_size > maxSize) {
     const message = `The file has ${actual_size} bytes; the limit is ${maxSize}.`;
     throw new Fault("payload_too_large", message, { actual_size, max_size: maxSize });
   }
+  const mime_type = ctx.params.mime_type.trim().replace(/^[^;]*/, (name) => name.trim().toLowerCase());
+  if (!isReadable(mime_type.split(";")[0] as string))
+    throw mismatch("mime_type", mime_type, `one of ${MIME_TYPES.join(", ")}`, "text/markdown");
+  ctx.params.mime_type = mime_type;
   const source = await sourceFor(documents, ctx);
   const attempt = async () => {
     const requested = await newDocument(documents, ctx, source);

@@ -1,11 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type {
-  SearchEntriesAnswer,
-  SearchEntriesPage,
-  SearchEntry,
-  SearchKind,
+import {
+  type SearchEntriesAnswer,
+  type SearchEntriesPage,
+  type SearchEntry,
+  type SearchKind,
+  searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../../storage/search/protocol.ts";
@@ -151,7 +152,7 @@ export class CatchUp {
         after,
         limit: PAGE,
       });
-      for (const [id, own] of byTenant(entries)) await this.#deps.index.put(id, own);
+      for (const [id, own] of byTenant(entries)) await this.#deps.index.put(id, searchable(own));
       after = last;
       // Later changes are found by the next pass.
     } while (after && after.changed_at < began);
@@ -187,7 +188,7 @@ export class CatchUp {
       const { entries, last } = await this.#page(domain, { after, limit: PAGE });
       for (const [tenant_id, own] of byTenant(entries))
         if (this.#deps.index.isShared || this.#coverage.wants(domain, tenant_id))
-          await this.#deps.index.put(tenant_id, own);
+          await this.#deps.index.put(tenant_id, searchable(own));
       // A page of long entries has fewer than asked for: only an empty one is the last. Later changes are the next pass's.
       if (!last || last.changed_at >= began) break;
       if (last.changed_at < settled) await this.#setCursor(domain, last);

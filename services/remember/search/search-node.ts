@@ -9,12 +9,13 @@ import { Loop } from "../../../mixins/loop.ts";
 import { metrics, observeGauge } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Removal } from "../../../storage/connection.ts";
-import type {
-  SearchDrop,
-  SearchFind,
-  SearchFound,
-  SearchKind,
-  SearchPut,
+import {
+  type SearchDrop,
+  type SearchFind,
+  type SearchFound,
+  type SearchKind,
+  type SearchPut,
+  searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -106,7 +107,7 @@ export class SearchNode {
 
   async put(ctx: Pick<Call<SearchPut>, "params" | "meta">): Promise<void> {
     const { tenant_id, entries } = ctx.params;
-    await this.#index.put(tenant_id, entries, this.#queues.writing(shareOf(tenant_id, ctx)));
+    await this.#index.put(tenant_id, searchable(entries), this.#queues.writing(shareOf(tenant_id, ctx)));
     this.#embedding?.loop.nudge();
   }
 

@@ -9,8 +9,29 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Would be taken for another operation's path, `POST /outputs/search`. */
 const RESERVED = "search";
 
+/** Front matter ends within this many characters. */
+const LONGEST_FRONT_MATTER = 65_536;
+const FRONT_MATTER_LINE =
+  /^(?:[ \t]*(?:#.*)?|[ \t]+\S.*|- .*|[\p{L}\p{N}_."'-][\p{L}\p{N}_."' -]*[:=](?:[ \t].*)?)$/u;
+
+/** Returns a text without its byte order mark and the settings before it (YAML or TOML), which are no text. */
+export function withoutFrontMatter(given: string): string {
+  const text = given.replace(/^\ufeff/, "");
+  const [opening, mark] = /^(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?=\S)/.exec(text) ?? [];
+  if (!opening || !mark) return text;
+  const rest = text.slice(opening.length, LONGEST_FRONT_MATTER);
+  const closing = (
+    mark === "---" ? /^(?:---|\.\.\.)[ \t]*$(?:\r\n|\n|\r)?/m : /^\+\+\+[ \t]*$(?:\r\n|\n|\r)?/m
+  ).exec(rest);
+  // Between two rules there is text.
+  const lines = closing ? rest.slice(0, closing.index).split(/\r\n|\n|\r/) : [];
+  if (!closing || !lines.every((line) => FRONT_MATTER_LINE.test(line))) return text;
+  return text.slice(opening.length + closing.index + closing[0].length);
+}
+
 /** Returns the title of a text without one: its first heading, else its first line (spec: Outputs). */
-export function titleOf(text: string): string {
+export function titleOf(given: string): string {
+  const text = withoutFrontMatter(given);
   const found = headingOf(text) ?? firstLineOf(text);
   const title = found?.slice(0, LONGEST_TITLE).replace(/[\ud800-\udbff]$/, "");
   return title?.toWellFormed() || "Untitled";

@@ -67,7 +67,7 @@ export const completeStep = operation({
           artifact_id: Uuid("artifact"),
           content_base64: Type.String({
             contentEncoding: "base64",
-            pattern: "^[A-Za-z0-9+/]*={0,2}$",
+            pattern: "^[A-Za-z0-9+/\\s]*={0,2}\\s*$",
             description: "Content in base64.",
           }),
           mime_type: Type.String({

@@ -1968,7 +1968,7 @@ class Documents(Group):
         *,
         file_content: str,
         filename: str,
-        mime_type: Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"],
+        mime_type: str,
         sensitivity: Literal["public", "internal", "confidential", "restricted"] | Unset = UNSET,
         audience: Mapping[str, Any] | Unset = UNSET,
         source_id: str | Unset = UNSET,
@@ -1991,7 +1991,13 @@ class Documents(Group):
         Args:
             file_content: File in standard base64.
             filename: Name of the file; versions of a document share it.
-            mime_type: Media type of the file.
+            mime_type: Media type of the file, in any case, with or without `charset`:
+                `application/pdf`,
+                `application/vnd.openxmlformats-officedocument.wordprocessingml.document`,
+                `application/vnd.openxmlformats-officedocument.presentationml.presentation`,
+                `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`,
+                `text/markdown`, `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the
+                converter reads.
             sensitivity: Who can read the document. `public` and `internal`: the whole tenant.
                 `confidential` and `restricted`: the uploader and its team. Levels with the same
                 readers differ only as a label.

@@ -525,8 +525,10 @@ class Chunk(Model):
     char_offset: int
     """Its start in the document's text."""
     char_length: int
+    """Its length in the document's text."""
     chunk_index: int
     text: str
+    """The text there. If it begins within a table, the table's header goes before it."""
     created_at: str
 
 
@@ -887,8 +889,13 @@ class Document(Model):
     document_id: str
     """Id of the document."""
     filename: str
-    mime_type: Union[Literal["application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "text/html", "text/markdown", "text/plain"], str]
-    """Media type of the file."""
+    mime_type: str
+    """Media type of the file, in any case, with or without `charset`: `application/pdf`,
+    `application/vnd.openxmlformats-officedocument.wordprocessingml.document`,
+    `application/vnd.openxmlformats-officedocument.presentationml.presentation`,
+    `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`,
+    `text/markdown`, `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the
+    converter reads."""
     status: Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str]
     error: Union[str, None]
     byte_size: int

@@ -105,7 +105,7 @@ async function inlined(bytes: AsyncIterable<Buffer>, most: number): Promise<stri
 }
 
 const ONCE = "one string";
-const BASE64 = "standard base64, padded and without line breaks";
+const BASE64 = "standard base64, padded";
 
 /** Throws the fault for invalid text; errors of the store are passed on. */
 function refuse(err: unknown, fault: Fault): never {

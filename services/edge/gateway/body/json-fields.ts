@@ -258,12 +258,12 @@ export function escapedBytes(bytes: Buffer): Buffer {
   return written;
 }
 
-/** Decodes base64. @throws RangeError unless it is standard base64, padded and without line breaks */
+/** Decodes base64, with or without line breaks. @throws RangeError unless it is standard base64, padded */
 export async function* fromBase64(characters: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let held = "";
   let padded = false;
   for await (const piece of characters) {
-    const text = held + piece;
+    const text = held + piece.replace(/[\r\n\t ]+/g, "");
     const whole = text.length - (text.length % 4);
     held = text.slice(whole);
     if (whole === 0) continue;

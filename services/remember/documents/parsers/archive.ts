@@ -5,10 +5,14 @@ import { UnreadableError } from "./page.ts";
 const MAX_UNPACKED = 200_000_000;
 const MAX_ENTRIES = 20_000;
 
-/** A ZIP archive; opening it reads only its directory. */
+/**
+ * The parts of an Office file. Their names are the same in any case (ECMA-376, part 2), and some programs write them
+ * with backslashes. Opening it reads only its directory.
+ */
 export class Archive {
-  readonly names: ReadonlySet<string>;
   readonly #bytes: Uint8Array;
+  /** Name of each entry by its folded name. */
+  readonly #entries: ReadonlyMap<string, string>;
 
   /** @throws UnreadableError */
   constructor(bytes: Uint8Array) {
@@ -18,23 +22,36 @@ export class Archive {
       if (entries.length > MAX_ENTRIES) throw new UnreadableError(`contains more than ${MAX_ENTRIES} parts`);
       return false;
     });
-    this.names = new Set(entries.map(({ name }) => name));
+    this.#entries = new Map(entries.map(({ name }) => [folded(name), name]));
     this.#bytes = bytes;
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(folded(name));
   }
 
   /** Returns the parts with these names that exist. @throws UnreadableError if they are broken or too large */
   open(names: Iterable<string>): Map<string, Uint8Array> {
-    const wanted = new Set(names);
+    const wanted = new Map([...names].map((name) => [this.#entries.get(folded(name)), name]));
     let size = 0;
     const parts = unzip(this.#bytes, ({ name, originalSize }) => {
-      if (!wanted.delete(name)) return false;
+      if (!wanted.has(name)) return false;
       size += originalSize;
       if (size <= MAX_UNPACKED) return true;
       throw new UnreadableError(`is larger than ${MAX_UNPACKED} bytes when decompressed`);
     });
-    return new Map(Object.entries(parts));
+    return new Map(Object.entries(parts).map(([name, bytes]) => [wanted.get(name) as string, bytes]));
+  }
+
+  /** Returns a part that another one names. @throws UnreadableError if it is missing or broken */
+  require(name: string): Uint8Array {
+    const bytes = this.open([name]).get(name);
+    if (!bytes) throw new UnreadableError(`is incomplete: its part ${name} is missing`);
+    return bytes;
   }
 }
+
+const folded = (name: string) => name.replaceAll("\\", "/").replace(/^\/+/, "").toLowerCase();
 
 /** Unpacks at most as many bytes of each entry as its directory declares. */
 function unzip(bytes: Uint8Array, filter: (entry: UnzipFileInfo) => boolean): Record<string, Uint8Array> {

@@ -17,7 +17,7 @@ interface Relation {
  */
 export function mainPart(archive: Archive, usual: string): string {
   const named = relationsOf(archive, "").find(({ type }) => type === "officeDocument")?.part ?? usual;
-  return posix.dirname(named) === posix.dirname(usual) && archive.names.has(named) ? named : usual;
+  return posix.dirname(named).toLowerCase() === posix.dirname(usual) && archive.has(named) ? named : usual;
 }
 
 /** Returns the references of a part ("" for the whole file) in their order; empty without relations. */
@@ -30,26 +30,32 @@ export function relationsOf(archive: Archive, part: string): Relation[] {
   readXml(bytes, {
     open(tag, { Id: id = "", Type: type = "", Target: target = "", TargetMode: mode }) {
       if (tag !== "Relationship" || mode === "External") return;
-      const path = target.startsWith("/") ? target.slice(1) : posix.join(dir, target);
+      const forward = target.replaceAll("\\", "/");
+      const path = forward.startsWith("/") ? forward.slice(1) : posix.join(dir, forward);
       relations.push({ id, type: type.slice(type.lastIndexOf("/") + 1), part: path });
     },
   });
   return relations;
 }
 
-/**
- * Returns the parts that a list in `part` refers to, in its order: the slides of a presentation, the sheets of a
- * workbook.
- */
-export function listedParts(archive: Archive, part: string, tag: string): { name: string; part: string }[] {
+/** A slide of a presentation or a sheet of a workbook. */
+export interface ListedPart {
+  name: string;
+  part: string;
+  isHidden: boolean;
+}
+
+/** Returns the parts that a list in `part` refers to, in its order. */
+export function listedParts(archive: Archive, part: string, tag: string): ListedPart[] {
   const parts = new Map(relationsOf(archive, part).map((relation) => [relation.id, relation.part]));
-  const listed: { name: string; part: string }[] = [];
+  const listed: ListedPart[] = [];
   const bytes = archive.open([part]).get(part);
   if (bytes) {
     readXml(bytes, {
       open(name, attributes) {
         const target = name === tag && parts.get(relationIn(attributes));
-        if (target) listed.push({ name: attributes.name ?? "", part: target });
+        const isHidden = /hidden/i.test(attributes.state ?? "");
+        if (target) listed.push({ name: attributes.name ?? "", part: target, isHidden });
       },
     });
   }

@@ -1,3 +1,6 @@
+import { MAX_CHARACTERS } from "../../../../lib/text/blocks.ts";
+import { withoutDataUris } from "../../../../lib/text/data-uris.ts";
+
 /** A numbered part of a document, in formats that have them: a page, slide or sheet; from 1. */
 export interface Page {
   page: number | null;
@@ -7,26 +10,29 @@ export interface Page {
 /** Reports an unreadable file. The message is for the uploader and follows "The file …". */
 export class UnreadableError extends Error {}
 
-/** A file with more text is data, not a document to cite. */
-const MAX_CHARACTERS = 10_000_000;
+export const tooMuchText = () =>
+  new UnreadableError(`has too many characters of text; the limit is ${MAX_CHARACTERS}`);
+
+/** Control characters divide words; tabs and line breaks stay. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it removes
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
 /** Normalises the pages' text. @throws UnreadableError if there is no text, or far too much. */
 export function tidied(pages: Page[]): Page[] {
   const tidy = pages.map(({ page, text }) => ({ page, text: tidyText(text) }));
   const characters = tidy.reduce((sum, { text }) => sum + text.length, 0);
   if (characters === 0) throw new UnreadableError("contains no text: images and scans are not supported");
-  if (characters > MAX_CHARACTERS) {
-    throw new UnreadableError(`has ${characters} characters of text; the limit is ${MAX_CHARACTERS}`);
-  }
+  if (characters > MAX_CHARACTERS) throw tooMuchText();
   return tidy;
 }
 
 function tidyText(text: string): string {
   return (
-    text
-      .toWellFormed()
+    withoutDataUris(text.toWellFormed())
       .replace(/\r\n?/g, "\n")
-      .replace(/\0/g, "")
+      // They show where a word may be divided, or nothing.
+      .replace(/[\u00ad\u200b\u2060\ufeff]/g, "")
+      .replace(CONTROLS, " ")
       // Bounded repetitions: an unbounded one before an anchor is tried from each character.
       .split("\n")
       .map((line) => line.trimEnd())

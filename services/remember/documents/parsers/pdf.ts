@@ -1,24 +1,40 @@
-import { getDocumentProxy } from "unpdf";
+import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { type Page, UnreadableError } from "./page.ts";
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
+type PdfPage = Awaited<ReturnType<Pdf["getPage"]>>;
 
 /** A gap between lines of this many times their height starts a new paragraph. */
 const PARAGRAPH_GAP = 1.7;
+/** Pixels from which on images are not decoded. */
+const NO_IMAGES = 1;
+/** A gap within shown text, in thousandths of its size, from which on it is a space. */
+const SPACE_GAP = 200;
 
-/** Returns the text of each page in file order, without text in images. */
+/** Returns the text of each page in file order with what is filled in its forms, without text in images. */
 export async function readPdf(bytes: Uint8Array): Promise<Page[]> {
   const pdf = await open(bytes);
-  const pages: Page[] = [];
-  for (let page = 1; page <= pdf.numPages; page++) {
-    pages.push({ page, text: await textOf(pdf, page) });
-  }
-  return pages;
+  const texts: string[] = [];
+  for (let page = 1; page <= pdf.numPages; page++) texts.push(await textOf(pdf, page));
+  if (await isXfaPlaceholder(pdf, texts))
+    throw new UnreadableError(
+      "is an XFA form, which only Adobe's programs show: print it to a PDF, and upload that",
+    );
+  const joined = joinDividedWords(texts);
+  return joined.map((text, at) => ({ page: at + 1, text }));
+}
+
+/** A dynamic XFA form has a page for other programs, which asks to wait. */
+async function isXfaPlaceholder(pdf: Pdf, texts: string[]): Promise<boolean> {
+  const { info } = await pdf.getMetadata();
+  const { IsXFAPresent, IsAcroFormPresent } = info as Record<string, boolean>;
+  if (!IsXFAPresent || texts.length > 1) return false;
+  return !IsAcroFormPresent || /not eventually replaced/.test(texts[0] as string);
 }
 
 async function open(bytes: Uint8Array): Promise<Pdf> {
   try {
-    return await getDocumentProxy(bytes, { verbosity: 0, stopAtErrors: false });
+    return await getDocumentProxy(bytes, { verbosity: 0, stopAtErrors: false, maxImageSize: NO_IMAGES });
   } catch (err) {
     if ((err as Error).name === "PasswordException")
       throw new UnreadableError("is encrypted: upload it without a password");
@@ -28,16 +44,136 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
 
 async function textOf(pdf: Pdf, number: number): Promise<string> {
   const page = await pdf.getPage(number);
-  const { items } = await page.getTextContent();
+  const levels = await headingsOf(page);
+  const { items } = await page.getTextContent({ includeMarkedContent: levels.size > 0 });
   const text: string[] = [];
+  const marked: (string | undefined)[] = [];
   let lastY: number | null = null;
+  let heading = "";
   for (const item of items) {
-    if (!("str" in item)) continue;
+    if (!("str" in item)) {
+      if (item.type === "endMarkedContent") marked.pop();
+      else marked.push(item.id);
+      continue;
+    }
     const y = item.transform[5] as number;
     if (item.str && lastY !== null && lastY - y > item.height * PARAGRAPH_GAP) text.push("\n");
     if (item.str) lastY = y;
+    const id = marked.findLast((each) => each !== undefined && levels.has(each)) ?? "";
+    if (item.str.trim() && id !== heading) {
+      heading = id;
+      if (id) text.push("\n\n", "#".repeat(levels.get(id) as number), " ");
+    }
     text.push(item.str, item.hasEOL ? "\n" : "");
   }
+  const values = await formValues(page);
+  const divided = await softlyDivided(page);
   page.cleanup();
-  return text.join("");
+  const whole = divided.size
+    ? text.join("").replace(/(\p{L}+)(?=\n)/gu, (word) => (divided.has(word) ? `${word}\u00ad` : word))
+    : text.join("");
+  return [whole, ...values].join("\n");
+}
+
+/** Returns the beginnings of words that end with a soft hyphen, which PDF.js omits from the text. */
+async function softlyDivided(page: PdfPage): Promise<Set<string>> {
+  const { OPS } = await getResolvedPDFJS();
+  const { fnArray, argsArray } = await page.getOperatorList();
+  const shown = fnArray.flatMap((operator, at) => {
+    if (operator !== OPS.showText) return operator === OPS.setFont ? [] : [" "];
+    return (argsArray[at][0] as (number | { unicode: string })[]).map((glyph) =>
+      typeof glyph === "number" ? (Math.abs(glyph) > SPACE_GAP ? " " : "") : glyph.unicode,
+    );
+  });
+  return new Set([...shown.join("").matchAll(/(\p{L}+)\u00ad/gu)].map(([, word]) => word as string));
+}
+
+interface StructNode {
+  role?: string;
+  type?: string;
+  id?: string;
+  children?: StructNode[];
+}
+
+/** Returns the levels of a tagged page's headings by the ids of their marked content. */
+async function headingsOf(page: PdfPage): Promise<Map<string, number>> {
+  const levels = new Map<string, number>();
+  const visit = ({ role = "", type, id, children = [] }: StructNode, level: number) => {
+    if (type === "content" && id && level) levels.set(id, level);
+    const own = /^H([1-6])?$/.exec(role);
+    for (const child of children) visit(child, own ? Number(own[1] ?? 1) : level);
+  };
+  // A broken structure leaves the text.
+  const tree = (await page.getStructTree().catch(() => null)) as StructNode | null;
+  if (tree) visit(tree, 0);
+  return levels;
+}
+
+interface Field {
+  subtype?: string;
+  fieldType?: string;
+  fieldName?: string;
+  alternativeText?: string;
+  fieldValue?: unknown;
+  password?: boolean;
+  hidden?: boolean;
+  checkBox?: boolean;
+  radioButton?: boolean;
+  exportValue?: string;
+  buttonValue?: string;
+  options?: { exportValue: string; displayValue: string }[];
+  contentsObj?: { str?: string };
+}
+
+/** Returns a line for each field of a page that is filled in, and for each note on it. */
+async function formValues(page: PdfPage): Promise<string[]> {
+  const fields = (await page.getAnnotations().catch(() => [])) as Field[];
+  const lines = fields.flatMap((field) => {
+    const value = field.hidden || field.password ? "" : filledIn(field);
+    const name = field.alternativeText || field.fieldName?.split(".").at(-1);
+    return value ? [name && name !== value ? `${name}: ${value}` : value] : [];
+  });
+  return [...new Set(lines)];
+}
+
+function filledIn({ subtype, fieldType, fieldValue, options = [], ...field }: Field): string {
+  if (subtype !== "Widget")
+    return subtype === "Link" || subtype === "Popup" ? "" : (field.contentsObj?.str ?? "");
+  const values = [fieldValue].flat().filter((value) => typeof value === "string");
+  if (fieldType === "Btn") {
+    const own = field.checkBox ? field.exportValue : field.buttonValue;
+    return values[0] && values[0] !== "Off" && values[0] === own ? values[0] : "";
+  }
+  const shown = values.map(
+    (value) => options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value,
+  );
+  return fieldType === "Sig" ? "" : shown.join(", ").trim();
+}
+
+/** A line that ends with a hyphen within a word, and the beginning of the next. */
+const DIVIDED = /(\p{L}+)([-\u2010\u00ad])[ \t]*\n[ \t]*(\p{L}[\p{L}\p{M}]*|\p{N}+)/gu;
+/** After a hyphen at the end of a line, these mean that it stands for the rest of a compound: "load- and". */
+const CONJUNCTIONS = new Set("and or to und oder bis en of et ou y o e ed och og eller".split(" "));
+/** Shorter parts are hardly words of their own. */
+const SHORTEST_PART = 4;
+
+/**
+ * Joins words that are divided at the end of a line. Where only a dictionary could tell a divided word from a hyphenated
+ * one, and the document has neither elsewhere, it is written both ways, so that search finds both.
+ */
+function joinDividedWords(texts: string[]): string[] {
+  const words = new Set<string>();
+  for (const text of texts)
+    for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{M}]+(?:-[\p{L}\p{M}]+)*/gu)) words.add(word);
+  const join = (all: string, first: string, hyphen: string, rest: string): string => {
+    if (hyphen === "\u00ad") return `${first}${rest}`;
+    if (CONJUNCTIONS.has(rest.toLowerCase())) return `${first}- ${rest}`;
+    const [whole, compound] = [`${first}${rest}`, `${first}-${rest}`];
+    if (rest[0] !== rest[0]?.toLowerCase() || rest[0] === rest[0]?.toUpperCase()) return compound;
+    if (words.has(whole.toLowerCase())) return whole;
+    if (words.has(compound.toLowerCase())) return compound;
+    const isShort = Math.min(first.length, rest.length) < SHORTEST_PART;
+    return isShort || all.length === 0 ? whole : `${compound} (${whole})`;
+  };
+  return texts.map((text) => text.replace(DIVIDED, join));
 }

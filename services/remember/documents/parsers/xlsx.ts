@@ -1,3 +1,4 @@
+import { MAX_CHARACTERS, markdownTable, TooMuchText } from "../../../../lib/text/blocks.ts";
 import type { Archive } from "./archive.ts";
 import { listedParts, relationsOf } from "./office.ts";
 import type { Page } from "./page.ts";
@@ -10,19 +11,38 @@ interface Dates {
   from1904: boolean;
 }
 
-/** Returns the sheets of a workbook, one line per row, with the saved values of formulas. */
+/** Returns the sheets of a workbook as tables, with the saved values of formulas, without hidden ones. */
 export function readXlsx(archive: Archive, main: string): Page[] {
   const sheets = listedParts(archive, main, "sheet");
   const related = new Map(relationsOf(archive, main).map(({ type, part }) => [type, part]));
-  const [stringsPart = "", stylesPart = ""] = [related.get("sharedStrings"), related.get("styles")];
-  const parts = archive.open([main, stringsPart, stylesPart, ...sheets.map(({ part }) => part)]);
-  const strings = sharedStrings(parts.get(stringsPart));
-  const dates = { styles: dateStyles(parts.get(stylesPart)), from1904: countsFrom1904(parts.get(main)) };
-  return sheets.map(({ name, part }, at) => {
-    const bytes = parts.get(part);
-    const rows = bytes ? rowsOf(bytes, strings, dates) : "";
-    return { page: at + 1, text: rows && `${name}\n\n${rows}` };
+  const [stringsPart, stylesPart] = [related.get("sharedStrings"), related.get("styles")];
+  const strings = sharedStrings(stringsPart === undefined ? undefined : archive.require(stringsPart));
+  const parts = archive.open([main, stylesPart ?? ""]);
+  const dates = {
+    styles: dateStyles(parts.get(stylesPart ?? "")),
+    from1904: countsFrom1904(parts.get(main)),
+  };
+  return sheets.map(({ name, part, isHidden }, at) => {
+    const text = isHidden ? "" : tableOf(rowsOf(archive.require(part), strings, dates));
+    return { page: at + 1, text: text && `${name}\n\n${text}` };
   });
+}
+
+/** Cells by their column. */
+type Row = Map<number, string>;
+
+/** Rows before the first with several cells are titles; columns without any text are left out. */
+function tableOf(rows: Row[]): string {
+  const first = rows.findIndex(({ size }) => size > 1);
+  const titles = (first < 0 ? rows : rows.slice(0, first)).map((row) => [...row.values()].join(" "));
+  if (first < 0) return titles.join("\n");
+  const table = rows.slice(first);
+  const columns = [...new Set(table.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b);
+  const last = (row: Row) => columns.indexOf(Math.max(...row.keys())) + 1;
+  const size = table.reduce((sum, row) => sum + last(row), 0);
+  if (size > MAX_CHARACTERS) throw new TooMuchText();
+  const cells = table.map((row) => columns.slice(0, last(row)).map((column) => row.get(column) ?? ""));
+  return [...titles, "", markdownTable(cells)].join("\n");
 }
 
 /** Returns the texts that cells refer to by number. */
@@ -57,32 +77,53 @@ interface Cell {
   value: string;
 }
 
-function rowsOf(bytes: Uint8Array, strings: string[], dates: Dates): string {
-  const rows: string[] = [];
-  let row: string[] = [];
+function rowsOf(bytes: Uint8Array, strings: string[], dates: Dates): Row[] {
+  const rows: Row[] = [];
+  let row: Row = new Map();
   let cell: Cell = { type: "n", style: 0, value: "" };
+  let column = -1;
   let inValue = false;
+  let phonetic = false;
+  let characters = 0;
   readXml(bytes, {
-    open(name, { t: type = "n", s: style = "0" }) {
-      if (name === "row") row = [];
-      else if (name === "c") cell = { type, style: Number(style), value: "" };
-      else if (name === "v" || name === "t") inValue = true;
+    open(name, { t: type = "n", s: style = "0", r: reference }) {
+      if (name === "row") {
+        row = new Map();
+        column = -1;
+      } else if (name === "c") {
+        column = columnOf(reference) ?? column + 1;
+        cell = { type, style: Number(style), value: "" };
+      } else if (name === "v" || name === "t") inValue = true;
+      else if (name === "rPh") phonetic = true;
     },
     close(name) {
       if (name === "v" || name === "t") inValue = false;
-      else if (name === "c" && cell.value !== "") row.push(shown(cell, strings, dates));
-      else if (name === "row" && row.length) rows.push(row.join("\t"));
+      else if (name === "rPh") phonetic = false;
+      else if (name === "c" && cell.value !== "") {
+        const text = shown(cell, strings, dates);
+        characters += text.length;
+        if (characters > MAX_CHARACTERS) throw new TooMuchText();
+        if (text.trim()) row.set(column, text);
+      } else if (name === "row" && row.size) rows.push(row);
     },
     text(given) {
-      if (inValue) cell.value += given;
+      if (inValue && !phonetic) cell.value += given;
     },
   });
-  return rows.join("\n");
+  return rows;
+}
+
+/** Returns the column of a reference such as `AB12`, from 0. */
+function columnOf(reference = ""): number | undefined {
+  const letters = /^([A-Z]{1,3})\d/i.exec(reference)?.[1]?.toUpperCase();
+  if (!letters) return undefined;
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
 function shown({ type, style, value }: Cell, strings: string[], dates: Dates): string {
   if (type === "s") return strings[Number(value)] ?? "";
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
+  if (type === "d") return value.replace(/T00:00:00(?:\.0+)?Z?$/, "").replace("T", " ");
   if (type === "n" && dates.styles.has(style)) return isoDate(Number(value), dates.from1904);
   return value;
 }

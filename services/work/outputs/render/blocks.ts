@@ -1,5 +1,7 @@
 import { DomUtils, parseDocument } from "htmlparser2";
-import type { Token, Tokens, TokensList } from "marked";
+import { marked, type Token, type Tokens, type TokensList } from "marked";
+import { htmlText } from "../../../../lib/text/html.ts";
+import { isWithinLine } from "../../../../lib/text/html-elements.ts";
 
 /** A part of a line in one style. */
 export interface Run {
@@ -47,7 +49,7 @@ interface Item {
 
 const TOP: Place = { indent: 0, lists: 0, quoted: 0 };
 
-/** Converts Markdown parsed by `marked` to blocks. Of raw HTML only the text is kept. */
+/** Converts Markdown parsed by `marked` to blocks. Of raw HTML text, lines and tables are kept. */
 export function blocksOf(tokens: TokensList | Token[], place = TOP): Block[] {
   return tokens.flatMap((token) => blockOf(token as Tokens.Generic, place));
 }
@@ -60,7 +62,7 @@ function blockOf(token: Tokens.Generic, place: Place): Block[] {
     case "text":
       return [{ kind: "paragraph", runs: runsOf(token.tokens ?? [token]), ...place }];
     case "code":
-      return [{ kind: "code", text: printable(token.text), ...place }];
+      return [{ kind: "code", text: token.text, ...place }];
     case "blockquote":
       return blocksOf(token.tokens ?? [], {
         ...place,
@@ -74,15 +76,16 @@ function blockOf(token: Tokens.Generic, place: Place): Block[] {
     case "hr":
       return [{ kind: "rule" }];
     case "html":
-      return paragraphOf(token.text, place);
+      return htmlBlocks(token.text, place);
     default:
       return [];
   }
 }
 
-function paragraphOf(html: string, place: Place): Block[] {
-  const text = withoutTags(html).trim();
-  return text ? [{ kind: "paragraph", runs: [{ text }], ...place }] : [];
+/** Reads a block of raw HTML as Markdown, which has no such blocks. */
+function htmlBlocks(html: string, place: Place): Block[] {
+  const tokens = marked.lexer(htmlText(html).replaceAll("<", "&lt;"), { gfm: true, breaks: true });
+  return blocksOf(tokens, place);
 }
 
 function listOf({ ordered, start, items }: Tokens.List, place: Place): Block[] {
@@ -137,33 +140,31 @@ function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
           isSafe(token.href) ? { ...style, href: token.href } : style,
         );
       case "codespan":
-        return [{ text: printable(token.text), ...style, code: true }];
+        return [{ text: token.text, ...style, code: true }];
       case "br":
         return [{ text: "\n", ...style }];
       case "html":
-        return withoutTags(token.text) ? [{ text: withoutTags(token.text), ...style }] : [];
+        return endsLine(token.text) ? [{ text: "\n", ...style }] : [];
       default:
         if (token.tokens) return runsOf(token.tokens, style);
         // A line break in the source does not end the line.
-        return [{ text: readEntities(printable(token.text ?? "").replaceAll("\n", " ")), ...style }];
+        return [{ text: readEntities((token.text ?? "").replaceAll("\n", " ")), ...style }];
     }
   });
 }
 
 const isSafe = (href: string) => /^(https?:|mailto:)/i.test(href);
 
-const withoutTags = (html: string) => readEntities(printable(html.replace(/<!--[\s\S]*?-->|<[^>]*>/g, "")));
-
-/** Removes characters that are invalid in XML. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
+/** Whether a tag within a line ends it. */
+function endsLine(tag: string): boolean {
+  const name = /^<\/?([a-z][\w-]*)/i.exec(tag)?.[1]?.toLowerCase();
+  return name !== undefined && (name === "br" || !isWithinLine(name));
 }
 
 function readEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|[a-z]\w{1,31});/gi, (whole, decimal, hex) => {
     if (!decimal && !hex) return DomUtils.textContent(parseDocument(whole));
     const code = Number.parseInt(decimal ?? hex, decimal ? 10 : 16);
-    return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : "";
+    return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : " ";
   });
 }

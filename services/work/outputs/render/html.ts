@@ -1,5 +1,6 @@
 import { marked } from "marked";
 import sanitize, { type Tag, type Transformer } from "sanitize-html";
+import { isWithinLine } from "../../../../lib/text/html-elements.ts";
 import { hasRightToLeft } from "./direction.ts";
 import { read } from "./read.ts";
 
@@ -34,11 +35,31 @@ const imageOrLink: Transformer = (tagName, attribs): Tag => {
   return { tagName: "a", attribs: { href: src }, text: alt || src };
 };
 
+const ALLOWED = [...sanitize.defaults.allowedTags, "img", "del", "input", "details", "summary"];
+/** Elements whose content is no text. */
+const NO_TEXT = new Set([
+  "script",
+  "style",
+  "textarea",
+  "option",
+  "noscript",
+  "title",
+  "iframe",
+  "svg",
+  "math",
+]);
+
+/** An element that is not allowed still divides what it divides. */
+const divided: Transformer = (tagName, attribs): Tag => {
+  if (ALLOWED.includes(tagName) || NO_TEXT.has(tagName)) return { tagName, attribs };
+  return { tagName: isWithinLine(tagName) ? "span" : "div", attribs: {} };
+};
+
 /** Renders Markdown as a page that cannot run scripts or load resources, whatever the Markdown contains. */
 export function renderHtml(markdown: string, title: string): string {
   const body = sanitize(marked.parser(read(markdown, title), { gfm: true }), {
-    allowedTags: [...sanitize.defaults.allowedTags, "img", "del", "input"],
-    transformTags: { ...(hasRightToLeft(markdown) && inItsDirection), img: imageOrLink },
+    allowedTags: ALLOWED,
+    transformTags: { ...(hasRightToLeft(markdown) && inItsDirection), img: imageOrLink, "*": divided },
     allowedAttributes: {
       "*": ["dir"],
       a: ["href", "title"],

@@ -1,19 +1,20 @@
 import { marked, type Token, type Tokens } from "marked";
-import { titleOf } from "../naming.ts";
+import { titleOf, withoutFrontMatter } from "../naming.ts";
 
 /** The part of a text that is examined for its title, as on saving. */
 const BEGINNING = 65_536;
-/** Before the `#` of a heading it would hide the heading. */
-const BYTE_ORDER_MARK = /^\ufeff/;
+/** Control characters, which divide words, and characters that are invalid in XML; tabs and line ends stay. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]/g;
 
 /**
  * Returns the tokens of an output's Markdown as a file shows them, with its title once. A title other than the text's
  * is put above it, and the text's headings are moved down one level.
  */
 export function read(markdown: string, title: string): Token[] {
-  const text = markdown.replace(BYTE_ORDER_MARK, "");
+  const text = withoutFrontMatter(markdown.replace(CONTROLS, " "));
   const tokens = marked.lexer(text, { gfm: true });
-  if (titleOf(text.slice(0, BEGINNING)) === title) return tokens;
+  if (titleOf(markdown.slice(0, BEGINNING)) === title) return tokens;
   marked.walkTokens(tokens, (token) => {
     if (token.type === "heading") token.depth = Math.min(token.depth + 1, 6);
   });

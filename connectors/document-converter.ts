@@ -1,0 +1,162 @@
+export const CONVERTERS = ["docling", "tika", "unstructured"] as const;
+
+/** A document's text as a file that is read here: HTML or Markdown. */
+export interface Converted {
+  bytes: Uint8Array;
+  mime_type: "text/html" | "text/markdown";
+}
+
+interface Original {
+  bytes: Uint8Array;
+  filename: string;
+  mime_type: string;
+}
+
+/** The service read the file, and cannot convert it. */
+export class NotConvertible extends Error {}
+
+interface Settings {
+  DOCUMENT_CONVERTER: string;
+  DOCUMENT_CONVERTER_URL: string | null;
+  DOCUMENT_CONVERTER_API_KEY: string | null;
+}
+
+interface Adapter {
+  path: string;
+  keyHeader: string;
+  request(original: Original): RequestInit;
+  read(body: string): Converted;
+}
+
+/** Recognising text in a long scan takes minutes. */
+const TIMEOUT_MS = 600_000;
+const MOST_BYTES = 100_000_000;
+/** Statuses that may be different next time. */
+const PASSING = new Set([401, 403, 404, 408, 429, 500, 502, 503, 504]);
+
+const text = (content: string, mime_type: Converted["mime_type"]): Converted => ({
+  bytes: new TextEncoder().encode(content),
+  mime_type,
+});
+
+function form({ bytes, filename, mime_type }: Original, fields: Record<string, string>): FormData {
+  const body = new FormData();
+  body.append("files", new Blob([new Uint8Array(bytes)], { type: mime_type }), filename);
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  return body;
+}
+
+const ADAPTERS: Record<(typeof CONVERTERS)[number], Adapter> = {
+  docling: {
+    path: "/v1/convert/file",
+    keyHeader: "x-api-key",
+    request: (original) => ({
+      method: "POST",
+      headers: { accept: "application/json" },
+      body: form(original, { to_formats: "md", image_export_mode: "placeholder", do_ocr: "true" }),
+    }),
+    read(body) {
+      const { status, document } = JSON.parse(body) as {
+        status?: string;
+        document?: { md_content?: string };
+      };
+      if (status === "failure" || typeof document?.md_content !== "string")
+        throw new NotConvertible(`its status is ${status ?? "missing"}`);
+      return text(document.md_content.replaceAll("<!-- image -->", ""), "text/markdown");
+    },
+  },
+  tika: {
+    path: "/tika",
+    keyHeader: "x-api-key",
+    request: ({ bytes, filename, mime_type }) => ({
+      method: "PUT",
+      headers: {
+        accept: "text/html",
+        "content-type": mime_type,
+        "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+      },
+      body: new Uint8Array(bytes),
+    }),
+    read: (body) => text(body, "text/html"),
+  },
+  unstructured: {
+    path: "/general/v0/general",
+    keyHeader: "unstructured-api-key",
+    request: (original) => ({
+      method: "POST",
+      headers: { accept: "application/json" },
+      body: form(original, { strategy: "auto", output_format: "application/json" }),
+    }),
+    read(body) {
+      const elements = JSON.parse(body) as Element[];
+      if (!Array.isArray(elements)) throw new NotConvertible("it returned no elements");
+      return text(elements.map(toHtml).join("\n"), "text/html");
+    },
+  },
+};
+
+interface Element {
+  type?: string;
+  text?: string;
+  metadata?: { text_as_html?: string; category_depth?: number };
+}
+
+function toHtml({ type, text: content = "", metadata = {} }: Element): string {
+  const escaped = content.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  if (type === "Table" && metadata.text_as_html) return metadata.text_as_html;
+  if (type === "ListItem") return `<ul><li>${escaped}</li></ul>`;
+  if (type !== "Title") return `<p>${escaped}</p>`;
+  const level = Math.min(6, 1 + (metadata.category_depth ?? 0));
+  return `<h${level}>${escaped}</h${level}>`;
+}
+
+/** A service that reads scans and formats that this one does not: docling-serve, Apache Tika or unstructured. */
+export class DocumentConverter {
+  readonly #adapter: Adapter;
+  readonly #url: string;
+  readonly #key: string | null;
+
+  constructor(url: string, kind: string, key: string | null) {
+    this.#adapter = ADAPTERS[kind as (typeof CONVERTERS)[number]];
+    const address = new URL(url);
+    const path = address.pathname.replace(/\/+$/, "");
+    if (!path.endsWith(this.#adapter.path)) address.pathname = `${path}${this.#adapter.path}`;
+    this.#url = address.href;
+    this.#key = key;
+  }
+
+  /** @throws NotConvertible if the service cannot read the file; other errors may pass */
+  async convert(original: Original, signal: AbortSignal): Promise<Converted> {
+    const init = this.#adapter.request(original);
+    const response = await fetch(this.#url, {
+      ...init,
+      headers: { ...init.headers, ...(this.#key !== null && { [this.#adapter.keyHeader]: this.#key }) },
+      // The document and the key are for this address alone.
+      redirect: "error",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      const message = `the converter responded with ${response.status}`;
+      throw PASSING.has(response.status) ? new Error(message) : new NotConvertible(message);
+    }
+    return this.#adapter.read(await bodyOf(response));
+  }
+}
+
+async function bodyOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.length;
+    if (size > MOST_BYTES) throw new NotConvertible(`the converter's answer exceeds ${MOST_BYTES} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+/** Returns the configured converter; null without one. */
+export function makeConverter(settings: Settings): DocumentConverter | null {
+  const { DOCUMENT_CONVERTER_URL: url, DOCUMENT_CONVERTER: kind, DOCUMENT_CONVERTER_API_KEY: key } = settings;
+  return url === null ? null : new DocumentConverter(url, kind, key);
+}

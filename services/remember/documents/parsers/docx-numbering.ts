@@ -1,0 +1,134 @@
+import { readXml } from "./xml.ts";
+
+interface Level {
+  start: number;
+  format: string;
+  /** `%1.%2.` */
+  text: string;
+}
+
+const LEVELS = 9;
+const ROMAN: [number, string][] = [
+  ...([
+    [1000, "m"],
+    [900, "cm"],
+    [500, "d"],
+    [400, "cd"],
+    [100, "c"],
+    [90, "xc"],
+  ] as [number, string][]),
+  ...([
+    [50, "l"],
+    [40, "xl"],
+    [10, "x"],
+    [9, "ix"],
+    [5, "v"],
+    [4, "iv"],
+    [1, "i"],
+  ] as [number, string][]),
+];
+
+/** Counts the items of a Word document's lists, which do not contain their numbers. */
+export class Numbering {
+  /** Levels of each definition, and the definition of each list with the levels it begins anew. */
+  readonly #levels = new Map<string, Level[]>();
+  readonly #lists = new Map<string, { definition: string; levels: (Level | undefined)[] }>();
+  readonly #counts = new Map<string, number[]>();
+  readonly #begun = new Set<string>();
+
+  constructor(bytes: Uint8Array | undefined) {
+    if (bytes) this.#read(bytes);
+  }
+
+  /** Returns the mark of the next item of a list, such as `2.1`; null if the paragraph is in none. */
+  next(list: string | undefined, depth = 0): string | null {
+    const { definition, levels = [] } = this.#lists.get(list ?? "") ?? {};
+    const defined = definition === undefined ? undefined : this.#levels.get(definition);
+    if (definition === undefined || !defined || depth >= LEVELS || !(depth >= 0)) return null;
+    const at = (level: number) => levels[level] ?? defined[level] ?? { start: 1, format: "bullet", text: "" };
+    const counts = this.#countsOf(list as string, definition, levels);
+    counts[depth] = (counts[depth] ?? at(depth).start - 1) + 1;
+    counts.length = depth + 1;
+    const { format, text } = at(depth);
+    if (format === "bullet") return "-";
+    if (format === "none") return text.replace(/%\d/g, "").trim() || null;
+    return text.replace(/%([1-9])/g, (_, n) => {
+      const level = Number(n) - 1;
+      return shown(counts[level] ?? at(level).start, at(level).format);
+    });
+  }
+
+  /** Lists of one definition continue each other, unless one begins anew. */
+  #countsOf(list: string, definition: string, levels: (Level | undefined)[]): number[] {
+    const counts = this.#counts.get(definition) ?? [];
+    if (levels.some((level) => level) && !this.#begun.has(list)) counts.length = 0;
+    this.#begun.add(list);
+    this.#counts.set(definition, counts);
+    return counts;
+  }
+
+  #read(bytes: Uint8Array): void {
+    let definition = "";
+    let list = "";
+    let level: Level = { start: 1, format: "decimal", text: "" };
+    let overridden = 0;
+    readXml(bytes, {
+      open: (name, attributes) => {
+        const of = (key: string) => attributes[`w:${key}`] ?? attributes[key] ?? "";
+        const value = of("val");
+        if (name === "abstractNum") {
+          definition = of("abstractNumId");
+          list = "";
+          this.#levels.set(definition, []);
+        } else if (name === "num") {
+          list = of("numId");
+          this.#lists.set(list, { definition: "", levels: [] });
+        } else if (name === "abstractNumId" && list)
+          (this.#lists.get(list) as { definition: string }).definition = value;
+        else if (name === "lvlOverride") overridden = Number(of("ilvl"));
+        else if (name === "startOverride") this.#override(list, overridden, { start: Number(value) });
+        else if (name === "lvl") {
+          level = { start: 1, format: "decimal", text: "" };
+          const depth = Number(of("ilvl"));
+          if (list) this.#override(list, depth, level);
+          else if (depth < LEVELS) (this.#levels.get(definition) as Level[])[depth] = level;
+        } else if (name === "start") level.start = Number(value) || 0;
+        else if (name === "numFmt") level.format = value;
+        else if (name === "lvlText") level.text = value;
+      },
+    });
+  }
+
+  #override(list: string, depth: number, more: Partial<Level>): void {
+    const { definition, levels } = this.#lists.get(list) ?? { definition: "", levels: [] };
+    if (depth >= LEVELS) return;
+    const base = this.#levels.get(definition)?.[depth] ?? {
+      start: 1,
+      format: "decimal",
+      text: `%${depth + 1}.`,
+    };
+    levels[depth] = Object.assign(more, { ...base, ...more });
+  }
+}
+
+function shown(count: number, format: string): string {
+  if (format === "lowerLetter" || format === "upperLetter") return inCase(letters(count), format);
+  if (format === "lowerRoman" || format === "upperRoman") return inCase(roman(count), format);
+  return format === "decimalZero" ? String(count).padStart(2, "0") : String(count);
+}
+
+const inCase = (text: string, format: string) => (format.startsWith("upper") ? text.toUpperCase() : text);
+
+/** Word counts a, b, …, z, aa, bb. */
+function letters(count: number): string {
+  if (count < 1) return String(count);
+  return String.fromCharCode(97 + ((count - 1) % 26)).repeat(Math.min(20, Math.ceil(count / 26)));
+}
+
+function roman(count: number): string {
+  if (count < 1 || count > 3999) return String(count);
+  let rest = count;
+  let text = "";
+  for (const [value, numeral] of ROMAN) for (; rest >= value; rest -= value) text += numeral;
+  return text;
+}
