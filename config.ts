@@ -188,14 +188,11 @@ export const SETTINGS = {
   DOCUMENT_PARSE_SECONDS: integer(30, "Timeout for parsing a document, in seconds.", 1, 600),
   DOCUMENT_CONVERTER_URL: url(
     WEB,
-    "Service that converts documents which this one cannot read: scans, pictures, older formats. They are sent there.",
+    "Service that documents are sent to which cannot be read here: scans etc.",
   ),
-  DOCUMENT_CONVERTER: text(
-    "docling",
-    "Kind of the service of `DOCUMENT_CONVERTER_URL`: `docling` (docling-serve), `tika` (Apache Tika server) or " +
-      "`unstructured` (unstructured-api).",
-    { oneOf: ["docling", "tika", "unstructured"] },
-  ) as Setting<string>,
+  DOCUMENT_CONVERTER: text("docling", "Kind of that service: docling-serve, Apache Tika or unstructured.", {
+    oneOf: ["docling", "tika", "unstructured"],
+  }) as Setting<string>,
   DOCUMENT_CONVERTER_API_KEY: text(null, "API key for `DOCUMENT_CONVERTER_URL`.", { secret: true }),
 
   OUTPUT_BODY_MAX: integer(0, "Maximum size of a saved output's text, in bytes; 0: no limit.", 0, 1e15),
@@ -321,21 +318,9 @@ export const SETTINGS = {
   ),
   EMBEDDER_MODEL: text("text-embedding-3-small", "Model requested from `EMBEDDER_URL`.") as Setting<string>,
   EMBEDDER_API_KEY: text(null, "Bearer token for `EMBEDDER_URL`.", { secret: true }),
-  EMBEDDER_QUERY_PREFIX: text(
-    null,
-    'Text that the model of `EMBEDDER_URL` expects before a query, with its space: "query: " for e5 models, ' +
-      '"Represent this sentence for searching relevant passages: " for English bge models.',
-  ),
-  EMBEDDER_TEXT_PREFIX: text(
-    null,
-    'Text that the model of `EMBEDDER_URL` expects before what is searched: "passage: " for e5 models.',
-  ),
-  EMBEDDER_DIMENSIONS: integer(
-    0,
-    "Components of a vector to request from `EMBEDDER_URL`, for models that can shorten theirs. 0: the model's own number.",
-    0,
-    8192,
-  ),
+  EMBEDDER_QUERY_PREFIX: text(null, 'Text that the model expects before a query: "query: " for e5.'),
+  EMBEDDER_TEXT_PREFIX: text(null, 'Text that the model expects before a searched text: "passage: " for e5.'),
+  EMBEDDER_DIMENSIONS: integer(0, "Components of a vector to request; 0: the model's own number.", 0, 8192),
 
   OTEL_EXPORTER_OTLP_ENDPOINT: url(
     WEB,

@@ -19,6 +19,9 @@ describe("naming", () => {
 
   test.each([
     ["# One\n\n# Two", "One"],
+    ["\ufeff---\r\ntitle: Settings\r\ntags: [a]\r\n---\r\nFirst words\r\n", "First words"],
+    ["+++\ndraft = true\n+++\n# Plan", "Plan"],
+    ["---\nWords between rules.\n---\n\nMore", "Words between rules."],
     ["Words\n\n---\n\n## *Then*", "Then"],
     ["```sh\n# no\n```\r\nUnder\r\n=====\r\n", "Under"],
     ["\n\n- just [a link](https://a.example)\n- more", "just a link"],
@@ -99,4 +102,21 @@ test("entities are read by all their names and numbers; what is none stays", () 
   );
   const runs = block?.kind === "paragraph" ? block.runs : [];
   expect(runs.map(({ text }) => text).join("")).toBe("— Ää ½ → € &unheard; AT&T; &lt;");
+});
+
+test("raw HTML keeps its lines, blocks and tables", () => {
+  const shown = (markdown: string) =>
+    blocksOf(marked.lexer(markdown)).map((block) =>
+      block.kind === "table"
+        ? block.rows.map((row) => row.map((cell) => cell.map(({ text }) => text).join("")))
+        : "runs" in block && block.runs.map(({ text }) => text).join(""),
+    );
+  expect(shown("one<BR/>two H<sub>2</sub>O<hr>end")).toEqual(["one\ntwo H2O\nend"]);
+  expect(shown("<div>Left</div><div>Right</div>\n")).toEqual(["Left", "Right"]);
+  expect(shown("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>")).toEqual([
+    [
+      ["a", "b"],
+      ["c", "d"],
+    ],
+  ]);
 });
