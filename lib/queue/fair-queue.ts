@@ -38,6 +38,8 @@ interface Waiter {
   tenant: Tenant;
   caller: Caller;
   cost: number;
+  /** What it counts for among the waiting units. */
+  queued: number;
   since: number;
   timer: NodeJS.Timeout | undefined;
   start(release: Release): void;
@@ -137,13 +139,15 @@ export class FairQueue {
   /**
    * Waits for `cost` units, which the caller must release.
    *
+   * @param queued units to count while it waits, if those of a waiting task are not what `maxWaiting` limits
    * @throws Fault rate_limited when the caller fills the queue, service_unavailable after `patienceMs`
    */
-  acquire(share: Share, cost: number): Promise<Release> {
+  acquire(share: Share, cost: number, queued = cost): Promise<Release> {
     return new Promise((start, refuse) => {
       const tenant = this.#tenants.arrive(share.tenant_id);
       const caller = tenant.callers.arrive(share.caller);
-      const waiter = { tenant, caller, cost, since: performance.now(), timer: undefined, start, refuse };
+      const since = performance.now();
+      const waiter = { tenant, caller, cost, queued, since, timer: undefined, start, refuse };
       this.#enqueue(waiter);
       this.#dispatch();
       if (caller.waiters.includes(waiter)) this.#keepWaiting(waiter);
@@ -151,21 +155,21 @@ export class FairQueue {
   }
 
   #enqueue(waiter: Waiter): void {
-    const { tenant, caller, cost } = waiter;
+    const { tenant, caller, queued } = waiter;
     caller.waiters.push(waiter);
-    this.#waiting += cost;
-    tenant.waiting += cost;
-    caller.waiting += cost;
+    this.#waiting += queued;
+    tenant.waiting += queued;
+    caller.waiting += queued;
   }
 
   #keepWaiting(waiter: Waiter): void {
     const { patienceMs, maxWaiting, maxWaitingPerCaller = maxWaiting / 4 } = this.#options;
-    const { caller, cost } = waiter;
+    const { caller, queued } = waiter;
     if (patienceMs !== undefined)
       waiter.timer = setTimeout(() => this.#refuse(waiter, busy()), patienceMs).unref();
     // A task that costs more than the limit may wait alone.
-    if (caller.waiting > Math.max(cost, maxWaitingPerCaller)) this.#refuse(waiter, tooMany());
-    while (this.#waiting > Math.max(cost, maxWaiting)) this.#refuse(this.#lastOfFullest(), tooMany());
+    if (caller.waiting > Math.max(queued, maxWaitingPerCaller)) this.#refuse(waiter, tooMany());
+    while (this.#waiting > Math.max(queued, maxWaiting)) this.#refuse(this.#lastOfFullest(), tooMany());
   }
 
   #lastOfFullest(): Waiter {
@@ -181,12 +185,12 @@ export class FairQueue {
   }
 
   #remove(waiter: Waiter): void {
-    const { tenant, caller, cost, timer } = waiter;
+    const { tenant, caller, queued, timer } = waiter;
     clearTimeout(timer);
     caller.waiters.splice(caller.waiters.indexOf(waiter), 1);
-    this.#waiting -= cost;
-    tenant.waiting -= cost;
-    caller.waiting -= cost;
+    this.#waiting -= queued;
+    tenant.waiting -= queued;
+    caller.waiting -= queued;
   }
 
   #dispatch(): void {

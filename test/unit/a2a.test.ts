@@ -1,8 +1,9 @@
-import { expect, jest, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { notFound } from "../../lib/contract/faults.ts";
 import { CallersTasks } from "../../services/edge/a2a/callers-tasks.ts";
-import { updatesBetween } from "../../services/edge/a2a/follow.ts";
-import { type TaskJson, withMessage, withProgress } from "../../services/work/a2a/task.ts";
+import { digestOf, Feeds, type Progress, updatesSince } from "../../services/edge/a2a/follow.ts";
+import { isFinal, type TaskJson, withMessage, withProgress } from "../../services/work/a2a/task.ts";
+import { settle } from "../support/settle.ts";
 
 const AT = new Date("2026-01-31T09:30:00Z");
 const SIDE = { tenant_id: "tn_a", agent_id: "ag_a", caller_id: "ag_b" };
@@ -33,7 +34,8 @@ test("an artifact with a known id is replaced, and only what changed is streamed
   );
   const next = withProgress(first, { state: "working", artifacts: [artifact("a", "3")] }, "m", AT);
   expect(next.artifacts.map(({ artifactId }) => artifactId)).toEqual(["a", "b"]);
-  expect(updatesBetween(first, next)).toMatchObject([
+  const updates = updatesSince(digestOf(first), next).map((text) => JSON.parse(text));
+  expect(updates).toMatchObject([
     {
       artifactUpdate: { taskId: "t", contextId: "c", artifact: { artifactId: "a", parts: [{ text: "3" }] } },
     },
@@ -60,4 +62,77 @@ test("a message submits a task again only if it was waited for", () => {
   expect(withMessage(working, message, AT).status.state).toBe("TASK_STATE_WORKING");
   expect(withMessage(waiting, message, AT).status).toEqual(task.status);
   expect(withMessage(waiting, message, AT).history.map(({ messageId }) => messageId)).toEqual(["p", "m"]);
+});
+
+describe("a followed task", () => {
+  /** A task that changes, its feeds, and how often they have read it. */
+  function following() {
+    let current = { task, version: 1 };
+    const reads: number[] = [];
+    const readNewer = async (_: string, known: number) => {
+      if (known === current.version) return null;
+      reads.push(current.version);
+      return current;
+    };
+    const feeds = new Feeds(() => ({ readNewer }) as never);
+    const change = (next: TaskJson) => {
+      current = { task: next, version: current.version + 1 };
+      feeds.announce("t");
+    };
+    return { feeds, reads, change };
+  }
+
+  const note = (text: string, state: "working" | "completed" = "working") =>
+    withProgress(task, { state, message: text }, text, AT);
+  const nobody = { ended: new AbortController().signal, recheck: () => {} };
+  const from = { id: "t", version: 1, state: task.status.state };
+  const messageIn = (update = "") => JSON.parse(update).statusUpdate.status.message.parts[0].text;
+
+  test("is read once for each change, whoever follows it, and all get the same text", async () => {
+    const { feeds, reads, change } = following();
+    const followers = Array.from({ length: 50 }, () => feeds.follow(SIDE, from, nobody, isFinal));
+    const firsts = followers.map((follower) => follower.next());
+    await settle(() => reads.length === 1);
+    change(note("one"));
+    const progress = (await Promise.all(firsts)).map(({ value }) => value as Progress);
+    expect(new Set(progress.map(({ updates }) => updates?.join()))).toHaveProperty("size", 1);
+    expect(progress[0]?.updates?.map(messageIn)).toEqual(["one"]);
+    const seconds = followers.map((follower) => follower.next());
+    change(note("two", "completed"));
+    for (const { value } of await Promise.all(seconds)) expect((value as Progress).version).toBe(3);
+    expect(reads).toEqual([1, 2, 3]);
+    for (const follower of followers) expect(await follower.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("shows a slow follower what it missed, and after too many changes that it must read the task", async () => {
+    const { feeds, reads, change } = following();
+    const [quick, slow] = [1, 2].map(() => feeds.follow(SIDE, from, nobody, isFinal)) as [
+      ReturnType<Feeds["follow"]>,
+      ReturnType<Feeds["follow"]>,
+    ];
+    const firsts = [quick.next(), slow.next()];
+    await settle(() => reads.length === 1);
+    change(note("first"));
+    await Promise.all(firsts);
+    for (const text of ["a", "b", "c"]) {
+      const next = quick.next();
+      change(note(text));
+      await next;
+    }
+    expect(((await slow.next()).value as Progress).updates?.map(messageIn)).toEqual(["a", "b", "c"]);
+    for (let i = 0; i < 40; i++) {
+      const next = quick.next();
+      change(note(`${i}`));
+      await next;
+    }
+    expect((await slow.next()).value).toMatchObject({ version: 45, updates: null });
+    await Promise.all([quick.return(), slow.return()]);
+  });
+
+  test("that cannot be read any more ends all who follow it", async () => {
+    const gone = notFound("a2a_task", "t");
+    const feeds = new Feeds(() => ({ readNewer: () => Promise.reject(gone) }) as never);
+    const followers = [1, 2].map(() => feeds.follow(SIDE, from, nobody, isFinal));
+    for (const follower of followers) await expect(follower.next()).rejects.toBe(gone);
+  });
 });

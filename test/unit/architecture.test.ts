@@ -103,6 +103,18 @@ describe("imports go one way", () => {
   });
 });
 
+test("only the output writes bodies, so that all are within the memory of answers and end when nobody reads", () => {
+  const writes = /\b(res|response)\.write\(|\bpipeline\(|\.pipe(To)?\(/;
+  const writers = inFolder("services/edge").filter(({ text }) => writes.test(text));
+  expect(writers.map(({ file }) => file)).toEqual(["services/edge/gateway/answer/output.ts"]);
+  // With a body: the output's own, short answers, and the page of a console that is not built.
+  const enders = inFolder("services/edge").filter(({ text }) => /\b(res|response)\.end\([^)]/.test(text));
+  expect(enders.map(({ file }) => file)).toEqual([
+    "services/edge/gateway/answer/respond.ts",
+    "services/edge/gateway/pages/console.ts",
+  ]);
+});
+
 test("only config.ts reads the environment", () => {
   const readers = all
     .filter(({ text }) => /process\.env\b|from "node:process"/.test(text))

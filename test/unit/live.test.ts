@@ -4,6 +4,7 @@ import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
 import { ChangeBuffer } from "../../services/edge/gateway/streams/change-buffer.ts";
 import { LiveWatchers, streamLive } from "../../services/edge/gateway/streams/live.ts";
 import type { LiveChange } from "../../services/edge/live/live-change.ts";
+import { outputTo } from "../support/output.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -76,7 +77,7 @@ test("after the end nothing is told", async () => {
   expect(told).toHaveLength(1);
 });
 
-test("an unread window buffers a bounded number of changes", async () => {
+test("an unread window buffers a bounded number of changes, and is closed", async () => {
   const watchers = new LiveWatchers();
   let asked = 0;
   const stats = { recent: "x".repeat(1000) };
@@ -91,13 +92,14 @@ test("an unread window buffers a bounded number of changes", async () => {
   const ending = new AbortController().signal;
   const link: Link = { ending, watch: () => () => {}, recheck: async () => {} };
   const exchange = { req: { method: "GET" }, res, caller, ctx } as unknown as Exchange;
-  const ended = streamLive(watchers)(exchange, {}, link);
-  for (let minute = 0; minute < 10; minute++) {
-    for (let i = 0; i < 1000; i++) watchers.tell(change("run", `run ${minute} ${i}`));
-    await jest.advanceTimersByTimeAsync(60_000);
+  const ended = streamLive(watchers)(exchange, {}, link, outputTo(res));
+  for (let second = 0; second < 10; second++) {
+    for (let i = 0; i < 1000; i++) watchers.tell(change("run", `run ${second} ${i}`));
+    await aMoment();
   }
   expect(asked).toBe(1);
   expect(res.writableLength + res.readableLength).toBeLessThan(3000);
-  res.destroy();
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(res.destroyed).toBe(true);
   await ended;
 });

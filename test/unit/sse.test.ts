@@ -4,6 +4,7 @@ import type { ServiceBroker } from "moleculer";
 import { Fault, unavailable } from "../../lib/contract/faults.ts";
 import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
 import { endingOf, streamDeliveries } from "../../services/edge/gateway/streams/sse.ts";
+import { outputTo } from "../support/output.ts";
 
 // Streams and promises go on as ever.
 const REAL = ["setImmediate", "nextTick", "queueMicrotask", "performance"] as const;
@@ -40,7 +41,7 @@ function open(
     return () => {};
   };
   const link = { ending: new AbortController().signal, watch, recheck };
-  const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link);
+  const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link, outputTo(res));
   const comments = () => written.filter((text) => text === ":\n\n").length;
   return { ended, comments, res, closed, refuse: (fault: Fault) => refuse(fault), written };
 }

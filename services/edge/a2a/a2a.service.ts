@@ -13,7 +13,7 @@ import { endingOf } from "../gateway/streams/sse.ts";
 import * as contract from "./a2a.contract.ts";
 import { CallersTasks } from "./callers-tasks.ts";
 import { cardOf, type Shown } from "./card.ts";
-import { Changes } from "./changes.ts";
+import type { Feeds } from "./follow.ts";
 
 const etagOf = (card: object) => `"${hash("sha256", JSON.stringify(card), "base64url")}"`;
 
@@ -25,7 +25,7 @@ const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
  */
 export const a2aService: ServiceFactory = ({ config, log }) => {
   let broker: ServiceBroker;
-  const changes = new Changes();
+  let feeds: Feeds | undefined;
 
   /** @throws Fault not_found, alike for all agents that cannot be called */
   const cardFor = async (agent_id: string) => {
@@ -34,7 +34,7 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
     return cardOf(shown, `${await originOf(broker, config)}/a2a/${agent_id}`);
   };
 
-  const serve: StreamService["serve"] = async (_perform, exchange, { message }, link) => {
+  const serve: StreamService["serve"] = async (_perform, exchange, params, link, output) => {
     const { ctx, path, res, req } = exchange;
     const caller = exchange.caller as Caller;
     const { tenant_id } = caller;
@@ -44,16 +44,15 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
     const own = await ctx.call<AgentState[]>("agents.get_many", { tenant_id, agent_ids: [agent_id] });
     if (own.length === 0) throw notFound("agent", agent_id);
     const card = await cardFor(agent_id);
-    const { answer } = await import("./json-rpc.ts");
-    const tasks = new CallersTasks(ctx, { tenant_id, agent_id, caller_id: callerId(caller) }, log);
+    const [{ answer }, { Feeds }] = await Promise.all([import("./json-rpc.ts"), import("./follow.ts")]);
+    // Not by the request that follows a task first: another one may outlive it.
+    feeds ??= new Feeds((of) => new CallersTasks(broker, of, log));
+    const side = { tenant_id, agent_id, caller_id: callerId(caller) };
+    const tasks = new CallersTasks(ctx, side, log);
     const ended = endingOf(exchange, link);
     const version = req.headers["a2a-version"] as string | undefined;
-    await answer(
-      res,
-      { message, version },
-      { card, tasks, waiting: { ended, changes, recheck: link.recheck } },
-      log,
-    );
+    const waiting = { ended, recheck: link.recheck };
+    await answer({ res, output, log }, { params, version }, { card, side, tasks, feeds, waiting });
   };
 
   return {
@@ -68,7 +67,7 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
         return card;
       }),
     },
-    events: { "a2a_tasks.changed": event<TaskChange>(({ task_id }) => changes.announce(task_id)) },
+    events: { "a2a_tasks.changed": event<TaskChange>(({ task_id }) => feeds?.announce(task_id)) },
     methods: { serve },
   };
 };

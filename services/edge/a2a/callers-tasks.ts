@@ -24,6 +24,11 @@ export class CallersTasks {
     return this.#call("read", { task_id });
   }
 
+  /** Returns null if it has not changed since. */
+  readNewer(task_id: string, version: number): Promise<Versioned | null> {
+    return this.#call("read_newer", { task_id, version });
+  }
+
   cancel(task_id: string): Promise<Versioned> {
     return this.#call("cancel", { task_id });
   }

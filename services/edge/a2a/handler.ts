@@ -11,7 +11,7 @@ import {
   TaskState as ProtocolState,
   type SendMessageConfiguration,
   type SendMessageRequest,
-  StreamResponse,
+  type StreamResponse,
   type SubscribeToTaskRequest,
   Task,
   TaskPushNotificationConfig,
@@ -31,11 +31,10 @@ import {
   type MessageJson,
   type PushConfigJson,
   type TaskJson,
-  type Versioned,
 } from "../../work/a2a/task.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
 import { translated } from "./errors.ts";
-import { follow, updatesBetween, type Waiting } from "./follow.ts";
+import { type Followed, followed } from "./follow.ts";
 
 /** What the parts of a message are. */
 export const PARTS = "expected one or more, each with one of text, data, url and raw.";
@@ -44,16 +43,22 @@ const MAX_PAGE = 100;
 
 type Updates = AsyncGenerator<StreamResponse, void, undefined>;
 
+/** What a request waits for after its first answer. */
+export interface Rest extends Followed {
+  isLast: (state: TaskState) => boolean;
+  historyLength: number | undefined;
+}
+
 /** Answers the methods of A2A from the record. It keeps no state, so that any node can answer. */
 export class Handler implements A2ARequestHandler {
+  /** Set if the request waits: streams go on with updates of the task, others answer the task itself. */
+  rest: Rest | undefined;
   readonly #card: object;
   readonly #tasks: CallersTasks;
-  readonly #waiting: Waiting;
 
-  constructor(card: object, tasks: CallersTasks, waiting: Waiting) {
+  constructor(card: object, tasks: CallersTasks) {
     this.#card = card;
     this.#tasks = tasks;
-    this.#waiting = waiting;
   }
 
   async getAgentCard(): Promise<AgentCard> {
@@ -63,23 +68,25 @@ export class Handler implements A2ARequestHandler {
   /** Waits for the agent unless told not to. */
   async sendMessage({ message, configuration }: SendMessageRequest): Promise<Task> {
     const sent = await this.#send(message, configuration);
-    let latest = sent.task;
-    if (!configuration?.returnImmediately) {
-      for await (const task of follow(this.#tasks, sent, this.#waiting, isPaused)) latest = task;
-    }
-    return shown(latest, configuration?.historyLength);
+    const { historyLength } = configuration ?? {};
+    const waits = !configuration?.returnImmediately && !isPaused(sent.task.status.state);
+    if (waits) this.rest = { ...followed(sent), isLast: isPaused, historyLength };
+    return shown(sent.task, historyLength);
   }
 
   async *sendMessageStream({ message, configuration }: SendMessageRequest): Updates {
     const sent = await this.#send(message, configuration);
-    yield* this.#updates(sent, isPaused, configuration?.historyLength);
+    const { historyLength } = configuration ?? {};
+    this.rest = { ...followed(sent), isLast: isPaused, historyLength };
+    yield { payload: { $case: "task", value: shown(sent.task, historyLength) } };
   }
 
   async *resubscribe({ id }: SubscribeToTaskRequest): Updates {
     const found = await translated(this.#tasks.read(id), id);
     const { state } = found.task.status;
     if (isFinal(state)) throw new UnsupportedOperationError(`The task ${id} is final: ${state}.`);
-    yield* this.#updates(found, isFinal);
+    this.rest = { ...followed(found), isLast: isFinal, historyLength: undefined };
+    yield { payload: { $case: "task", value: shown(found.task) } };
   }
 
   async getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
@@ -139,19 +146,10 @@ export class Handler implements A2ARequestHandler {
     const sent = this.#tasks.send(messageOf(message), push && (given as PushConfigJson));
     return translated(sent, message?.taskId);
   }
-
-  async *#updates(first: Versioned, isLast: (state: TaskState) => boolean, historyLength?: number): Updates {
-    yield { payload: { $case: "task", value: shown(first.task, historyLength) } };
-    let before = first.task;
-    for await (const task of follow(this.#tasks, first, this.#waiting, isLast)) {
-      for (const update of updatesBetween(before, task)) yield StreamResponse.fromJSON(update);
-      before = task;
-    }
-  }
 }
 
 /** Returns a task with its last messages, all without a limit. */
-function shown(task: TaskJson, historyLength?: number): Task {
+export function shown(task: TaskJson, historyLength?: number): Task {
   if (historyLength === undefined) return Task.fromJSON(task);
   return Task.fromJSON({ ...task, history: historyLength > 0 ? task.history.slice(-historyLength) : [] });
 }

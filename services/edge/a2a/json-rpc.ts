@@ -1,36 +1,67 @@
 import type { ServerResponse } from "node:http";
+import { Task } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import type { Runtime } from "../../runtime.ts";
-import { beginEvents, sendComments, write } from "../gateway/streams/sse.ts";
+import { MAX_TASK, type Side } from "../../work/a2a/task.ts";
+import type { Output } from "../gateway/answer/output.ts";
+import { beginEvents, sendComments } from "../gateway/streams/sse.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
-import type { Waiting } from "./follow.ts";
-import { Handler, PARTS } from "./handler.ts";
+import type { Feeds, Waiting } from "./follow.ts";
+import { Handler, PARTS, type Rest, shown } from "./handler.ts";
+
+const MOST_ID = 200;
 
 interface Request {
-  message: unknown;
+  /** Emptied once it is read: nothing keeps the message while the answer waits for the agent. */
+  params: Record<string, unknown>;
   /** The header `A2A-Version`. */
   version: string | undefined;
 }
 
 interface Serving {
   card: object;
+  side: Side;
   tasks: CallersTasks;
+  feeds: Feeds;
   waiting: Waiting;
 }
 
-type Log = Runtime["log"];
+/** Where an answer goes. */
+interface To {
+  res: ServerResponse;
+  output: Output;
+  log: Runtime["log"];
+}
+
+/** What is left of a request once it was carried out. */
+interface Begun {
+  /** The id of the request. */
+  id: string | number | null;
+  rest: Rest;
+  isStream: boolean;
+}
 
 /** Answers one JSON-RPC request, by JSON or server-sent events. */
-export async function answer(
-  res: ServerResponse,
-  { message, version }: Request,
+export async function answer(to: To, request: Request, serving: Serving): Promise<void> {
+  const begun = await begin(to, request, serving);
+  if (begun?.isStream) await stream(to, begun, serving);
+  else if (begun) await wait(to, begun, serving);
+}
+
+/** Carries a request out, and answers it or begins its stream. Returns what is left to do, if anything. */
+async function begin(
+  to: To,
+  { params, version }: Request,
   { card, tasks, waiting }: Serving,
-  log: Log,
-): Promise<void> {
-  const handler = new Handler(card, tasks, waiting);
-  const failed = (err: unknown) => failure(message, err);
+): Promise<Begun | undefined> {
+  const { message } = params;
+  params.message = undefined;
+  const handler = new Handler(card, tasks);
+  await to.output.reserve(MAX_TASK);
+  let id: Begun["id"] = null;
   try {
+    id = idOf(message);
     const context = new ServerCallContext(version ? { requestedVersion: version } : {});
     validateVersion(context.requestedVersion, await handler.getAgentCard(), "JSONRPC");
     requireObjects(message);
@@ -38,12 +69,28 @@ export async function answer(
       message as Record<string, unknown>,
       context,
     );
-    if (Symbol.asyncIterator in result) await stream(res, result, waiting.ended, failed);
-    else sendJson(res, result);
+    const isStream = Symbol.asyncIterator in result;
+    const first = isStream ? await firstOf(result) : result;
+    const { rest } = handler;
+    if (isStream) await beginStream(to, first, waiting);
+    else if (!rest) await sendJson(to, first);
+    else to.output.release();
+    return rest && { id, rest, isStream };
   } catch (err) {
-    log.debug({ err }, "an A2A request was rejected");
-    sendJson(res, failed(err));
+    // A stream that fails before its first event is answered by JSON.
+    to.log.debug({ err }, "an A2A request was rejected");
+    await sendJson(to, failure(id, err));
+    return undefined;
   }
+}
+
+/** @throws RequestMalformedError for one that would be too long to be in every answer */
+function idOf(message: unknown): Begun["id"] {
+  const { id = null } = (message ?? {}) as { id?: Begun["id"] };
+  if (typeof id === "number" || (typeof id === "string" && id.length <= MOST_ID)) return id;
+  // The library refuses other types.
+  if (typeof id !== "string") return null;
+  throw new RequestMalformedError(`id: expected at most ${MOST_ID} characters.`);
 }
 
 /** The library takes parts for objects. */
@@ -54,37 +101,63 @@ function requireObjects(request: unknown): void {
   throw new RequestMalformedError(`message.parts: ${PARTS}`);
 }
 
-/** A stream that fails before its first event is answered by JSON. */
-async function stream(
-  res: ServerResponse,
-  results: AsyncGenerator<object, void, undefined>,
-  ended: AbortSignal,
-  failed: (err: unknown) => object,
-): Promise<void> {
-  const first = await results.next();
-  if (first.done) return sendJson(res, failed(new Error("nothing to stream")));
+/** What follows is not the library's: it would format each update for each follower. */
+async function firstOf(results: AsyncGenerator<object, void, undefined>): Promise<object> {
+  const { value } = await results.next();
+  await results.return();
+  if (!value) throw new Error("nothing to stream");
+  return value;
+}
+
+async function beginStream({ res, output }: To, first: object, { ended }: Waiting): Promise<void> {
   beginEvents(res);
-  sendComments(res, ended);
-  await write(res, eventOf(first.value), ended);
+  sendComments(output, ended);
+  await output.write(eventOf(JSON.stringify(first)));
+}
+
+async function stream({ output }: To, { id, rest }: Begun, serving: Serving): Promise<void> {
+  const { side, feeds, waiting } = serving;
+  const respond = (result: string) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
   try {
-    for await (const result of results) await write(res, eventOf(result), ended);
+    for await (const { updates } of feeds.follow(side, rest, waiting, rest.isLast)) {
+      const results = updates ?? [JSON.stringify({ task: await readTask(output, rest, serving) })];
+      for (const result of results) await output.write(eventOf(respond(result)));
+    }
   } catch (err) {
-    await write(res, eventOf(failed(err)), ended);
+    await output.write(eventOf(JSON.stringify(failure(id, err))));
   } finally {
-    res.end();
+    output.end();
   }
 }
 
-const eventOf = (result: object) => `data: ${JSON.stringify(result)}\n\n`;
-
-function failure(message: unknown, err: unknown) {
-  const id = (message as { id?: string | number } | null)?.id ?? null;
-  return { jsonrpc: "2.0", id, error: JsonRpcTransportHandler.mapToJSONRPCError(err) };
+/** Answers the task as it is when the wait is over. */
+async function wait(to: To, { id, rest }: Begun, serving: Serving): Promise<void> {
+  const { side, feeds, waiting } = serving;
+  try {
+    for await (const _ of feeds.follow(side, rest, waiting, rest.isLast));
+    const task = await readTask(to.output, rest, serving);
+    await sendJson(to, { jsonrpc: "2.0", id, result: { task } });
+  } catch (err) {
+    await sendJson(to, failure(id, err));
+  }
 }
 
-function sendJson(res: ServerResponse, body: object): void {
+async function readTask(output: Output, { id, historyLength }: Rest, { tasks }: Serving): Promise<unknown> {
+  await output.reserve(MAX_TASK);
+  const { task } = await tasks.read(id);
+  return Task.toJSON(shown(task, historyLength));
+}
+
+const eventOf = (response: string) => `data: ${response}\n\n`;
+
+const failure = (id: Begun["id"], err: unknown) => {
+  return { jsonrpc: "2.0", id, error: JsonRpcTransportHandler.mapToJSONRPCError(err) };
+};
+
+async function sendJson({ res, output }: To, body: object): Promise<void> {
   if (res.destroyed) return;
   res.setHeader("Content-Type", "application/json");
   res.setHeader("Cache-Control", "no-store");
-  res.end(JSON.stringify(body));
+  await output.write(JSON.stringify(body));
+  output.end();
 }

@@ -7,7 +7,8 @@ import type { AuthChange } from "../../identity/auth/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
 import { clientAddress } from "./access/client.ts";
 import { endInsert, openInsert, sendFromBlob } from "./answer/from-blob.ts";
-import { type Envelope, send, toFault } from "./answer/respond.ts";
+import { Output, SMALL_BYTES } from "./answer/output.ts";
+import { type Envelope, send, sendLong, sizeOf, toFault } from "./answer/respond.ts";
 import { reserveBody } from "./body/body-memory.ts";
 import {
   type Answer,
@@ -123,13 +124,18 @@ export class Edge {
   }
 
   send(exchange: EarlyExchange, answer: Answer): void | Promise<void> {
-    const { res, caller } = exchange;
+    const { res, caller, ctx } = exchange;
     const envelope = this.envelopeOf(exchange);
-    if (!answer.insert || !caller) return send(res, answer, envelope);
-    return this.#sendInsert(res, answer, envelope, caller.tenant_id);
+    const { insert } = answer;
+    // What is refused before its caller is known is short.
+    if (!ctx || (!insert && sizeOf(answer.body) <= SMALL_BYTES)) return send(res, answer, envelope);
+    const output = new Output(res, requestShare({ caller, ctx }));
+    if (!insert || !caller) return sendLong(res, answer, envelope, output);
+    return this.#sendInsert(output, res, answer, envelope, caller.tenant_id);
   }
 
   async #sendInsert(
+    output: Output,
     res: ServerResponse,
     given: Answer,
     envelope: Envelope,
@@ -139,8 +145,8 @@ export class Edge {
     try {
       if (res.headersSent || res.destroyed) return;
       const { answer, blob } = await openInsert(given, tenant_id, blobs);
-      if (blob) await sendFromBlob(res, answer, envelope, async () => blob);
-      else send(res, answer, envelope);
+      if (blob) await sendFromBlob(res, answer, envelope, output, async () => blob);
+      else await sendLong(res, answer, envelope, output);
     } finally {
       await endInsert(given, tenant_id, blobs);
     }

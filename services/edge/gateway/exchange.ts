@@ -5,6 +5,7 @@ import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
 import { type Release, type Share, shareOf } from "../../../lib/queue/fair-queue.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
+import type { Output } from "./answer/output.ts";
 
 /** One HTTP request in the gateway, from its arrival to its answer. */
 export interface Exchange {
@@ -94,11 +95,12 @@ export function blobWriteOf(exchange: Exchange, tenant_id: string): BlobWrite {
 /** Reads the body of an operation into params. One reader for each `consumes` other than JSON. */
 export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>>;
 
-/** An operation that writes its own answer to an open connection (SSE). */
+/** An operation that writes its own answer to an open connection (SSE). Nothing but `output` writes its body. */
 export type StreamHandler = (
   exchange: Exchange,
   params: Record<string, unknown>,
   link: Link,
+  output: Output,
 ) => Promise<void>;
 
 /** Called once the caller of an open request is refused. */

@@ -35,17 +35,17 @@ export const mcpService: ServiceFactory = (runtime) => {
     return loading;
   };
 
-  const serve: StreamService["serve"] = async (perform, exchange, { message, tools }, { ending }) => {
+  const serve: StreamService["serve"] = async (perform, exchange, { message, tools }, { ending }, output) => {
     const { req, res } = exchange;
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     requireOneMessage(message);
     const { handler, offer, all, newSession } = await loaded();
     const chosen = choose(all, (tools ?? req.headers[TOOLS_HEADER]) as string | undefined);
-    const session = newSession({ ...offer, ...chosen }, exchange, perform);
+    const session = newSession({ ...offer, ...chosen }, exchange, perform, output);
     const authInfo = { token: "", clientId: "", scopes: [], extra: { session } };
     const response = await handler.fetch(webRequest(req, res), { authInfo, parsedBody: message });
     if (ending.aborted) res.setHeader("Connection", "close");
-    await sendResponse(res, response);
+    await sendResponse(res, output, response);
   };
 
   return {

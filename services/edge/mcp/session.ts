@@ -3,7 +3,8 @@ import type { Caller } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
-import { errorAnswer } from "../gateway/answer/respond.ts";
+import { type Output, SMALL_BYTES } from "../gateway/answer/output.ts";
+import { errorAnswer, sizeOf } from "../gateway/answer/respond.ts";
 import type { Exchange, Perform } from "../gateway/exchange.ts";
 import { type Arguments, requestOf } from "./request.ts";
 import type { Kind } from "./resources.ts";
@@ -21,6 +22,9 @@ export interface Offer extends Choice {
 /** Executes an operation for the caller. @throws ProtocolError if it is refused */
 export type AskFor = (action: string, given: Arguments) => Promise<Text>;
 
+/** A tool's result has an answer twice, as text and as a value, which the library formats again. */
+const COPIES = 3;
+
 /** One MCP message: its sender, and how to execute operations for it. */
 export class Session {
   readonly offer: Offer;
@@ -29,19 +33,28 @@ export class Session {
   readonly idempotencyKey: string | undefined;
   readonly #exchange: Exchange;
   readonly #perform: Perform;
+  readonly #output: Output;
 
-  constructor(offer: Offer, exchange: Exchange, perform: Perform) {
+  constructor(offer: Offer, exchange: Exchange, perform: Perform, output: Output) {
     this.offer = offer;
     this.caller = exchange.caller as Caller;
     this.idempotencyKey = exchange.req.headers["idempotency-key"] as string | undefined;
     this.#exchange = exchange;
     this.#perform = perform;
+    this.#output = output;
   }
 
   /** Executes an operation the way an HTTP request does. */
   async ask(op: Operation, given: Arguments, key?: string): Promise<Text> {
-    const answer = await this.#perform(this.#exchange, requestOf(op, given, key));
     const { request_id } = this.#exchange;
+    let answer = await this.#perform(this.#exchange, requestOf(op, given, key));
+    const bytes = answer.insert?.size ?? sizeOf(answer.body);
+    try {
+      // Before a tool's result copies it.
+      if (bytes > SMALL_BYTES) await this.#output.charge(bytes * COPIES);
+    } catch (err) {
+      answer = errorAnswer(err, request_id);
+    }
     return whole(answer, { tenant_id: this.caller.tenant_id, request_id, blobs: this.offer.blobs });
   }
 

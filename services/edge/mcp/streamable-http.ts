@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { ReadableStream } from "node:stream/web";
 import { Fault } from "../../../lib/contract/faults.ts";
+import type { Output } from "../gateway/answer/output.ts";
 
 /** Names of this machine: a local page may be an MCP client. */
 const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -43,11 +41,15 @@ export function webRequest(req: IncomingMessage, res: ServerResponse): Request {
   return new Request(`http://sensorium${req.url}`, { method: "POST", headers, signal: gone.signal });
 }
 
-export async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
+export async function sendResponse(res: ServerResponse, output: Output, response: Response): Promise<void> {
   if (res.destroyed) return;
   res.setHeader("Cache-Control", "no-store");
   res.writeHead(response.status, Object.fromEntries(response.headers));
-  if (!response.body) return void res.end();
-  // A client that disconnects during an answer is no error.
-  await pipeline(Readable.fromWeb(response.body as ReadableStream), res).catch(() => res.destroy());
+  if (!response.body) return output.end();
+  for await (const chunk of response.body) {
+    // A client that disconnects during an answer is no error.
+    if (res.destroyed) return;
+    await output.write(chunk);
+  }
+  output.end();
 }

@@ -19,6 +19,8 @@ export interface ClaimRequest {
   tenant_id: string;
   agent_id: string;
   limit: number;
+  /** Limit of the events' bytes, also for a single one. Default: that of an answer, which a single one may exceed. */
+  max_bytes?: number;
   /** Token for the leases; a fresh one if absent. */
   lease?: string;
   /** Duration of the leases; the agent's visibility timeout if absent. */
@@ -39,6 +41,14 @@ export interface Claimed {
   envelope: string;
   /** Trace context of the delivery if this node traces, else that of its publish, if any. */
   traceparent?: string;
+}
+
+interface ClaimResult {
+  deliveries: Claimed[];
+  /** Whether no more were left. */
+  drained: boolean;
+  /** Nothing was claimed: the next event has so many bytes, more than `max_bytes`. */
+  larger?: number;
 }
 
 /** The lease of a row: stored in the database, and held by the client that has the token. */
@@ -81,16 +91,18 @@ export class Claims {
       this.#received.add({ _id, tenant_id, ...event, accepted_at: new Date(accepted_at) });
   }
 
-  /** Claims up to `limit` ready rows of an agent; `drained` is true if no more were left. */
-  async claim(request: ClaimRequest): Promise<{ deliveries: Claimed[]; drained: boolean }> {
-    const { tenant_id, agent_id, limit } = request;
+  /** Claims up to `limit` ready rows of an agent. */
+  async claim(request: ClaimRequest): Promise<ClaimResult> {
+    const { tenant_id, agent_id, limit, max_bytes } = request;
     const ready = await this.#deps.deliveries.find(
       tenant_id,
       { state: "ready", agent_id },
       { sort: { priority: -1, created_at: 1 }, limit, projection: { timeline: 0 } },
     );
     if (ready.length === 0) return { deliveries: [], drained: true };
-    const chosen = upToBytes(ready);
+    const [{ size }] = ready as [DeliveryDoc];
+    if (max_bytes !== undefined && size > max_bytes) return { deliveries: [], drained: false, larger: size };
+    const chosen = upToBytes(ready, max_bytes);
     const drained = ready.length < limit && chosen.length === ready.length;
     const lease = await this.newLease(request);
     const deliveries = await this.deliver(request, lease, chosen, this.#leaseRows(tenant_id, chosen, lease));

@@ -16,6 +16,8 @@ interface ReceiveRequest extends ClaimRequest {
 
 export interface Received {
   deliveries: Claimed[];
+  /** The size of the next one, if it exceeds `max_bytes`. */
+  larger?: number;
   /** This node is stopping: do not ask it again. */
   stopping: boolean;
 }
@@ -80,10 +82,12 @@ class AgentQueue extends Actor {
     return waiting.reserved ?? [];
   }
 
-  /** Removes and returns a waiting request with spare capacity. */
-  takeWaiting(now: number): WaitingRequest | undefined {
+  /** Removes and returns a waiting request with spare capacity for a first event of this size. */
+  takeWaiting(now: number, size: number): WaitingRequest | undefined {
     for (const waiting of this.#waiting) {
-      if (waiting.cancelled.aborted || this.limitFor(waiting.request, now) === 0) continue;
+      const { max_bytes = size } = waiting.request;
+      if (waiting.cancelled.aborted || size > max_bytes || this.limitFor(waiting.request, now) === 0)
+        continue;
       this.#waiting.delete(waiting);
       return waiting;
     }
@@ -148,10 +152,11 @@ export class Receivers {
       const waiter = queue.arm();
       try {
         const { version } = queue;
-        const deliveries = await queue.run(() => this.#claim(queue, request, woken, cancelled));
+        const claimed = await queue.run(() => this.#claim(queue, request, woken, cancelled));
         const left = deadline - performance.now();
-        if (deliveries.length > 0 || left <= 0 || this.#stopping || cancelled.aborted) {
-          return { deliveries, stopping: this.#stopping };
+        const isDone = claimed.deliveries.length > 0 || claimed.larger !== undefined;
+        if (isDone || left <= 0 || this.#stopping || cancelled.aborted) {
+          return { ...claimed, stopping: this.#stopping };
         }
         this.#waiting.add(request);
         const wait = this.#isOwn(request.agent_id) ? left : Math.min(left, MOVED_RECHECK_MS);
@@ -170,17 +175,18 @@ export class Receivers {
     request: ReceiveRequest,
     woken: boolean,
     cancelled: AbortSignal,
-  ): Promise<Claimed[]> {
-    if (cancelled.aborted) return [];
+  ): Promise<Pick<Received, "deliveries" | "larger">> {
+    const nothing = { deliveries: [] };
+    if (cancelled.aborted) return nothing;
     // Another request woken at the same time found less than its limit: nothing is left.
-    if (woken && queue.drained === queue.version) return [];
+    if (woken && queue.drained === queue.version) return nothing;
     const limit = queue.limitFor(request, this.#now());
-    if (limit === 0) return [];
+    if (limit === 0) return nothing;
     const { version } = queue;
-    const { deliveries, drained } = await this.#claims.claim({ ...request, limit });
+    const { drained, ...claimed } = await this.#claims.claim({ ...request, limit });
     if (drained) queue.drained = version;
-    queue.addInFlight(request, deliveries);
-    return deliveries;
+    queue.addInFlight(request, claimed.deliveries);
+    return claimed;
   }
 
   /**
@@ -222,11 +228,12 @@ export class Receivers {
    */
   async reserve(agent_id: string, rows: DeliveryDoc[]): Promise<Reservation | null> {
     const queue = this.#queues.peek(agent_id);
-    const waiting = this.#stopping ? undefined : queue?.takeWaiting(this.#now());
+    const byPriority = rows.toSorted((a, b) => b.priority - a.priority);
+    const first = byPriority[0]?.size ?? 0;
+    const waiting = this.#stopping ? undefined : queue?.takeWaiting(this.#now(), first);
     if (!queue || !waiting) return null;
     const { request, waiter } = waiting;
-    const byPriority = rows.toSorted((a, b) => b.priority - a.priority);
-    const chosen = upToBytes(byPriority.slice(0, queue.limitFor(request, this.#now())));
+    const chosen = upToBytes(byPriority.slice(0, queue.limitFor(request, this.#now())), request.max_bytes);
     const written = Promise.withResolvers<DeliveryDoc[]>();
     queue.reserved += chosen.length;
     const leasing = this.#claims.newLease(request);

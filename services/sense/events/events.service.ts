@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Context, ServiceBroker, ServiceSchema } from "moleculer";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
@@ -74,6 +75,10 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       emit_taken: internal<OfTenant & { emissions: Emission[] }>(({ params: { tenant_id, emissions } }) =>
         publisher.emitTaken(tenant_id, emissions),
       ),
+
+      /** As `list`, in two steps: what there is, then the content of as much as the caller has memory for. */
+      find: idempotent<ParamsOf<typeof contract.listEvents>>((ctx) => events.find(ctx)),
+      load_found: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.loadFound(params)),
 
       load: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.load(params)),
       latest: internal<LatestParams>(({ params }) => events.loadLatest(params)),

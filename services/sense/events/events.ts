@@ -9,7 +9,7 @@ import type { Store } from "../../../storage/connection.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
-import { listEvents, WITHOUT_SERVICE } from "./list.ts";
+import { findEvents, listEvents, loadEvents, WITHOUT_SERVICE } from "./list.ts";
 import { fanoutKey } from "./position.ts";
 import { present, timelineOf } from "./present.ts";
 import { type Loaded, type RecentEvents, toLoaded } from "./recent-events.ts";
@@ -43,6 +43,21 @@ export class Events {
   list({ params, meta }: Call<ParamsOf<typeof contract.listEvents>>) {
     const { events, broker } = this.#deps;
     return listEvents(events, broker, meta.caller, params);
+  }
+
+  /** As `list`, without the content. */
+  find({ params, meta }: Call<ParamsOf<typeof contract.listEvents>>) {
+    const { events, broker } = this.#deps;
+    return findEvents(events, broker, meta.caller, params);
+  }
+
+  /** Returns events that `find` found for the same caller, in this order. */
+  loadFound({ tenant_id, event_ids }: { tenant_id: string; event_ids: string[] }) {
+    return loadEvents(
+      this.#deps.events,
+      tenant_id,
+      event_ids.map((_id) => ({ _id })),
+    );
   }
 
   async get({ params: { event_id }, meta: { caller } }: Call<ParamsOf<typeof contract.getEvent>>) {

@@ -57,9 +57,43 @@ const END = "~";
 
 /** Lists events, latest first, by cursor (api.md Events). @throws Fault insufficient_scope, validation_error. */
 export async function listEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
-  const query = toQuery(broker, caller, params);
+  const page = new Page(params.limit ?? 50, MESSAGE_BYTES);
+  const before = await fill(page, events, toQuery(broker, caller, params), params);
+  return { events: await loadEvents(events, caller.tenant_id, page.rows), next_cursor: cursorOf(before) };
+}
+
+/** An event that a list found, without its content. */
+export type FoundEvent = Pick<EventDoc, "_id" | "size"> & { accepted_at: string };
+
+/** Finds what `listEvents` lists, without reading it: memory does not follow the size of the events. */
+export async function findEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
+  const page = new Page(params.limit ?? 50, Number.POSITIVE_INFINITY);
+  const before = await fill(page, events, toQuery(broker, caller, params), params);
+  const found = page.rows.map(({ _id, size, accepted_at }): FoundEvent => {
+    return { _id, size, accepted_at: accepted_at.toISOString() };
+  });
+  return { found, next_cursor: cursorOf(before) };
+}
+
+/** Loads events that were found, in their order, as lists show them. */
+export async function loadEvents(events: Events, tenant_id: string, found: Pick<EventDoc, "_id">[]) {
+  if (found.length === 0) return [];
+  const loaded = await events.find(tenant_id, { _id: { $in: found.map(({ _id }) => _id) } });
+  const rows = new Map(loaded.map((row) => [row._id, row]));
+  return found.flatMap(({ _id }) => {
+    const row = rows.get(_id);
+    return row ? [present(row)] : [];
+  });
+}
+
+/** Adds rows until the page is full. @returns the position before which the next page begins; null after the last */
+async function fill(
+  page: Page,
+  events: Events,
+  query: Query,
+  params: Pick<ListParams, "cursor">,
+): Promise<string | null> {
   const isExact = !query.matches && !query.filterVisible;
-  const page = new Page(params.limit ?? 50);
   const budget = new ScanBudget();
   /** All positions from here on are examined. */
   let before = params.cursor === undefined ? END : String(fromCursor(params.cursor, "position").value);
@@ -72,25 +106,30 @@ export async function listEvents(events: Events, broker: ServiceBroker, caller: 
     const rows = await findRows(events, query, window ?? query.from, before, limit);
     const visible = new Set(await filterRows(rows, query));
     for (const row of rows) {
-      if (visible.has(row) && !page.add(row)) return answer(events, query, page, before);
+      if (visible.has(row) && !page.add(row)) return before;
       before = row.position;
     }
     const isExamined = rows.length < limit;
-    if (isExamined && window === null) return answer(events, query, page, null);
+    if (isExamined && window === null) return null;
     if (isExamined) before = window as string;
     needsWindow = query.isSparse && isExamined;
-    if (budget.spend(page.rows.length)) return answer(events, query, page, before);
+    if (budget.spend(page.rows.length)) return before;
   }
 }
 
-/** Rows up to a number, and to the bytes of one answer. */
+const cursorOf = (before: string | null) =>
+  before === null ? null : toCursor("position", { value: before, id: "" });
+
+/** Rows up to a number and to a sum of bytes; the first may be larger. */
 class Page {
   readonly rows: EventDoc[] = [];
   readonly #limit: number;
+  readonly #most: number;
   #bytes = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, most: number) {
     this.#limit = limit;
+    this.#most = most;
   }
 
   get free(): number {
@@ -99,7 +138,7 @@ class Page {
 
   /** @returns whether it fitted */
   add(row: EventDoc): boolean {
-    if (this.free === 0 || (this.rows.length > 0 && this.#bytes + row.size > MESSAGE_BYTES)) return false;
+    if (this.free === 0 || (this.rows.length > 0 && this.#bytes + row.size > this.#most)) return false;
     this.rows.push(row);
     this.#bytes += row.size;
     return true;
@@ -199,18 +238,4 @@ function findRows(
 ): Promise<EventDoc[]> {
   const options = { sort: { [query.key]: -1 as const }, limit, projection: { envelope: 0 } as const };
   return events.find(query.tenant_id, { ...query.filter, ...inRange(query, from, before) }, options);
-}
-
-/** Loads the envelopes of a page's rows, which filtering did not read. */
-async function answer(events: Events, { tenant_id }: Query, { rows }: Page, before: string | null) {
-  const fields = { projection: { envelope: 1 } };
-  const texts = rows.length
-    ? await events.find(tenant_id, { _id: { $in: rows.map((row) => row._id) } }, fields)
-    : [];
-  const envelopes = new Map(texts.map((row) => [row._id, row.envelope]));
-  const kept = rows.filter((row) => envelopes.has(row._id));
-  return {
-    events: kept.map((row) => present({ ...row, envelope: envelopes.get(row._id) as string })),
-    next_cursor: before === null ? null : toCursor("position", { value: before, id: "" }),
-  };
 }

@@ -59,6 +59,7 @@ export const a2aTasksService: ServiceFactory = (runtime) => {
         },
       ),
       read: idempotent<OfTask>(({ params }) => tasks.read(params)),
+      read_newer: idempotent<OfTask & { version: number }>(({ params }) => tasks.readNewer(params)),
       list: idempotent<TaskQuery>(({ params }) => tasks.list(params)),
       cancel: internal<OfTask>(({ params }) => tasks.cancel(params)),
       create_push: internal<Side & { config: PushConfigJson }>(({ params: { config, ...side } }) =>

@@ -18,6 +18,7 @@ import { PushConfigModel } from "./push-configs.model.ts";
 import {
   FINAL,
   isFinal,
+  MAX_TASK,
   type MessageJson,
   type Side,
   type TaskJson,
@@ -26,8 +27,6 @@ import {
   withProgress,
 } from "./task.ts";
 
-/** Bytes of a task as JSON: it travels between nodes in one message. */
-const MAX_TASK = 768 * 1024;
 /** Concurrent changes of one task are rare. */
 const ATTEMPTS = 5;
 const MAX_MESSAGES = 1000;
@@ -71,6 +70,18 @@ export class A2aTasks {
   /** @throws Fault not_found */
   async read({ task_id, ...side }: Side & { task_id: string }): Promise<Versioned> {
     return versioned(await this.#require({ ...side, _id: task_id }));
+  }
+
+  /** Reads a task that has changed since a version; null if it has not. @throws Fault not_found */
+  async readNewer({ task_id, version, ...side }: Side & { task_id: string; version: number }) {
+    const { tenant_id, ...filter } = { ...side, _id: task_id };
+    const projection = { version: 1 } as const;
+    const row = requireFound(
+      await this.#rows.findOne(tenant_id, filter, { projection }),
+      "a2a_task",
+      task_id,
+    );
+    return row.version === version ? null : this.read({ ...side, task_id });
   }
 
   list(query: TaskQuery): Promise<TaskPage> {

@@ -1,6 +1,9 @@
 import { invalidValue, quoted } from "../../../lib/contract/faults.ts";
 import type { AgentTaskState, TaskState } from "./a2a-tasks.contract.ts";
 
+/** Bytes of a task as JSON: it travels between nodes in one message. */
+export const MAX_TASK = 768 * 1024;
+
 /** A message in the JSON of A2A 1.0. */
 export interface MessageJson {
   messageId: string;

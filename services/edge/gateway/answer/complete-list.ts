@@ -1,9 +1,10 @@
-import { pipeline } from "node:stream/promises";
+import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
-import type { Exchange } from "../exchange.ts";
+import { type Exchange, requestShare } from "../exchange.ts";
 import { afterCall } from "../hooks/after-call.ts";
-import { begin, type Envelope, send } from "./respond.ts";
+import { Output } from "./output.ts";
+import { begin, type Envelope, sendLong } from "./respond.ts";
 
 /** Alias middleware for complete lists, which may be longer than one message between nodes. */
 export function sendCompleteList(edge: Edge, exchange: Exchange): Promise<void> {
@@ -22,11 +23,13 @@ async function sendInPages(
   params: Record<string, unknown>,
   envelope: Envelope,
 ): Promise<void> {
+  const output = new Output(exchange.res, requestShare(exchange));
   const pages = pagesOf(exchange, params);
+  await output.reserve(MESSAGE_BYTES);
   const first = await pages.next();
-  if (first.done) return send(exchange.res, afterCall(exchange, first.value), envelope);
+  if (first.done) return sendLong(exchange.res, afterCall(exchange, first.value), envelope, output);
   begin(exchange.res, afterCall(exchange, []), envelope, null);
-  await pipeline(listOf(first, pages), exchange.res);
+  await output.writeAll(listOf(first, pages), MESSAGE_BYTES);
 }
 
 interface Row {

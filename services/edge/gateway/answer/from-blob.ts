@@ -1,13 +1,16 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { passing } from "../../../../lib/compact.ts";
 import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
 import { type Blobs, BlobWrite, endWrite } from "../../../../storage/blobs/blobs.ts";
 import { BlobMissing } from "../../../../storage/blobs/hash.ts";
 import { escapedBytes } from "../body/json-fields.ts";
 import type { Answer, Insert } from "../exchange.ts";
+import type { Output } from "./output.ts";
 import { begin, type Envelope } from "./respond.ts";
+
+/** Bytes of a chunk of a blob, and of the copies on its way. */
+const CHUNK_BYTES = 262_144;
 
 /** A blob that could not be read to its end, or whose length differs from its row's. */
 export class BlobBroken extends Error {}
@@ -59,6 +62,7 @@ export async function sendFromBlob(
   res: ServerResponse,
   answer: Answer & { insert: Insert },
   envelope: Envelope,
+  output: Output,
   open: () => Promise<Readable>,
 ): Promise<void> {
   if (res.headersSent || res.destroyed) return;
@@ -66,9 +70,9 @@ export async function sendFromBlob(
   const { insert } = answer;
   try {
     begin(res, answer, envelope, insert.escaped ? null : insert.size);
-    await pipeline(whole(answer, blob), res);
+    await output.writeAll(whole(answer, blob), CHUNK_BYTES);
   } finally {
-    // The caller disconnected while queued: nobody has read or closed the blob.
+    // The caller disconnected: nobody reads or closes the blob.
     blob.destroy();
   }
 }

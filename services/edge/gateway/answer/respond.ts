@@ -4,6 +4,7 @@ import { FAULTS, Fault, isFault, unavailable } from "../../../../lib/contract/fa
 import { isStoreLost } from "../../../../storage/store-lost.ts";
 import { type Asked, challengeOf } from "../access/challenge.ts";
 import type { Allowance, Answer } from "../exchange.ts";
+import type { Output } from "./output.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -20,6 +21,27 @@ export function send(res: ServerResponse, answer: Answer, envelope: Envelope): v
   const { status, body } = answer;
   begin(res, answer, envelope, status === 204 ? null : sizeOf(body));
   res.end(body ?? undefined);
+}
+
+/**
+ * Sends an answer as the connection takes it.
+ *
+ * @throws Fault rate_limited, service_unavailable while the caller has too many answers that are not read
+ */
+export async function sendLong(
+  res: ServerResponse,
+  answer: Answer,
+  envelope: Envelope,
+  output: Output,
+): Promise<void> {
+  const { body } = answer;
+  const size = sizeOf(body);
+  await output.charge(size - output.held);
+  if (res.headersSent || res.destroyed) return;
+  begin(res, answer, envelope, size);
+  // The answer to HEAD has no body, whatever its length.
+  if (body !== null && res.req.method !== "HEAD") await output.write(body);
+  output.end();
 }
 
 /** Sends status and headers. @param size of the body in bytes; null without one, or if unknown */
@@ -50,7 +72,7 @@ export function edgeHeaders({ request_id, allowance }: Envelope): string[] {
   return headers;
 }
 
-function sizeOf(body: string | Buffer | null): number {
+export function sizeOf(body: string | Buffer | null): number {
   if (body === null) return 0;
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }

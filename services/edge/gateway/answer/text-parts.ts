@@ -1,9 +1,10 @@
-import { pipeline } from "node:stream/promises";
+import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
 import type { TextPart } from "../../../../lib/contract/contract.ts";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
-import type { Exchange } from "../exchange.ts";
+import { type Exchange, requestShare } from "../exchange.ts";
 import { afterCall } from "../hooks/after-call.ts";
+import { Output } from "./output.ts";
 import { begin } from "./respond.ts";
 
 /**
@@ -14,10 +15,12 @@ export function sendTextParts(edge: Edge, exchange: Exchange): Promise<void> {
   return edge.hold(exchange, async () => {
     const { ctx, op, req, res } = exchange;
     const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
+    const output = new Output(res, requestShare(exchange));
+    await output.reserve(MESSAGE_BYTES);
     const first = await ctx.call<TextPart>(op.action, params);
     begin(res, afterCall(exchange, ""), edge.envelopeOf(exchange), null);
-    if (req.method === "HEAD") res.end();
-    else await pipeline(textOf(exchange, params, first), res);
+    if (req.method === "HEAD") output.end();
+    else await output.writeAll(textOf(exchange, params, first), MESSAGE_BYTES);
   });
 }
 

@@ -3,59 +3,73 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
+import type { Output } from "../answer/output.ts";
 import type { Edge } from "../edge.ts";
 import type { Exchange, Link, StreamHandler } from "../exchange.ts";
 import { NewEvents } from "./new-events.ts";
-import { beginEvents, endOf, write } from "./sse.ts";
+import { beginEvents, endOf } from "./sse.ts";
 
 /** Two looks per watch: a lost `events.watched` or `events.arrived` delays events by at most this. */
 const RENEW_MS = WATCHED_MS / 2;
 /** A busy tenant's events are sent together, and a stream uses at most a fifth of the store's time for its looks. */
 const SHORTEST_MS = 100;
 const REST = 4;
+/** Memory of a look: what it finds, and the first events that it loads. */
+const LOOK_BYTES = 524_288;
+
+/** An event as `GET /events` lists it. */
+interface ListedEvent {
+  event_id: string;
+}
 
 /** `GET /events/stream`: new events that the caller may read, until either side ends it. */
 export function streamEvents(edge: Edge): StreamHandler {
-  return async (exchange, params, link) => {
+  return async (exchange, params, link, output) => {
     const { req, res, ctx } = exchange;
     const events = new NewEvents(ctx, params);
     // Refuses a caller without a scope, and a malformed glob, before the answer begins.
     const at = await events.start();
     beginEvents(res);
-    if (req.method === "HEAD") return void res.end();
-    const ended = endOf(exchange, link);
+    if (req.method === "HEAD") return output.end();
+    const ended = endOf(exchange, link, output);
     try {
-      await write(res, `retry: 1000\nevent: ready\ndata: ${JSON.stringify({ at })}\n\n`, ended);
-      await pump(edge, exchange, events, link, ended);
+      await output.write(`retry: 1000\nevent: ready\ndata: ${JSON.stringify({ at })}\n\n`);
+      await pump(edge, exchange, events, { ...link, ended, output });
     } finally {
-      res.end();
+      output.end();
     }
   };
 }
 
 async function pump(
   { broker, arrivals }: Edge,
-  { res, caller }: Exchange,
+  { ctx, caller }: Exchange,
   events: NewEvents,
-  { recheck }: Link,
-  ended: AbortSignal,
+  { recheck, ended, output }: Pick<Link, "recheck"> & { ended: AbortSignal; output: Output },
 ): Promise<void> {
   const { tenant_id } = caller as Caller;
   while (!ended.aborted) {
     // Listen before looking, so that nothing arrives unnoticed in between.
     void broker.broadcast("events.watched", { tenant_id } satisfies OfTenant);
     const woken = arrived(arrivals, tenant_id, ended);
+    await output.reserve(LOOK_BYTES);
     const began = performance.now();
-    const found = await events.next();
+    const batches = await events.next();
     const rest = Math.max(SHORTEST_MS, (performance.now() - began) * REST);
-    if (found.length) await recheck();
-    for (const event of found) {
+    for (const { event_ids, bytes } of batches) {
       if (ended.aborted) return;
-      await write(res, `event: event\nid: ${event.event_id}\ndata: ${JSON.stringify(event)}\n\n`, ended);
+      await output.reserve(bytes);
+      const loaded = await ctx.call<ListedEvent[]>("events.load_found", { tenant_id, event_ids });
+      await recheck();
+      await output.write(loaded.map(textOf).join(""));
     }
+    output.release();
     await Promise.all([woken, pause(rest, undefined, { signal: ended }).catch(() => {})]);
   }
 }
+
+const textOf = (event: ListedEvent) =>
+  `event: event\nid: ${event.event_id}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** Resolves when events of the tenant arrive, the watch needs renewal, or the stream ends. */
 async function arrived(arrivals: EventEmitter, tenant_id: string, ended: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import type { UserCaller } from "../../../../lib/access/caller.ts";
 import type { LiveChange } from "../../live/live-change.ts";
 import type { StreamHandler } from "../exchange.ts";
 import { ChangeBuffer } from "./change-buffer.ts";
-import { beginEvents, endOf, write } from "./sse.ts";
+import { beginEvents, endOf } from "./sse.ts";
 
 const EVERY_MS = 2000;
 
@@ -30,24 +30,24 @@ export class LiveWatchers {
 
 /** `GET /live`: repeats the answer of `GET /stats`, with changes in between, until either side ends it. */
 export function streamLive(watchers: LiveWatchers): StreamHandler {
-  return async (exchange, _params, link) => {
+  return async (exchange, _params, link, output) => {
     const { req, res, ctx, caller } = exchange;
     beginEvents(res);
-    if (req.method === "HEAD") return void res.end();
-    const ended = endOf(exchange, link);
-    const changes = new ChangeBuffer((text) => write(res, text, ended));
+    if (req.method === "HEAD") return output.end();
+    const ended = endOf(exchange, link, output);
+    const changes = new ChangeBuffer((text) => output.write(text));
     const leave = watchers.add((caller as UserCaller).tenant_id, (change) => changes.add(change));
     try {
       while (!ended.aborted) {
         const stats = await ctx.call("live.stats", {}, { timeout: 5 * EVERY_MS });
         await link.recheck();
-        await write(res, `event: stats\ndata: ${JSON.stringify(stats)}\n\n`, ended);
+        await output.write(`event: stats\ndata: ${JSON.stringify(stats)}\n\n`);
         await pause(EVERY_MS, undefined, { signal: ended }).catch(() => {});
       }
     } finally {
       leave();
       changes.end();
-      res.end();
+      output.end();
     }
   };
 }

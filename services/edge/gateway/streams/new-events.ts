@@ -1,21 +1,28 @@
+import { pagesBySize } from "../../../../lib/broker/message-size.ts";
+import type { FoundEvent } from "../../../sense/events/list.ts";
 import type { RootCall } from "../exchange.ts";
 
-/** An event as `GET /events` lists it. */
-export interface ListedEvent {
-  event_id: string;
-  accepted_at: string;
-}
-
 interface Page {
-  events: ListedEvent[];
+  found: FoundEvent[];
   next_cursor: string | null;
 }
 
 const PAGE = 200;
-/** Of more events at a time only the latest are found: a page has 4 MB at most. */
+/** Of more events at a time only the latest are found. */
 const MOST_PAGES = 10;
+/** Bytes of events that are loaded together; a single one may have more. */
+const BATCH_BYTES = 262_144;
+/** Bytes of an event besides its content, as it is found or shown. */
+const FRAME_BYTES = 1024;
 /** An event may become visible after one accepted later, because of matching or another node's clock. */
 const OVERLAP_MS = 10_000;
+
+/** Events to load together. */
+export interface Batch {
+  event_ids: string[];
+  /** Of their texts. */
+  bytes: number;
+}
 
 /** Finds what the caller's list of events gained since the last look, each event once. */
 export class NewEvents {
@@ -37,34 +44,34 @@ export class NewEvents {
 
   /** Takes note of what is there; of what came at `since` or later only if it was not given. Returns the time after. */
   async start(): Promise<string> {
-    const { events } = await this.#page({});
-    this.#latest = events[0]?.accepted_at ?? "";
-    if (this.#from === undefined) for (const event of events) this.#note(event);
+    const { found } = await this.#page({});
+    this.#latest = found[0]?.accepted_at ?? "";
+    if (this.#from === undefined) for (const event of found) this.#note(event);
     return this.#latest ? new Date(Date.parse(this.#latest) + 1).toISOString() : new Date().toISOString();
   }
 
-  /** Returns the new events, oldest first. */
-  async next(): Promise<ListedEvent[]> {
+  /** Finds the new events, oldest first. */
+  async next(): Promise<Iterable<Batch>> {
     const overlap = before(this.#latest) ?? "";
     const since = this.#isFirst || overlap < (this.#from ?? "") ? this.#from : overlap;
     const found = await this.#list(since);
     this.#isFirst = false;
-    const fresh = found.filter(({ event_id }) => !this.#seen.has(event_id)).reverse();
+    const fresh = found.filter(({ _id }) => !this.#seen.has(_id)).reverse();
     for (const event of found) this.#note(event);
     this.#latest = found[0]?.accepted_at ?? this.#latest;
     const oldest = before(this.#latest) ?? "";
     for (const [id, at] of this.#seen) if (at < oldest) this.#seen.delete(id);
-    return fresh;
+    return batchesOf(fresh);
   }
 
-  async #list(since: string | undefined): Promise<ListedEvent[]> {
-    const found: ListedEvent[] = [];
+  async #list(since: string | undefined): Promise<FoundEvent[]> {
+    const found: FoundEvent[] = [];
     let cursor: string | undefined;
     for (let pages = 0; pages < MOST_PAGES; pages++) {
       const page = await this.#page({ ...(since && { since }), ...(cursor && { cursor }) });
-      found.push(...page.events);
+      found.push(...page.found);
       // All new ones, and one page of those that may have become visible late.
-      const isOlder = (page.events.at(-1)?.accepted_at ?? "") < this.#latest;
+      const isOlder = (page.found.at(-1)?.accepted_at ?? "") < this.#latest;
       if (page.next_cursor === null || (!this.#isFirst && isOlder && found.length >= PAGE)) return found;
       cursor = page.next_cursor;
     }
@@ -72,11 +79,19 @@ export class NewEvents {
   }
 
   #page(more: { since?: string; cursor?: string }): Promise<Page> {
-    return this.#ctx.call<Page>("events.list", { ...this.#wanted, ...more });
+    return this.#ctx.call<Page>("events.find", { ...this.#wanted, ...more });
   }
 
-  #note({ event_id, accepted_at }: ListedEvent): void {
-    this.#seen.set(event_id, accepted_at);
+  #note({ _id, accepted_at }: FoundEvent): void {
+    this.#seen.set(_id, accepted_at);
+  }
+}
+
+function* batchesOf(found: FoundEvent[]): Generator<Batch> {
+  const bytesOf = ({ size }: FoundEvent) => size + FRAME_BYTES;
+  for (const batch of pagesBySize(found, bytesOf, BATCH_BYTES)) {
+    const bytes = batch.reduce((sum, event) => sum + bytesOf(event), 0);
+    yield { event_ids: batch.map(({ _id }) => _id), bytes };
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Caller } from "../../../../lib/access/caller.ts";
@@ -7,24 +6,26 @@ import { STREAM_WAIT_SECONDS } from "../../../sense/deliveries/deliveries.contra
 import { deliveryJson } from "../../../sense/deliveries/delivery-json.ts";
 import { streamLease } from "../../../sense/deliveries/lease.ts";
 import type { Received } from "../../../sense/deliveries/receive.ts";
+import type { Output } from "../answer/output.ts";
 import type { Exchange, Link, StreamHandler } from "../exchange.ts";
 
 /** Deliveries per claim: a slow reader should not hold deliveries that another stream could take. */
 const PIECE = 100;
+/** Bytes per claim whose memory is not reserved: a claim waits too long to reserve for it. */
+const PIECE_BYTES = 131_072;
 const COMMENT_MS = 15_000;
 const CANCEL_MS = 2000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** `GET /delivery/stream`: an agent's deliveries as server-sent events, until either side ends it. */
 export function streamDeliveries(broker: ServiceBroker): StreamHandler {
-  return async (exchange, params, link) => {
+  return async (exchange, params, link, output) => {
     const { req, res, caller } = exchange;
     beginEvents(res);
-    if (req.method === "HEAD") return void res.end();
-    res.write("retry: 1000\n\n");
+    if (req.method === "HEAD") return output.end();
     const { tenant_id, agent_id } = caller as AgentCaller;
     const stream = { tenant_id, agent_id, lease: randomBytes(9).toString("base64url") };
-    const ended = endOf(exchange, link);
+    const ended = endOf(exchange, link, output);
     // Cancels a waiting claim; repeated, because the claim may still be on its way, and the event may be lost.
     const closed = () => broker.broadcast("deliveries.stream_closed", stream);
     let again: NodeJS.Timeout | undefined;
@@ -34,17 +35,17 @@ export function streamDeliveries(broker: ServiceBroker): StreamHandler {
     };
     ended.addEventListener("abort", cancel, { once: true });
     try {
+      await output.write("retry: 1000\n\n");
       await pump(
         exchange,
         { ...stream, max_in_flight: params.max_in_flight as number | undefined },
-        link,
-        ended,
+        { ...link, ended, output },
       );
     } finally {
       ended.removeEventListener("abort", cancel);
       clearInterval(again);
       await closed();
-      res.end();
+      output.end();
     }
   };
 }
@@ -67,44 +68,39 @@ interface Stream {
 }
 
 async function pump(
-  { ctx, res }: Exchange,
+  { ctx }: Exchange,
   stream: Stream,
-  { recheck }: Link,
-  ended: AbortSignal,
+  { recheck, ended, output }: Pick<Link, "recheck"> & { ended: AbortSignal; output: Output },
 ): Promise<void> {
   const { max_in_flight = 100, ...own } = stream;
-  const wish = { ...own, max_in_flight, limit: PIECE, wait_ms: STREAM_WAIT_SECONDS * 1000 };
-  while (!ended.aborted) {
-    const { deliveries, stopping } = await ctx.call<Received>("deliveries.claim", wish);
+  const wish = { ...own, max_in_flight, limit: PIECE };
+  const waiting = { ...wish, wait_ms: STREAM_WAIT_SECONDS * 1000, max_bytes: PIECE_BYTES };
+  for (let size = 0; !ended.aborted; ) {
+    if (size) await output.reserve(size);
+    const claim = size ? { ...wish, wait_ms: 0, max_bytes: size } : waiting;
+    const { deliveries, larger, stopping } = await ctx.call<Received>("deliveries.claim", claim);
     for (const delivery of deliveries) {
       if (ended.aborted) return;
       await recheck();
       const data = deliveryJson(delivery, streamLease(delivery));
-      await write(res, `event: delivery\nid: ${delivery.id}\ndata: ${data}\n\n`, ended);
+      await output.write(`event: delivery\nid: ${delivery.id}\ndata: ${data}\n\n`);
     }
     if (stopping) return;
+    size = larger ?? 0;
   }
 }
 
-/** Resolves when the socket takes more. */
-export async function write(res: ServerResponse, text: string, ended: AbortSignal): Promise<void> {
-  if (!res.write(text)) await once(res, "drain", { signal: ended }).catch(() => {});
-}
-
 /** As `endingOf`, for a stream of server-sent events that begins now: until then it gets comments. */
-export function endOf(exchange: Exchange, link: Link): AbortSignal {
+export function endOf(exchange: Exchange, link: Link, output: Output): AbortSignal {
   const ended = endingOf(exchange, link);
-  sendComments(exchange.res, ended);
+  sendComments(output, ended);
   return ended;
 }
 
 /** Sends a comment every 15 s, so that nobody on the way takes the connection for dead. */
-export function sendComments(res: ServerResponse, ended: AbortSignal): void {
+export function sendComments(output: Output, ended: AbortSignal): void {
   if (ended.aborted) return;
-  const comment = setInterval(() => {
-    // A slow reader needs no heartbeat, and unread data must not pile up. Nothing may follow the end of the response.
-    if (!res.writableNeedDrain && !res.writableEnded) res.write(":\n\n");
-  }, COMMENT_MS);
+  const comment = setInterval(() => output.comment(), COMMENT_MS);
   ended.addEventListener("abort", () => clearInterval(comment), { once: true });
 }
 

@@ -1,7 +1,8 @@
+import { Output } from "../answer/output.ts";
 import { edgeHeaders } from "../answer/respond.ts";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
-import type { Exchange, StreamHandler } from "../exchange.ts";
+import { type Exchange, requestShare, type StreamHandler } from "../exchange.ts";
 
 /** Alias middleware of an operation that writes its own answer: no action is called after it. */
 export function stream(edge: Edge, exchange: Exchange): Promise<void> {
@@ -13,6 +14,7 @@ export function stream(edge: Edge, exchange: Exchange): Promise<void> {
     exchange.releaseBody?.();
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
-    await (streams[op.action] as StreamHandler)(exchange, params, edge.linkOf(exchange));
+    const output = new Output(res, requestShare(exchange));
+    await (streams[op.action] as StreamHandler)(exchange, params, edge.linkOf(exchange), output);
   });
 }

@@ -1,0 +1,153 @@
+import type { ServerResponse } from "node:http";
+import type { Release, Share } from "../../../../lib/queue/fair-queue.ts";
+import { resourceQueue } from "../../../../observability/resources.ts";
+
+const MB = 1_048_576;
+/** Limit of bytes on a node that are read for answers, or wait for their connections. */
+const CAPACITY = 64 * MB;
+/** Shorter texts are not counted while the connection takes them: Node keeps as much for each. */
+export const SMALL_BYTES = 16_384;
+/** Sent at once of a longer text: a connection that takes less in STALLED_MS is closed. */
+const SLICE_BYTES = 65_536;
+const STALLED_MS = 20_000;
+
+/** Memory of answers that are long or written in parts, shared by all tenants. */
+export const answerMemory = resourceQueue("answer_memory", {
+  capacity: CAPACITY,
+  perTenant: CAPACITY / 4,
+  perCaller: CAPACITY / 8,
+  maxWaiting: CAPACITY,
+  maxWaitingPerCaller: CAPACITY / 4,
+  patienceMs: 30_000,
+});
+
+/**
+ * Writes the body of an answer: the only code that does (architecture.test.ts). Whatever is not in the connection yet is
+ * charged to the caller's share of `answerMemory`; a connection that does not read is closed.
+ */
+export class Output {
+  readonly #res: ServerResponse;
+  readonly #share: Share;
+  readonly #releases: Release[] = [];
+  #held = 0;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  /** @param share the caller's (`requestShare`) */
+  constructor(res: ServerResponse, share: Share) {
+    this.#res = res;
+    this.#share = share;
+    res.once("close", () => this.release());
+  }
+
+  /** Bytes that are reserved or charged for what is written next. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Waits until another part of the answer may be read into memory. What is written next returns all that is reserved.
+   *
+   * @throws Fault service_unavailable when the caller's share stays taken
+   */
+  reserve(bytes: number): Promise<void> {
+    // Nothing is in memory yet: it takes no place among the answers that wait there.
+    return this.#acquire(bytes, 1);
+  }
+
+  /**
+   * Charges what is in memory already. Awaiting it before anything else is read bounds that, too.
+   *
+   * @throws Fault rate_limited, service_unavailable while the caller's share is taken
+   */
+  charge(bytes: number): Promise<void> {
+    return this.#acquire(bytes, bytes);
+  }
+
+  /**
+   * Sends a part when those before it are sent; resolves when the connection takes more, or is closed.
+   *
+   * @throws Fault as `charge`, before anything was sent
+   */
+  write(data: string | Uint8Array): Promise<void> {
+    const written = this.#writing.then(() => this.#write(data));
+    this.#writing = written.catch(() => {});
+    return written;
+  }
+
+  /** Sends a comment, unless the connection has more to read already. */
+  comment(): void {
+    const res = this.#res;
+    // A slow reader needs no heartbeat, and unread data must not pile up. Nothing may follow the end of the response.
+    if (!res.writableNeedDrain && !res.writableEnded) res.write(":\n\n");
+  }
+
+  /** Sends parts, each read only once the one before it is sent. @param largest bytes of a part while it is read */
+  async writeAll(parts: AsyncGenerator<string | Uint8Array>, largest: number): Promise<void> {
+    const res = this.#res;
+    const closed = new Promise<null>((resolve) => res.once("close", () => resolve(null)));
+    try {
+      while (!res.destroyed) {
+        await this.reserve(largest);
+        // A part may never come, when nobody waits for it any more.
+        const part = await Promise.race([parts.next(), closed]);
+        if (part?.done) return this.end();
+        if (part) await this.write(part.value);
+      }
+    } catch (err) {
+      // What was sent cannot be taken back: the caller must see that the answer is cut off.
+      if (res.headersSent) res.destroy();
+      throw err;
+    } finally {
+      parts.return(undefined).catch(() => {});
+    }
+  }
+
+  /** Returns what is reserved, if nothing is to be written after all. */
+  release(): void {
+    this.#held = 0;
+    for (const release of this.#releases.splice(0)) release();
+  }
+
+  end(): void {
+    this.release();
+    this.#res.end();
+  }
+
+  async #write(data: string | Uint8Array): Promise<void> {
+    const res = this.#res;
+    if (res.destroyed || res.writableEnded) return;
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    if (bytes.length > Math.max(SMALL_BYTES, this.#held)) {
+      try {
+        await this.charge(bytes.length - this.#held);
+      } catch (err) {
+        if (!res.headersSent) throw err;
+        res.destroy();
+      }
+    }
+    for (let at = 0; at < bytes.length && !res.destroyed; at += SLICE_BYTES) {
+      if (!res.write(bytes.subarray(at, at + SLICE_BYTES))) await this.#taken();
+    }
+    this.release();
+  }
+
+  /** Resolves when the connection takes more. Closes one that does not for a while. */
+  async #taken(): Promise<void> {
+    const res = this.#res;
+    if (res.destroyed) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stalled = setTimeout(() => res.destroy(), STALLED_MS);
+    res.once("drain", resolve).once("close", resolve);
+    await promise;
+    clearTimeout(stalled);
+    res.off("drain", resolve).off("close", resolve);
+  }
+
+  async #acquire(bytes: number, queued: number): Promise<void> {
+    if (bytes <= 0) return;
+    const release = await answerMemory.acquire(this.#share, bytes, queued);
+    if (this.#res.destroyed) return release();
+    this.#held += bytes;
+    this.#releases.push(release);
+  }
+}
