@@ -72,6 +72,12 @@ export const metrics = {
     "Work refused because its caller had filled the queue of a resource",
     ["resource"],
   ),
+  /** `operation`: the contract's action. */
+  unreadAnswers: counter(
+    "unread_answers",
+    "Answers and streams cut off because their connection took nothing for 20 s",
+    ["operation"],
+  ),
 
   /** `level`: `warn` or `error`. */
   logSuppressed: counter("log_lines_suppressed", "Repeated log lines that were left out", ["level"]),

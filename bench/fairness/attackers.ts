@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { request } from "node:http";
+import { type ClientRequest, request } from "node:http";
 import { endlessPdf } from "../../test/support/pdf.ts";
 import { BATCH_TYPE, type Client } from "../lib/http.ts";
 import { sampleEvent } from "../lib/world.ts";
@@ -65,7 +65,62 @@ const longText = (paragraphs: number) =>
     (_, i) => `Paragraph ${i} of ${randomUUID()} describes parcels and freight.`,
   ).join("\n\n");
 
+/** Attackers of streams and of A2A: what is long, and not read. */
+const STREAM_ATTACKERS: Attacker[] = [
+  {
+    resource: "event streams",
+    does: "80 streams of 45 events of 0.9 MB, from their beginning, that are not read",
+    victim: "publish",
+    async prepare({ agents: [agent] }) {
+      const event = { ...sampleEvent(randomUUID(), "com.example.long"), data: "x".repeat(900_000) };
+      for (let i = 0; i < 45; i++)
+        await agent?.client.ask("POST", "/events", [{ ...event, id: randomUUID() }], BATCH_TYPE);
+      return undefined;
+    },
+    hold: ({ url, client }) =>
+      holdOpen(80, () => openUnread(`${url}/events/stream?since=2020-01-01T00:00:00Z`, client.token)),
+    strike: ({ client }) => client.ask("GET", "/events?limit=1"),
+    width: 1,
+  },
+  {
+    resource: "A2A tasks",
+    does: "lists of 40 tasks of 0.4 MB, and 60 subscriptions to one of them",
+    victim: "publish",
+    async prepare({ url, person, agents: [agent] }) {
+      await person.send("PATCH", `/agents/${agent?.id}`, { a2a: true });
+      let sent: A2aAnswer = {};
+      for (let i = 0; i < 40; i++) {
+        const message = {
+          role: "ROLE_USER",
+          messageId: randomUUID(),
+          parts: [{ text: "x".repeat(400_000) }],
+        };
+        const params = { message, configuration: { returnImmediately: true } };
+        sent = await callA2a(
+          `${addressOf(url)}/a2a/${agent?.id}`,
+          agent?.client.token,
+          "SendMessage",
+          params,
+        );
+      }
+      return `${agent?.id} ${sent.result?.task.id}`;
+    },
+    hold: ({ url, client, target = "" }) => {
+      const [agent_id, id] = target.split(" ");
+      const body = rpcText("SubscribeToTask", { id });
+      return holdOpen(60, () => openUnread(`${addressOf(url)}/a2a/${agent_id}`, client.token, body));
+    },
+    strike: async ({ url, client, target = "" }) => {
+      const [agent_id, id] = target.split(" ");
+      await client.ask("POST", `/a2a-tasks/${id}/status`, { state: "working", message: randomUUID() });
+      await callA2a(`${addressOf(url)}/a2a/${agent_id}`, client.token, "ListTasks", { pageSize: 100 });
+    },
+    width: 8,
+  },
+];
+
 export const ATTACKERS: Attacker[] = [
+  ...STREAM_ATTACKERS,
   {
     resource: "matching",
     does: "95 costly globs, batches of 20 events with long types",
@@ -139,12 +194,7 @@ export const ATTACKERS: Attacker[] = [
     resource: "statistics",
     does: "200 live streams of one person",
     victim: "publish",
-    hold: (striker) => {
-      const streams = Array.from({ length: 200 }, () => openStream(striker));
-      return () => {
-        for (const stream of streams) stream.destroy();
-      };
-    },
+    hold: (striker) => holdOpen(200, () => openStream(striker)),
     strike: async ({ person }) => person.ask("GET", "/stats"),
     width: 1,
   },
@@ -191,6 +241,50 @@ export const ATTACKERS: Attacker[] = [
     width: 2,
   },
 ];
+
+/** Returns a function that closes them. */
+function holdOpen(count: number, open: () => ClientRequest): () => void {
+  const requests = Array.from({ length: count }, open);
+  return () => {
+    for (const each of requests) each.destroy();
+  };
+}
+
+/** Opens a stream and reads nothing of it. */
+function openUnread(address: string, token: string, body?: string): ClientRequest {
+  const req = request(address, { ...a2aOptions(token, body), agent: false });
+  req.on("response", (res) => res.pause().on("error", () => {}));
+  req.on("error", () => {});
+  req.end(body);
+  return req;
+}
+
+/** The address of the server without the version, where the protocol is. */
+const addressOf = (url: string) => new URL(url).origin;
+
+const rpcText = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+
+function a2aOptions(token: string, body?: string) {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+  if (body !== undefined)
+    Object.assign(headers, { "content-type": "application/json", "a2a-version": "1.0" });
+  return { method: body === undefined ? "GET" : "POST", headers };
+}
+
+interface A2aAnswer {
+  result?: { task: { id: string } };
+}
+
+async function callA2a(
+  address: string,
+  token: string | undefined,
+  method: string,
+  params: object,
+): Promise<A2aAnswer> {
+  const body = rpcText(method, params);
+  const response = await fetch(address, { ...a2aOptions(token ?? "", body), body });
+  return (await response.json()) as A2aAnswer;
+}
 
 function openStream({ url, person }: Striker) {
   const req = request(`${url}/live`, { headers: { authorization: `Bearer ${person.token}` }, agent: false });

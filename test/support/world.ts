@@ -101,6 +101,7 @@ export const CLUSTER: World = {
       "fair-reads",
       "fair-search",
       "fairness",
+      "unread-streams",
     ],
     "connectors-nodes.test.ts has two workers": ["connectors"],
     "push-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],

@@ -124,12 +124,12 @@ export class Edge {
   }
 
   send(exchange: EarlyExchange, answer: Answer): void | Promise<void> {
-    const { res, caller, ctx } = exchange;
+    const { res, caller, ctx, op } = exchange;
     const envelope = this.envelopeOf(exchange);
     const { insert } = answer;
     // What is refused before its caller is known is short.
     if (!ctx || (!insert && sizeOf(answer.body) <= SMALL_BYTES)) return send(res, answer, envelope);
-    const output = new Output(res, requestShare({ caller, ctx }));
+    const output = new Output(res, requestShare({ caller, ctx }), op?.action ?? "none");
     if (!insert || !caller) return sendLong(res, answer, envelope, output);
     return this.#sendInsert(output, res, answer, envelope, caller.tenant_id);
   }

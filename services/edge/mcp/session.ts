@@ -5,7 +5,7 @@ import type { Fault } from "../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { type Output, SMALL_BYTES } from "../gateway/answer/output.ts";
 import { errorAnswer, sizeOf } from "../gateway/answer/respond.ts";
-import type { Exchange, Perform } from "../gateway/exchange.ts";
+import type { Answer, Exchange, Perform } from "../gateway/exchange.ts";
 import { type Arguments, requestOf } from "./request.ts";
 import type { Kind } from "./resources.ts";
 import { type Text, whole } from "./results.ts";
@@ -24,6 +24,8 @@ export type AskFor = (action: string, given: Arguments) => Promise<Text>;
 
 /** A tool's result has an answer twice, as text and as a value, which the library formats again. */
 const COPIES = 3;
+/** Reserved for a list before its length is known: a caller's share has room for a few. */
+const READ_BYTES = 2 * 1_048_576;
 
 /** One MCP message: its sender, and how to execute operations for it. */
 export class Session {
@@ -47,11 +49,14 @@ export class Session {
   /** Executes an operation the way an HTTP request does. */
   async ask(op: Operation, given: Arguments, key?: string): Promise<Text> {
     const { request_id } = this.#exchange;
-    let answer = await this.#perform(this.#exchange, requestOf(op, given, key));
-    const bytes = answer.insert?.size ?? sizeOf(answer.body);
+    let answer: Answer;
     try {
+      // Others wait, or have a short answer.
+      if (op.method === "GET" && !op.waits) await this.#output.reserve(READ_BYTES);
+      answer = await this.#perform(this.#exchange, requestOf(op, given, key));
+      const bytes = answer.insert?.size ?? sizeOf(answer.body);
       // Before a tool's result copies it.
-      if (bytes > SMALL_BYTES) await this.#output.charge(bytes * COPIES);
+      if (bytes > SMALL_BYTES) await this.#output.charge(bytes * COPIES - this.#output.held);
     } catch (err) {
       answer = errorAnswer(err, request_id);
     }

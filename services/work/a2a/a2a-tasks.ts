@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
-import { Fault, quoted, requireFound } from "../../../lib/contract/faults.ts";
+import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { eraseTexts } from "../../../mixins/erase-texts.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
@@ -75,13 +75,10 @@ export class A2aTasks {
   /** Reads a task that has changed since a version; null if it has not. @throws Fault not_found */
   async readNewer({ task_id, version, ...side }: Side & { task_id: string; version: number }) {
     const { tenant_id, ...filter } = { ...side, _id: task_id };
-    const projection = { version: 1 } as const;
-    const row = requireFound(
-      await this.#rows.findOne(tenant_id, filter, { projection }),
-      "a2a_task",
-      task_id,
-    );
-    return row.version === version ? null : this.read({ ...side, task_id });
+    const newer = await this.#rows.findOne(tenant_id, { ...filter, version: { $ne: version } });
+    if (newer) return versioned(newer);
+    if (!(await this.#rows.exists(tenant_id, filter))) throw notFound("a2a_task", task_id);
+    return null;
   }
 
   list(query: TaskQuery): Promise<TaskPage> {

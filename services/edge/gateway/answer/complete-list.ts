@@ -23,7 +23,7 @@ async function sendInPages(
   params: Record<string, unknown>,
   envelope: Envelope,
 ): Promise<void> {
-  const output = new Output(exchange.res, requestShare(exchange));
+  const output = new Output(exchange.res, requestShare(exchange), exchange.op.action);
   const pages = pagesOf(exchange, params);
   await output.reserve(MESSAGE_BYTES);
   const first = await pages.next();

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Release, Share } from "../../../../lib/queue/fair-queue.ts";
+import { metrics } from "../../../../observability/metrics.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
 
 const MB = 1_048_576;
@@ -28,14 +29,17 @@ export const answerMemory = resourceQueue("answer_memory", {
 export class Output {
   readonly #res: ServerResponse;
   readonly #share: Share;
-  readonly #releases: Release[] = [];
+  readonly #operation: string;
   #held = 0;
+  #returnHeld: Release | undefined;
+  #holding: Promise<unknown> = Promise.resolve();
   #writing: Promise<unknown> = Promise.resolve();
 
   /** @param share the caller's (`requestShare`) */
-  constructor(res: ServerResponse, share: Share) {
+  constructor(res: ServerResponse, share: Share, operation: string) {
     this.#res = res;
     this.#share = share;
+    this.#operation = operation;
     res.once("close", () => this.release());
   }
 
@@ -45,22 +49,22 @@ export class Output {
   }
 
   /**
-   * Waits until another part of the answer may be read into memory. What is written next returns all that is reserved.
+   * Waits until a part of the answer may be read into memory. What is written next returns what is reserved.
    *
    * @throws Fault service_unavailable when the caller's share stays taken
    */
   reserve(bytes: number): Promise<void> {
     // Nothing is in memory yet: it takes no place among the answers that wait there.
-    return this.#acquire(bytes, 1);
+    return this.#hold(() => bytes, 1);
   }
 
   /**
-   * Charges what is in memory already. Awaiting it before anything else is read bounds that, too.
+   * Charges what is in memory already, in addition to what is held. Awaiting it before more is read bounds that, too.
    *
    * @throws Fault rate_limited, service_unavailable while the caller's share is taken
    */
   charge(bytes: number): Promise<void> {
-    return this.#acquire(bytes, bytes);
+    return this.#hold(() => this.#held + Math.max(bytes, 0), bytes);
   }
 
   /**
@@ -105,7 +109,8 @@ export class Output {
   /** Returns what is reserved, if nothing is to be written after all. */
   release(): void {
     this.#held = 0;
-    for (const release of this.#releases.splice(0)) release();
+    this.#returnHeld?.();
+    this.#returnHeld = undefined;
   }
 
   end(): void {
@@ -136,18 +141,28 @@ export class Output {
     const res = this.#res;
     if (res.destroyed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const stalled = setTimeout(() => res.destroy(), STALLED_MS);
+    const stalled = setTimeout(() => {
+      metrics.unreadAnswers.inc({ operation: this.#operation });
+      res.destroy();
+    }, STALLED_MS);
     res.once("drain", resolve).once("close", resolve);
     await promise;
     clearTimeout(stalled);
     res.off("drain", resolve).off("close", resolve);
   }
 
-  async #acquire(bytes: number, queued: number): Promise<void> {
-    if (bytes <= 0) return;
-    const release = await answerMemory.acquire(this.#share, bytes, queued);
-    if (this.#res.destroyed) return release();
-    this.#held += bytes;
-    this.#releases.push(release);
+  /** Holds so many bytes in all. Nobody waits while holding some: two could wait for each other. */
+  #hold(total: () => number, queued: number): Promise<void> {
+    const holding = this.#holding.then(async () => {
+      const bytes = total();
+      if (bytes <= this.#held) return;
+      this.release();
+      const release = await answerMemory.acquire(this.#share, bytes, queued);
+      if (this.#res.destroyed) return release();
+      this.#held = bytes;
+      this.#returnHeld = release;
+    });
+    this.#holding = holding.catch(() => {});
+    return holding;
   }
 }

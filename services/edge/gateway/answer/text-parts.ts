@@ -15,7 +15,7 @@ export function sendTextParts(edge: Edge, exchange: Exchange): Promise<void> {
   return edge.hold(exchange, async () => {
     const { ctx, op, req, res } = exchange;
     const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
-    const output = new Output(res, requestShare(exchange));
+    const output = new Output(res, requestShare(exchange), op.action);
     await output.reserve(MESSAGE_BYTES);
     const first = await ctx.call<TextPart>(op.action, params);
     begin(res, afterCall(exchange, ""), edge.envelopeOf(exchange), null);

@@ -14,7 +14,7 @@ export function stream(edge: Edge, exchange: Exchange): Promise<void> {
     exchange.releaseBody?.();
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
-    const output = new Output(res, requestShare(exchange));
+    const output = new Output(res, requestShare(exchange), op.action);
     await (streams[op.action] as StreamHandler)(exchange, params, edge.linkOf(exchange), output);
   });
 }

@@ -1,0 +1,188 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { Operation } from "../../lib/contract/contract.ts";
+import { operations } from "../../services/contracts.ts";
+import { newAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+
+const EVENTS = 16;
+const LONG = "x".repeat(900_000);
+/** Connections of each caller. */
+const CLIENTS = 25;
+/** What these connections would take, were they not bounded, is several times as much. */
+const MOST_MB = 400;
+const TYPE = "com.example.maximal";
+const SCOPES = ["send", "receive", "memory:read"];
+
+let server: TestServer;
+let calm: World;
+
+/** A request whose answer is larger than what a connection takes unread. */
+interface Request {
+  token: string;
+  headers?: Record<string, string>;
+  /** Values of the path's placeholders. */
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: object;
+  /** Makes the streams longer, once they are open. */
+  lengthen?(): Promise<void>;
+  /** Its streams are too short to fill a connection: nothing has to end them. */
+  isShort?: true;
+}
+
+/** What makes the answers of a stream as long as possible, by action: several for an operation with methods. */
+const FILLED: Record<string, () => Promise<Request[]>> = {
+  "deliveries.stream": async () => {
+    const world = await newTenant();
+    const agent = await newAgent(server, world.admin, SCOPES);
+    ok(await world.admin.post(`/agents/${agent.id}/interests`, { event_type: TYPE }));
+    await publish(world);
+    return [{ token: agent.token, query: { max_in_flight: "1000" } }];
+  },
+  "events.stream": async () => {
+    const world = await newTenant();
+    await publish(world);
+    return [{ token: world.adminToken, query: { since: "2020-01-01T00:00:00Z" } }];
+  },
+  "live.watch": async () => [{ token: calm.adminToken, isShort: true }],
+  "gateway.a2a": async () => [
+    await followed("SubscribeToTask", (id) => ({ id })),
+    await followed("SendStreamingMessage", (taskId) => ({ message: message({ taskId }) })),
+  ],
+  "gateway.mcp": async () => {
+    const world = await newTenant();
+    await publish(world);
+    const params = { name: "events_list", arguments: { limit: 200, type: TYPE } };
+    const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" };
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    return [{ token: world.adminToken, headers, body }];
+  },
+};
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  calm = await makeWorld(server, "calm");
+});
+afterAll(() => server?.stop());
+
+/** Each attack comes from another tenant: together they use as much as they can. */
+let tenants = 0;
+const newTenant = () => makeWorld(server, `unread-${++tenants}`);
+
+async function publish({ agent }: World): Promise<void> {
+  for (let i = 0; i < EVENTS; i++) {
+    const event = { specversion: "1.0", id: `maximal ${i}`, source: "urn:t", type: TYPE, data: LONG };
+    ok(await agent.post("/events", event, { "content-type": "application/cloudevents+json" }));
+  }
+}
+
+const message = (more: object) => ({
+  ...{ role: "ROLE_USER", messageId: randomUUID(), parts: [{ text: "Go on." }] },
+  ...more,
+});
+
+/** A long task of a new caller, which all of its connections follow while it grows. */
+async function followed(method: string, paramsFor: (task_id: string) => object): Promise<Request> {
+  const { admin } = await newTenant();
+  const [worker, caller] = [await newAgent(server, admin, SCOPES), await newAgent(server, admin, SCOPES)];
+  ok(await admin.patch(`/agents/${worker.id}`, { a2a: true }));
+  const headers = { "a2a-version": "1.0" };
+  const request = (name: string, params: object) => ({ jsonrpc: "2.0", id: 1, method: name, params });
+  const first = message({ parts: [{ text: LONG.slice(0, 300_000) }] });
+  const sent = request("SendMessage", { message: first, configuration: { returnImmediately: true } });
+  const { id } = ok(await caller.post(`${server.root}/a2a/${worker.id}`, sent, headers)).result.task;
+  const lengthen = async () => {
+    for (let i = 0; i < 16; i++) {
+      const artifacts = [{ artifact_id: "a", text: `${i} ${LONG.slice(0, 350_000)}` }];
+      // A node that is busy for a moment refuses writes.
+      await settle(
+        async () =>
+          ok(await worker.post(`/a2a-tasks/${id}/status`, { state: "working", artifacts })).id === id,
+      );
+    }
+  };
+  const path = { agent_id: worker.id };
+  return { token: caller.token, headers, path, body: request(method, paramsFor(id)), lengthen };
+}
+
+/** Opens a connection that is read until its answer begins, and no further. */
+function open(op: Operation, { token, headers, path = {}, query, body }: Request): Promise<Socket> {
+  const filled = op.url.replace(/\{(\w+)\}/g, (_, name: string) => path[name] as string);
+  const target = `${op.root ? "" : "/v1"}${filled}${query ? `?${new URLSearchParams(query)}` : ""}`;
+  const text = body ? JSON.stringify(body) : "";
+  const lines = [
+    `${op.method} ${target} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${token}`,
+    ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+    ...(body ? ["Content-Type: application/json", `Content-Length: ${text.length}`] : []),
+  ];
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(server.root).port), "127.0.0.1", () =>
+      socket.write(`${lines.join("\r\n")}\r\n\r\n${text}`),
+    );
+    socket.on("error", reject).once("data", (data) => {
+      socket
+        .pause()
+        .off("error", reject)
+        .on("error", () => {});
+      const status = data.toString().slice(9, 12);
+      if (status === "200") resolve(socket);
+      else reject(new Error(`${op.action} answered ${status}`));
+    });
+  });
+}
+
+const residentMb = () =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid()}/status`, "utf8"))?.[1]) / 1024;
+
+/** How many connections of an operation the server has ended because nobody read them. */
+async function ended({ action }: Operation): Promise<number> {
+  const line = new RegExp(`^sensorium_unread_answers_total\\{operation="${action}"\\} (\\d+)$`, "m");
+  return Number(line.exec(await server.metrics())?.[1] ?? 0);
+}
+
+test("streams that nobody reads take little memory, leave the others alone and are ended", async () => {
+  const streams = operations.filter(({ stream }) => stream);
+  const unknown = streams.filter(({ action }) => !FILLED[action]).map(({ action }) => action);
+  if (unknown.length)
+    throw new Error(`no way to fill the stream ${unknown.join(", ")}: add one to FILLED in this file`);
+  const attacks: { op: Operation; request: Request }[] = [];
+  for (const op of streams)
+    for (const request of (await FILLED[op.action]?.()) ?? []) attacks.push({ op, request });
+
+  const before = residentMb();
+  let most = 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, residentMb() - before);
+  }, 100);
+  const sockets: Socket[] = [];
+  try {
+    await Promise.all(
+      attacks.map(async ({ op, request }) => {
+        // Some wait for the memory of others of the same caller.
+        const own = Array.from({ length: CLIENTS }, () => open(op, request));
+        for (const each of own) each.then((socket) => sockets.push(socket)).catch(() => {});
+        await Promise.any(own);
+      }),
+    );
+    await Promise.all(attacks.map(({ request }) => request.lengthen?.()));
+    for (const path of ["/delivery/stats", "/memories", `/agents/${calm.agentId}`])
+      await settle(async () => (await calm.agent.get(path)).status === 200, { within: 5_000, what: path });
+    for (const { op, request } of attacks) {
+      const what = `${op.action} ends connections that are not read`;
+      if (!request.isShort) await settle(async () => (await ended(op)) > 0, { within: 60_000, what });
+    }
+  } finally {
+    clearInterval(watch);
+    for (const socket of sockets) socket.destroy();
+  }
+  expect(most).toBeLessThan(MOST_MB);
+  // All is returned.
+  await settle(async () => /resource_in_use\{resource="answer_memory"\} 0$/m.test(await server.metrics()));
+}, 180_000);
