@@ -14,7 +14,7 @@ const LONG = "x".repeat(900_000);
 /** Connections of each caller. */
 const CLIENTS = 25;
 /** What these connections would take, were they not bounded, is several times as much. */
-const MOST_MB = 400;
+const MOST_MB = 1200;
 const TYPE = "com.example.maximal";
 const SCOPES = ["send", "receive", "memory:read"];
 
@@ -31,6 +31,8 @@ interface Request {
   body?: object;
   /** Makes the streams longer, once they are open. */
   lengthen?(): Promise<void>;
+  /** Connections, if not `CLIENTS`: they share what there is to send. */
+  clients?: number;
   /** Its streams are too short to fill a connection: nothing has to end them. */
   isShort?: true;
 }
@@ -42,7 +44,7 @@ const FILLED: Record<string, () => Promise<Request[]>> = {
     const agent = await newAgent(server, world.admin, SCOPES);
     ok(await world.admin.post(`/agents/${agent.id}/interests`, { event_type: TYPE }));
     await publish(world);
-    return [{ token: agent.token, query: { max_in_flight: "1000" } }];
+    return [{ token: agent.token, query: { max_in_flight: "1000" }, clients: 2 }];
   },
   "events.stream": async () => {
     const world = await newTenant();
@@ -166,7 +168,7 @@ test("streams that nobody reads take little memory, leave the others alone and a
     await Promise.all(
       attacks.map(async ({ op, request }) => {
         // Some wait for the memory of others of the same caller.
-        const own = Array.from({ length: CLIENTS }, () => open(op, request));
+        const own = Array.from({ length: request.clients ?? CLIENTS }, () => open(op, request));
         for (const each of own) each.then((socket) => sockets.push(socket)).catch(() => {});
         await Promise.any(own);
       }),

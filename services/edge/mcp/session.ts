@@ -22,10 +22,10 @@ export interface Offer extends Choice {
 /** Executes an operation for the caller. @throws ProtocolError if it is refused */
 export type AskFor = (action: string, given: Arguments) => Promise<Text>;
 
-/** A tool's result has an answer twice, as text and as a value, which the library formats again. */
-const COPIES = 3;
+/** A tool's result has an answer twice, as text and as a value, which the library checks, copies and formats again. */
+const COPIES = 8;
 /** Reserved for a list before its length is known: a caller's share has room for a few. */
-const READ_BYTES = 2 * 1_048_576;
+const READ_BYTES = 1_048_576;
 
 /** One MCP message: its sender, and how to execute operations for it. */
 export class Session {

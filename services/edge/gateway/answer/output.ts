@@ -4,8 +4,8 @@ import { metrics } from "../../../../observability/metrics.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
 
 const MB = 1_048_576;
-/** Limit of bytes on a node that are read for answers, or wait for their connections. */
-const CAPACITY = 64 * MB;
+/** Limit of bytes on a node that are read for answers, or wait for their connections. Reading takes several times as much. */
+const CAPACITY = 32 * MB;
 /** Shorter texts are not counted while the connection takes them: Node keeps as much for each. */
 export const SMALL_BYTES = 16_384;
 /** Sent at once of a longer text: a connection that takes less in STALLED_MS is closed. */
@@ -17,8 +17,8 @@ export const answerMemory = resourceQueue("answer_memory", {
   capacity: CAPACITY,
   perTenant: CAPACITY / 4,
   perCaller: CAPACITY / 8,
-  maxWaiting: CAPACITY,
-  maxWaitingPerCaller: CAPACITY / 4,
+  maxWaiting: 2 * CAPACITY,
+  maxWaitingPerCaller: CAPACITY / 2,
   patienceMs: 30_000,
 });
 
