@@ -12,11 +12,14 @@ export interface SignedRequest {
   urls?: readonly string[];
 }
 
+type Content = readonly (string | Uint8Array)[];
+
 /** A scheme's reading of a request. */
-interface Claim {
+export interface Claim {
   /** The delivery's id, if it is signed too. */
   id?: string;
-  matches(secret: string): boolean;
+  /** Returns the content that the secret signed, in parts; null if it did not. */
+  signedBy(secret: string): Content | null;
   /** Returns why a request with a valid signature is refused, if its time is in the body. */
   refuses?(): string | null;
 }
@@ -37,19 +40,24 @@ export const SCHEME_NAMES = [
 ] as const;
 export type SchemeName = (typeof SCHEME_NAMES)[number];
 
-interface Scheme {
+export interface Scheme {
   name: SchemeName;
   /** The header that identifies the scheme, as the sender writes it. */
   header: string;
-  /** Returns the reason instead for a request that no secret could make valid. @param now ms since the epoch */
+  /**
+   * Does all that does not depend on the secret. Returns the reason instead for a request that no secret could make
+   * valid. @param now ms since the epoch
+   */
   read(request: SignedRequest, now: number): Claim | string;
 }
 
 /** Tolerance of a signature's timestamp, either way: an older delivery may be a replay. */
 const TOLERANCE_SECONDS = 300;
 const FORM = "application/x-www-form-urlencoded";
-/** Twilio's forms have some hundred bytes. A form is parsed before its signature is checked. */
+/** Twilio's forms have some dozens of short fields. They are parsed before their signature is checked. */
 const FORM_MAX_BYTES = 65_536;
+const FORM_MAX_FIELDS = 256;
+const AMPERSAND = 0x26;
 
 const given = ({ headers }: SignedRequest, header: string) => headers[header.toLowerCase()] ?? "";
 
@@ -58,9 +66,10 @@ function bodyAlone(name: SchemeName, header: string, decode: (text: string) => B
   return {
     name,
     header,
-    read: (request) => ({
-      matches: (secret) => isHmac(secret, [request.body], [decode(given(request, header).trim())]),
-    }),
+    read(request) {
+      const signatures = [decode(given(request, header).trim())];
+      return { signedBy: (secret) => signedContent(secret, [request.body], signatures) };
+    },
   };
 }
 
@@ -79,7 +88,8 @@ function standardWebhooks(name: SchemeName, prefix: "webhook" | "svix"): Scheme 
       const signatures = valuesOf(given(request, header).split(" "), "v1,").map(fromBase64);
       const parts = [`${id}.${time}.`, request.body];
       const keyOf = (secret: string) => Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-      return timeFault(time, now) ?? { id, matches: (secret) => isHmac(keyOf(secret), parts, signatures) };
+      const signedBy = (secret: string) => signedContent(keyOf(secret), parts, signatures);
+      return timeFault(time, now) ?? { id, signedBy };
     },
   };
 }
@@ -92,8 +102,8 @@ const stripe: Scheme = {
     const parts = given(request, "Stripe-Signature").split(",");
     const [time = ""] = valuesOf(parts, "t=");
     const signatures = valuesOf(parts, "v1=").map(fromHex);
-    const matches = (secret: string) => isHmac(secret, [`${time}.`, request.body], signatures);
-    return timeFault(time, now) ?? { matches };
+    const content = [`${time}.`, request.body];
+    return timeFault(time, now) ?? { signedBy: (secret) => signedContent(secret, content, signatures) };
   },
 };
 
@@ -104,8 +114,8 @@ const slack: Scheme = {
   read(request, now) {
     const time = given(request, "X-Slack-Request-Timestamp");
     const signatures = valuesOf([given(request, "X-Slack-Signature")], "v0=").map(fromHex);
-    const matches = (secret: string) => isHmac(secret, [`v0:${time}:`, request.body], signatures);
-    return timeFault(time, now) ?? { matches };
+    const content = [`v0:${time}:`, request.body];
+    return timeFault(time, now) ?? { signedBy: (secret) => signedContent(secret, content, signatures) };
   },
 };
 
@@ -116,7 +126,8 @@ const gitlabToken: Scheme = {
   read(request) {
     const id = given(request, "Idempotency-Key");
     const token = digest(given(request, "X-Gitlab-Token"));
-    return { ...(id && { id }), matches: (secret) => timingSafeEqual(digest(secret), token) };
+    const signedBy = (secret: string) => (timingSafeEqual(digest(secret), token) ? [request.body] : null);
+    return { ...(id && { id }), signedBy };
   },
 };
 
@@ -127,7 +138,7 @@ const linear: Scheme = {
   read(request, now) {
     const signatures = [fromHex(given(request, "Linear-Signature"))];
     return {
-      matches: (secret) => isHmac(secret, [request.body], signatures),
+      signedBy: (secret) => signedContent(secret, [request.body], signatures),
       refuses: () => timeFault(linearSeconds(request.body), now),
     };
   },
@@ -145,10 +156,14 @@ const twilio: Scheme = {
       return "bodySHA256 does not match the body";
     const isForm = mediaTypeOf(given(request, "Content-Type")) === FORM;
     if (!hash && !isForm && body.length > 0) return "the signature does not cover the body: it is not a form";
-    if (isForm && body.length > FORM_MAX_BYTES) return `the form is larger than ${FORM_MAX_BYTES} bytes`;
-    const fields = hash ? "" : sortedFields(Buffer.from(body).toString("utf8"));
-    const texts = [...new Set(urls.flatMap(withAndWithoutPort))];
-    return { matches: (secret) => texts.some((url) => isHmac(secret, [url, fields], [signature], "sha1")) };
+    const fields = hash ? "" : signedFields(body);
+    if (fields === null)
+      return `the form is larger than ${FORM_MAX_BYTES} bytes, has more than ${FORM_MAX_FIELDS} fields, or has one twice`;
+    const contents = [...new Set(urls.flatMap(withAndWithoutPort))].map((url) => [url, fields]);
+    return {
+      signedBy: (secret) =>
+        contents.find((content) => signedContent(secret, content, [signature], "sha1")) ?? null,
+    };
   },
 };
 
@@ -167,18 +182,22 @@ export const SCHEMES: readonly Scheme[] = [
   bodyAlone("sentry", "Sentry-Hook-Signature"),
 ];
 
-function isHmac(
+/** Returns the content if one of the signatures is its HMAC. */
+function signedContent(
   key: string | Buffer,
-  parts: readonly (string | Uint8Array)[],
+  content: Content,
   signatures: readonly Buffer[],
   algorithm: "sha256" | "sha1" = "sha256",
-): boolean {
+): Content | null {
   // A secret that is not base64 decodes to nothing, with which anybody could sign.
-  if (key.length === 0) return false;
+  if (key.length === 0) return null;
   const hmac = createHmac(algorithm, key);
-  for (const part of parts) hmac.update(part);
+  for (const part of content) hmac.update(part);
   const expected = hmac.digest();
-  return signatures.some((each) => each.length === expected.length && timingSafeEqual(each, expected));
+  const isSigned = signatures.some(
+    (each) => each.length === expected.length && timingSafeEqual(each, expected),
+  );
+  return isSigned ? content : null;
 }
 
 const digest = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest();
@@ -203,20 +222,22 @@ function linearSeconds(body: Uint8Array): string {
   }
 }
 
-/** Returns each field's name and values, in the order of the names. */
-function sortedFields(form: string): string {
-  const fields = Map.groupBy(new URLSearchParams(form), ([name]) => name);
-  const names = [...fields.keys()].sort();
-  return names
-    .map((name) =>
-      valuesIn(fields.get(name) ?? [])
-        .map((value) => name + value)
-        .join(""),
-    )
+/**
+ * Returns each field's name and value, in the order of the names; null for a form that Twilio would not send. Twilio
+ * signs a repeated field as one, so a repetition could be added to a signed form.
+ */
+function signedFields(form: Uint8Array): string | null {
+  if (form.length > FORM_MAX_BYTES) return null;
+  let most = 1;
+  for (const byte of form) if (byte === AMPERSAND && ++most > FORM_MAX_FIELDS) return null;
+  const fields = [...new URLSearchParams(Buffer.from(form).toString("utf8"))];
+  const values = new Map(fields);
+  if (values.size < fields.length) return null;
+  return [...values.keys()]
+    .sort()
+    .map((name) => name + values.get(name))
     .join("");
 }
-
-const valuesIn = (pairs: [string, string][]) => [...new Set(pairs.map(([, value]) => value))].sort();
 
 /** Twilio signs some addresses with the usual port and some without. */
 function withAndWithoutPort(url: string): string[] {

@@ -86,6 +86,8 @@ export interface Meta {
   device?: KnownDevice;
   /** Answer with this status instead of the operation's first one. */
   $statusCode?: number;
+  /** Processor time in ms that a public operation took to refuse a credential: charged to the address. */
+  $cpu_ms?: number;
   $responseType?: string;
   $responseHeaders?: Record<string, string | string[]>;
 }

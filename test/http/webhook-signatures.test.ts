@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import Stripe from "stripe";
-import { type Answer, api } from "../support/http.ts";
+import { type Answer, agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 import {
@@ -273,4 +273,30 @@ describe("what is not signed by whom it is addressed to", () => {
     const { status, headers } = await api({ url: "" }).get(hook.url);
     expect([status, headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
   });
+});
+
+test("requests that cost much before they are refused make their address wait, and no other", async () => {
+  const server = await startServer({
+    env: { WEBHOOK_REFUSALS_PER_MINUTE: "0", RATE_LIMIT_PER_MINUTE: "0", TRUST_PROXY: "loopback" },
+  });
+  try {
+    const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
+    const hook = await register(admin, SHOP);
+    await Promise.all(Array.from({ length: 49 }, () => register(admin, SHOP)));
+    const large = order({ fill: "x".repeat(1_000_000) });
+    const wrong = { ...serviceHeaders("somebody else's secret", large), "X-Forwarded-For": "10.3.0.1" };
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 429 && statuses.length < 500)
+      statuses.push((await deliver(hook.url, large, wrong)).status);
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    const small = order();
+    const right = serviceHeaders(hook.signing_secret, small);
+    const from = (address: string) => deliver(hook.url, small, { ...right, "X-Forwarded-For": address });
+    expect(await from("10.3.0.1")).toMatchObject(refusal(429, "rate_limited"));
+    expect((await from("10.3.0.2")).status).toBe(202);
+    const healthy = await api(server).get(`${server.root}/healthz`, { "X-Forwarded-For": "10.3.0.1" });
+    expect(healthy.status).toBe(200);
+  } finally {
+    await server.stop();
+  }
 });

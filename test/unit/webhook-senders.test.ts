@@ -1,7 +1,7 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { LinearWebhookClient } from "@linear/sdk/webhooks";
 import type { SchemeName } from "../../connectors/webhook-schemes.ts";
-import { verify } from "../../connectors/webhook-signature.ts";
+import { SignatureCheck } from "../../connectors/webhook-signature.ts";
 import { addressesOf } from "../../services/sense/ingest/addresses.ts";
 import {
   gitlabRequest,
@@ -33,7 +33,7 @@ function check(
   { secret = SECRET, now = NOW, urls = [URL], accepted }: Changed = {},
 ) {
   const request = { body: Buffer.from(body), headers: lower(headers), urls };
-  const verdict = verify(request, [secret], now, accepted);
+  const verdict = new SignatureCheck(request, now).verify([secret], accepted);
   return "signature" in verdict ? verdict.signature : verdict.refused;
 }
 
@@ -53,8 +53,8 @@ describe("Slack", () => {
   const then = 1531420618_000;
 
   test("signs as its documents show, within 5 minutes", () => {
-    expect(check(example, { now: then })).toEqual({ scheme: "slack", id: null });
-    expect(check(example, { now: then + 300_000 })).toEqual({ scheme: "slack", id: null });
+    expect(check(example, { now: then })).toMatchObject({ scheme: "slack", id: null });
+    expect(check(example, { now: then + 300_000 })).toMatchObject({ scheme: "slack", id: null });
     expect(check(example, { now: then + 301_000 })).toBe("timestamp too old: more than 5 minutes");
     expect(check(example, { now: then - 301_000 })).toBe("timestamp more than 5 minutes in the future");
     expect(check(example, { now: then, secret: `${SECRET}0` })).toBe("signature does not match");
@@ -88,7 +88,7 @@ describe("Twilio", () => {
   const valid = { scheme: "twilio", id: null };
 
   test("signs the address and the sorted fields, as its documents show", () => {
-    expect(check(example, given)).toEqual(valid);
+    expect(check(example, given)).toMatchObject(valid);
     expect(check(example, { ...given, secret: "12346" })).toBe("signature does not match");
     expect(check(example, { ...given, urls: [`${url}&a=1`] })).toBe("signature does not match");
     expect(check({ ...example, body: `${example.body}&a=1` }, given)).toBe("signature does not match");
@@ -104,12 +104,12 @@ describe("Twilio", () => {
       ["http://a.example:3000/w/x?y=1", "http://a.example:3000/w/x?y=1"],
       ["https://a.example/w/x", "https://a.example:8443/w/x"],
     ] as const)
-      expect(check(twilioForm(SECRET, signed, fields), { urls: [known] })).toEqual(valid);
+      expect(check(twilioForm(SECRET, signed, fields), { urls: [known] })).toMatchObject(valid);
   });
 
   test("signs a JSON body by its hash in the address", () => {
     const sent = twilioJson(SECRET, URL, { a: 1 });
-    expect(check(sent, { urls: [sent.url] })).toEqual(valid);
+    expect(check(sent, { urls: [sent.url] })).toMatchObject(valid);
     expect(check({ ...sent, body: '{"a":2}' }, { urls: [sent.url] })).toBe(
       "bodySHA256 does not match the body",
     );
@@ -119,9 +119,55 @@ describe("Twilio", () => {
     expect(check(json)).toBe("the signature does not cover the body: it is not a form");
   });
 
-  test("a form is not parsed when it is larger than Twilio's", () => {
-    const large = twilioForm(SECRET, URL, { Body: "x".repeat(70_000) });
-    expect(check(large)).toBe("the form is larger than 65536 bytes");
+  test("a form is not read when it is larger than Twilio's or has a field twice", () => {
+    const why = /^the form is larger than 65536 bytes, has more than 256 fields, or has one twice$/;
+    expect(check(twilioForm(SECRET, URL, { Body: "x".repeat(70_000) }))).toMatch(why);
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, ""]));
+    expect(check(twilioForm(SECRET, URL, many(256)))).toMatchObject(valid);
+    expect(check(twilioForm(SECRET, URL, many(257)))).toMatch(why);
+    const sent = twilioForm(SECRET, URL, { Body: "a", MessageSid: "SM1" });
+    for (const twice of ["Body=a", "%42ody=a", "Body=b"])
+      expect(check({ ...sent, body: `${sent.body}&${twice}` })).toMatch(why);
+  });
+
+  test("a form is parsed once, however many webhooks may have signed it, and only if one takes Twilio's signature", () => {
+    const { body, headers } = twilioForm("somebody else's secret", URL, fields);
+    const request = { body: Buffer.from(body), headers: lower(headers), urls: [URL] };
+    const Real = URLSearchParams;
+    const parse = jest.spyOn(globalThis, "URLSearchParams").mockImplementation((text) => new Real(text));
+    try {
+      const check = new SignatureCheck(request, NOW);
+      for (let i = 0; i < 5; i++)
+        expect(check.verify([SECRET], ["github"])).toEqual({ refused: "no X-Hub-Signature-256 header" });
+      expect(parse).not.toHaveBeenCalled();
+      for (let i = 0; i < 5; i++)
+        expect(check.verify([SECRET, `${SECRET}0`])).toEqual({ refused: "signature does not match" });
+      expect(parse).toHaveBeenCalledTimes(1);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  test("has the same digest however the form is encoded, and another at another address", () => {
+    const url = `${URL}?n=1`;
+    const { body, headers } = twilioForm(SECRET, url, { ...fields, Body: "two words" });
+    const digestOf = (form: string) => {
+      const found = check({ body: form, headers }, { urls: [url] });
+      return typeof found === "string" ? found : found.digest;
+    };
+    const digest = digestOf(body);
+    expect(digest).toMatch(/^sha256:/);
+    const reordered = body.split("&").reverse().join("&");
+    expect(digestOf(reordered)).toBe(digest);
+    expect(digestOf(body.replace("two+words", "%74wo%20words"))).toBe(digest);
+    // Without the boundary between one field and the next.
+    const { CallSid, ...others } = fields;
+    expect(digestOf(String(new URLSearchParams({ ...others, Body: `two wordsCallSid${CallSid}` })))).toBe(
+      digest,
+    );
+    const elsewhere = twilioForm(SECRET, `${URL}?n=2`, { ...fields, Body: "two words" });
+    expect(check(elsewhere, { urls: [`${URL}?n=2`] })).not.toMatchObject({ digest });
   });
 });
 
@@ -130,7 +176,7 @@ test("Linear signs the body with its time, as its own client checks", () => {
   const sent = linearRequest(SECRET, { type: "Issue", action: "create" }, at);
   const signature = sent.headers["Linear-Signature"] as string;
   expect(new LinearWebhookClient(SECRET).verify(Buffer.from(sent.body), signature, at)).toBe(true);
-  expect(check(sent, { now: at })).toEqual({ scheme: "linear", id: null });
+  expect(check(sent, { now: at })).toMatchObject({ scheme: "linear", id: null });
   expect(check(sent, { now: at + 302_000 })).toBe("timestamp too old: more than 5 minutes");
   expect(check(sent, { now: at, secret: "another-secret-0" })).toBe("signature does not match");
   const timeless = JSON.stringify({ type: "Issue" });
@@ -145,21 +191,21 @@ test("Shopify signs as its own library accepts", () => {
   // Accepted by `webhooks.validate` of @shopify/shopify-api 15, whose dependencies are too many for one test.
   const headers = { "X-Shopify-Hmac-Sha256": "tyT9Te963LjVEPvbXRVKl+znVIb2OPO+1ZVp4cwSyAU=" };
   const sent = { body: '{"id":1,"ü":"ß"}', headers };
-  expect(check(sent, { secret: "hush-hush-client-secret" })).toEqual({ scheme: "shopify", id: null });
+  expect(check(sent, { secret: "hush-hush-client-secret" })).toMatchObject({ scheme: "shopify", id: null });
 });
 
 test("Shopify signs the body in base64, Sentry in hex", () => {
   const shopify = shopifyRequest(SECRET, "orders/create", { id: 1 });
-  expect(check(shopify)).toEqual({ scheme: "shopify", id: null });
+  expect(check(shopify)).toMatchObject({ scheme: "shopify", id: null });
   expect(check({ ...shopify, body: '{"id":2}' })).toBe("signature does not match");
   const sentry = sentryRequest(SECRET, "issue", { action: "created" });
-  expect(check(sentry)).toEqual({ scheme: "sentry", id: null });
+  expect(check(sentry)).toMatchObject({ scheme: "sentry", id: null });
   expect(check(sentry, { secret: "another-secret-0" })).toBe("signature does not match");
 });
 
 test("GitLab sends its secret token, and an id that is as trustworthy", () => {
   const sent = gitlabRequest(SECRET, {});
-  expect(check(sent)).toEqual({ scheme: "gitlab_token", id: sent.headers["Idempotency-Key"] });
+  expect(check(sent)).toMatchObject({ scheme: "gitlab_token", id: sent.headers["Idempotency-Key"] });
   expect(check(sent, { secret: "another-secret-0" })).toBe("token does not match");
   expect(check({ ...sent, headers: { "X-Gitlab-Token": "" } }, { secret: "x" })).toBe("token does not match");
 });

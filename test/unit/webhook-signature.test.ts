@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
 import type { DeliveryHeaders } from "../../connectors/webhook-schemes.ts";
-import { verify as verdictOf } from "../../connectors/webhook-signature.ts";
+import { SignatureCheck } from "../../connectors/webhook-signature.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const OTHER = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
@@ -36,7 +36,7 @@ function stripe(at = NOW): Record<string, string> {
 }
 
 const verify = (headers: DeliveryHeaders, secrets = [SECRET], body: Uint8Array = BODY) =>
-  "signature" in verdictOf({ body, headers }, secrets, NOW);
+  "signature" in new SignatureCheck({ body, headers }, NOW).verify(secrets);
 
 describe("signed", () => {
   test.each<[string, DeliveryHeaders]>([
@@ -73,6 +73,38 @@ describe("signed", () => {
 
   test("with nothing in the body", () => {
     expect(verify({ "x-service-signature": hex(SECRET, "") }, [SECRET], Buffer.alloc(0))).toBe(true);
+  });
+});
+
+describe("the digest of what was signed", () => {
+  const digestOf = (headers: DeliveryHeaders, body: Uint8Array = BODY) => {
+    const verdict = new SignatureCheck({ body, headers }, NOW).verify([SECRET]);
+    return "signature" in verdict ? verdict.signature.digest : verdict.refused;
+  };
+  const plain = { "x-service-signature": hex(SECRET, BODY) };
+
+  test("is the same under another scheme, header or letter case", () => {
+    expect(digestOf(plain)).toMatch(/^sha256:[\da-f]{64}$/);
+    expect(digestOf({ "x-hub-signature-256": `sha256=${hex(SECRET, BODY).toUpperCase()}` })).toBe(
+      digestOf(plain),
+    );
+    expect(digestOf({ ...plain, "x-github-delivery": "2" })).toBe(digestOf(plain));
+    // Another division of the same bytes into time and body.
+    const { "stripe-signature": signed = "" } = stripe();
+    const time = signed.slice(2, signed.indexOf(","));
+    const joined = Buffer.concat([Buffer.from(`${time}.`), BODY]);
+    const again = { "x-service-signature": hex(SECRET, joined) };
+    expect(digestOf(again, joined)).toBe(digestOf(stripe()));
+  });
+
+  test("is another for another body, time or id", () => {
+    const body = Buffer.from("{}");
+    const digests = [
+      digestOf(plain),
+      digestOf({ "x-service-signature": hex(SECRET, body) }, body),
+      ...[digestOf(stripe()), digestOf(stripe(NOW - SECONDS)), digestOf(standard())],
+    ];
+    expect(new Set(digests).size).toBe(digests.length);
   });
 });
 

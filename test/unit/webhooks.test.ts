@@ -126,15 +126,6 @@ describe("limits", () => {
     expect(() => counted.check("10.0.0.1", "guess-20/", NOON)).toThrow("Too many webhooks");
   });
 
-  test("count more of what cost more", () => {
-    const counted = limits(5);
-    counted.refused("10.0.0.1", "acme/", NOON, 3 * 1_048_576);
-    expect(() => counted.check("10.0.0.1", "acme/", NOON)).not.toThrow();
-    counted.refused("10.0.0.1", "acme/", NOON);
-    expect(() => counted.check("10.0.0.1", "acme/", NOON)).toThrow("Too many webhooks");
-    expect(() => counted.check("10.0.0.1", "globex/", NOON)).not.toThrow();
-  });
-
   test("count what is signed per tenant", async () => {
     const counted = limits(0, 2);
     await counted.accept("tn_1", NOON);

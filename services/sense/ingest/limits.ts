@@ -8,7 +8,6 @@ const WINDOW_SECONDS = 60;
 const TARGETS = 10;
 /** A target is arbitrary text from a path. */
 const KEY_CHARACTERS = 100;
-const MEGABYTE = 1_048_576;
 
 /**
  * Limits on webhooks. Refusals count per address and target, so that one wrong secret at a provider does not block
@@ -39,14 +38,10 @@ export class WebhookLimits {
     requireCapacity(this.#refused, keyOf(address, target), this.#refusals, now);
   }
 
-  /** Counts a refusal: once, plus once per megabyte hashed for it. */
-  refused(address: string, target: string, now: number, hashedBytes = 0): void {
+  refused(address: string, target: string, now: number): void {
     if (!this.#refusals) return;
-    const times = Math.min(1 + Math.floor(hashedBytes / MEGABYTE), this.#refusals);
-    for (let i = 0; i < times; i++) {
-      this.#refused.hit(address, now);
-      this.#refused.hit(keyOf(address, target), now);
-    }
+    this.#refused.hit(address, now);
+    this.#refused.hit(keyOf(address, target), now);
   }
 
   /** Counts a signed webhook. @throws Fault rate_limited if the tenant has had too many. */
