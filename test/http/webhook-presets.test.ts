@@ -166,6 +166,80 @@ describe("a sender with its delivery's id in a header", () => {
   });
 });
 
+describe("signed content", () => {
+  const events = async (source: string) =>
+    ok(await world.admin.get(`/events?source=${encodeURIComponent(`/w/acme/${source}`)}`)).events.map(
+      ({ payload }: { payload: { type: string } }) => payload.type,
+    );
+
+  test("of Twilio is one event in every encoding, and another at another address", async () => {
+    const source = "twilio-encodings";
+    const hook = await sender("twilio", { source });
+    const fields = { MessageSid: "SM9", MessageStatus: "sent", Body: "five & ten", From: "+15550009" };
+    const form = twilioForm(hook.signing_secret, hook.url, fields);
+    const token = () => ({ ...form.headers, "I-Twilio-Idempotency-Token": randomUUID() });
+    const { MessageSid, ...rest } = fields;
+    const encodings = [
+      form.body,
+      form.body.split("&").reverse().join("&"),
+      form.body.replace(/\+/g, "%20"),
+      form.body.replace("SM9", "%53%4d9"),
+      String(new URLSearchParams({ ...rest, From: `${rest.From}MessageSid${MessageSid}` })).replace(
+        "MessageStatus",
+        "MessageSt%61tus",
+      ),
+    ];
+    for (const body of encodings) expect((await deliver(hook.url, body, token())).status).toBe(204);
+    expect(await events(source)).toEqual(["com.twilio-encodings.message.sent"]);
+    const twice = await deliver(hook.url, `${form.body}&MessageStatus=sent`, token());
+    expect(twice).toMatchObject(refusal(401, "authentication_failed"));
+
+    const other = `${hook.url}?leg=2`;
+    const { body, headers } = twilioForm(hook.signing_secret, other, fields);
+    for (let i = 0; i < 2; i++) expect((await deliver(other, body, headers)).status).toBe(204);
+    expect(await events(source)).toHaveLength(2);
+  });
+
+  test("is one event for each topic that its sender names at once, under whatever id", async () => {
+    const source = "topics";
+    const hook = await sender("shopify", { source });
+    const at = (topic: string, more = {}) => {
+      const { body, headers } = shopifyRequest(hook.signing_secret, topic, { id: 12, total: "9.00" });
+      return post(hook, { body, headers: { ...headers, ...more } });
+    };
+    const created = await at("orders/create");
+    await eventOf(created);
+    const again = { event_id: created.body.event_id, status: "duplicate" };
+    expect((await at("orders/create")).body).toEqual(again);
+    const paid = await at("orders/paid");
+    expect((await eventOf(paid)).type).toBe("com.topics.orders.paid");
+    expect((await at("orders/paid")).body).toEqual({ ...again, event_id: paid.body.event_id });
+    await eventOf(await at("orders/paid", { "X-Shopify-Shop-Domain": "other.myshopify.com" }));
+    await eventOf(await at("orders/fulfilled"));
+    // No sender has so many.
+    expect((await at("orders/delete")).body).toEqual(again);
+  });
+
+  test("has the first topic and id of a sender that has one for each body", async () => {
+    const hook = await sender("github", { source: "one-topic" });
+    const body = JSON.stringify({ action: "created", ref: randomUUID() });
+    const as = (kind: string) => deliver(hook.url, body, githubHeaders(hook.signing_secret, body, kind));
+    const first = await as("issue_comment");
+    expect((await eventOf(first)).type).toBe("com.one-topic.issue_comment.created");
+    for (const kind of ["issue_comment", "release"])
+      expect((await as(kind)).body).toMatchObject({ event_id: first.body.event_id, status: "duplicate" });
+  });
+
+  test("that could not be mapped has no other topic when it comes again", async () => {
+    const hook = await sender("sentry", { source: "without-topic" });
+    const sent = sentryRequest(hook.signing_secret, "", { action: "created" });
+    const named = { ...sent.headers, "Request-ID": sent.headers["Request-ID"] as string };
+    expect((await post(hook, sent)).body.status).toBe("dead_lettered");
+    const forged = { ...sent, headers: { ...named, "Sentry-Hook-Resource": "issue" } };
+    expect((await post(hook, forged)).body.status).toBe("dead_lettered");
+  });
+});
+
 test("GitLab's signing token is Standard Webhooks; two pushes with one body are two events", async () => {
   const hook = await sender("gitlab", { source: "gitlab-signed" });
   const body = JSON.stringify({ object_kind: "push" });

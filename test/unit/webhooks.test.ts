@@ -1,99 +1,78 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
-import { idOfBody } from "../../services/sense/ingest/delivery-id.ts";
 import { FirstIds } from "../../services/sense/ingest/first-ids.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 
-const HOUR = 60 * 60 * 1000;
+const DAY = 24 * 60 * 60 * 1000;
 const NOON = Date.UTC(2026, 0, 31, 12);
 
-describe("an id that is not signed", () => {
-  const body = Buffer.from("body");
-  const at = { tenant_id: "tn_1", webhook_id: "whk_1", body };
+describe("an id and a topic that are not signed", () => {
+  const at = { tenant_id: "tn_1", webhook_id: "whk_1", digest: "sha256:1", topic: {}, several: true };
+  const DAYS = 3;
   let temporary: TemporaryStore;
+  let now: number;
+  let ids: FirstIds;
   beforeEach(async () => {
     temporary = await temporaryStore();
+    now = NOON;
+    ids = new FirstIds(temporary.store.collection(WebhookBodyModel), () => now, DAYS);
   });
   afterEach(() => temporary.remove());
 
-  test("is the first that its body came under, for 24 hours, at one webhook", async () => {
-    let now = NOON;
-    const ids = new FirstIds(temporary.store.collection(WebhookBodyModel), () => now);
-    expect(await Promise.all(["a", "a"].map((id) => ids.of({ ...at, id })))).toEqual(["a", "a"]);
-    now += 24 * HOUR - 1;
-    expect(await ids.of({ ...at, id: "b" })).toBe("a");
-    expect(await ids.of({ ...at, webhook_id: "whk_2", id: "b" })).toBe("b");
-    expect(await ids.of({ ...at, body: Buffer.from("other"), id: "c" })).toBe("c");
+  const idOf = async (given: object) => (await ids.of({ ...at, id: null, ...given })).id;
+
+  test("are the first that the signed content came under, for so many days, at one webhook", async () => {
+    expect(await Promise.all(["a", "a"].map((id) => idOf({ id })))).toEqual(["a", "a"]);
+    now += DAYS * DAY - 1;
+    expect(await idOf({ id: "b" })).toBe("a");
+    expect(await idOf({})).toBe("a");
+    expect(await idOf({ webhook_id: "whk_2", id: "b" })).toBe("b");
+    expect(await idOf({ digest: "sha256:2", id: "c" })).toBe("c");
     now += 1;
-    const rivals = await Promise.all(["d", "e", "f"].map((id) => ids.of({ ...at, id })));
+    const rivals = await Promise.all(["d", "e", "f"].map((id) => idOf({ id })));
     expect(new Set(rivals).size).toBe(1);
-    expect(await ids.of({ ...at, id: "g" })).toBe(rivals[0]);
+    expect(await idOf({ id: "g" })).toBe(rivals[0]);
   });
 
-  test("goes when its day is over", async () => {
-    let now = NOON;
-    const bodies = temporary.store.collection(WebhookBodyModel);
-    const ids = new FirstIds(bodies, () => now);
-    await ids.of({ ...at, id: "a" });
-    expect([await ids.sweep(), await bodies.exists("tn_1", {})]).toEqual([false, true]);
-    now += 24 * HOUR;
-    expect([await ids.sweep(), await bodies.exists("tn_1", {})]).toEqual([false, false]);
-  });
-});
-
-describe("the id of a body that has none", () => {
-  /** Delivers the same body at these times; gives for each whether it was new. */
-  async function deliver(times: number[]): Promise<boolean[]> {
-    const accepted = new Map<string, number>();
-    const fresh: boolean[] = [];
-    for (const at of times) {
-      const id = await idOfBody(Buffer.from("body"), at, async (id) => accepted.get(id) ?? null);
-      fresh.push(!accepted.has(id));
-      if (!accepted.has(id)) accepted.set(id, at);
-    }
-    return fresh;
-  }
-
-  test("is the same for 24 hours, over midnight too", async () => {
-    expect(await deliver([NOON, NOON + 11 * HOUR, NOON + 13 * HOUR, NOON + 24 * HOUR - 1])).toEqual([
-      ...[true, false, false, false],
-    ]);
+  test("are those of each topic for five minutes, then the first ones", async () => {
+    const orders = (what: string) => ({ topic: { "x-topic": `orders/${what}`, "x-shop": null } });
+    const first = { id: "1", topic: orders("create").topic };
+    expect(await ids.of({ ...at, id: "1", ...orders("create") })).toEqual(first);
+    now += 299_000;
+    expect(await idOf({ id: "2", ...orders("paid") })).toBe("2");
+    expect(await idOf({ id: "3", ...orders("paid") })).toBe("2");
+    // One delivery has one topic.
+    expect(await ids.of({ ...at, id: "1", ...orders("cancelled") })).toEqual(first);
+    now += 2_000;
+    expect(await ids.of({ ...at, id: "4", ...orders("cancelled") })).toEqual(first);
+    expect(await idOf({ id: "5", ...orders("paid") })).toBe("2");
+    expect(await idOf({ id: "6", ...orders("create") })).toBe("1");
   });
 
-  test("is another after that", async () => {
-    expect(await deliver([NOON, NOON + 24 * HOUR, NOON + 25 * HOUR, NOON + 48 * HOUR])).toEqual([
-      ...[true, true, false, true],
-    ]);
+  test("are the first ones at once if the sender has one topic for a body", async () => {
+    const first = { id: "1", topic: { kind: "issues" } };
+    expect(await ids.of({ ...at, ...first, several: false })).toEqual(first);
+    expect(await ids.of({ ...at, id: "2", topic: { kind: "push" }, several: false })).toEqual(first);
   });
 
-  test("begins a new day with each that is new, whenever they come", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 60 * HOUR }), { maxLength: 20 }), async (steps) => {
-        let at = NOON;
-        const times = steps.map((step) => {
-          at += step;
-          return at;
-        });
-        let began = Number.NEGATIVE_INFINITY;
-        const expected = times.map((time) => {
-          if (time < began + 24 * HOUR) return false;
-          began = time;
-          return true;
-        });
-        expect(await deliver(times)).toEqual(expected);
-      }),
+  test("are those of four topics at most", async () => {
+    const taken = await Promise.all(
+      ["a", "b", "c", "d", "e", "f", "g"].map((what) => idOf({ topic: { what } })),
     );
+    expect(new Set(taken).size).toBe(4);
+    expect(new Set(await Promise.all(["x", "y"].map((what) => idOf({ topic: { what } })))).size).toBe(1);
   });
 
-  test("is another for another body", async () => {
-    const never = async () => null;
-    const [one, other] = [Buffer.from("one"), Buffer.from("other")];
-    expect(await idOfBody(one, NOON, never)).not.toBe(await idOfBody(other, NOON, never));
+  test("go when their days are over", async () => {
+    const rows = temporary.store.collection(WebhookBodyModel);
+    await idOf({ id: "a" });
+    expect([await ids.sweep(), await rows.exists("tn_1", {})]).toEqual([false, true]);
+    now += DAYS * DAY;
+    expect([await ids.sweep(), await rows.exists("tn_1", {})]).toEqual([false, false]);
   });
 });
 

@@ -84,7 +84,6 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       latest: internal<LatestParams>(({ params }) => events.loadLatest(params)),
       headers: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.loadHeaders(params)),
       subject_of: idempotent<OfTenant & { id: string }>(({ params }) => events.readSubject(params)),
-      accepted_at: internal<OfTenant & { ce_id: string }>(({ params }) => events.readAcceptedAt(params)),
       /** Whether anyone but the service itself has published for the tenant. */
       any_published: idempotent<OfTenant>(({ params: { tenant_id } }) =>
         collection.exists(tenant_id, { publisher_id: { $ne: null } }),

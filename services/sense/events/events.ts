@@ -125,13 +125,6 @@ export class Events {
     return row?.subject ?? null;
   }
 
-  /** Returns when an event with this producer's id was accepted, in ms; null if none was. */
-  async readAcceptedAt({ tenant_id, ce_id }: { tenant_id: string; ce_id: string }): Promise<number | null> {
-    const options = { projection: { accepted_at: 1 } };
-    const row = await this.#deps.events.findOne(tenant_id, { ce_id }, options);
-    return row?.accepted_at.getTime() ?? null;
-  }
-
   /**
    * Returns a tenant's latest events without an audience, latest first, to test an interest on. Limited to the size of
    * one message.

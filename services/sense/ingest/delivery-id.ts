@@ -1,14 +1,11 @@
 import type { DeliveryHeaders } from "../../../connectors/webhook-schemes.ts";
 import type { Signature } from "../../../connectors/webhook-signature.ts";
-import type { Call } from "../../../lib/access/caller.ts";
-import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
-import { digestOf, type FirstIds } from "./first-ids.ts";
+import type { FirstIds, Topic } from "./first-ids.ts";
 import type { WebhookDoc } from "./ingest.model.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import { headerName } from "./mapping.ts";
-import { ownIdOf } from "./preset-mapping.ts";
-import { PRESETS } from "./presets.ts";
+import { presetOf } from "./webhooks.ts";
 
 /** A delivery with a valid signature. */
 export interface Signed {
@@ -19,82 +16,63 @@ export interface Signed {
   headers: DeliveryHeaders;
 }
 
-/**
- * For an id in an unsigned header, of a mapping or of CloudEvents in binary mode: returns the delivery with the id of
- * the first delivery of its body.
- */
-export async function withFirstId(firstIds: FirstIds, signed: Signed): Promise<Signed> {
-  const { webhook, signature, headers } = signed;
-  const { mapping } = webhook;
-  const name = typeof mapping === "object" ? headerName(mapping.id) : mapping === AS_CLOUDEVENTS && "ce-id";
-  const id = name && headers[name];
-  if (!id || id === signature.id) return signed;
-  return { ...signed, headers: { ...headers, [name]: await firstIdOf(firstIds, signed, id) } };
+/** A delivery with what its event is known by. */
+export interface Identified extends Signed {
+  /** The id of an event whose mapping names none. */
+  default_id: string;
 }
 
+const DELIVERY_HEADERS = ["webhook-id", "svix-id", "x-github-delivery"];
+const LONGEST_TOPIC = 300;
+
 /**
- * Returns the id of a delivery whose mapping sets none: the signed one, else that of the first delivery of its body.
+ * Returns a delivery as the first one with the same signed content: the id and the topic in its headers are the first
+ * one's, unless they are signed too.
  */
-export async function defaultIdOf(
-  ctx: Pick<Call, "call">,
-  firstIds: FirstIds,
-  signed: Signed,
-  payload: unknown,
-  now: number,
-): Promise<string> {
-  const { tenant, webhook, signature, body, headers } = signed;
-  if (signature.id !== null) return signature.id;
-  const acceptedAt = (id: string) => {
-    const ce_id = `${webhook._id}:${id}`;
-    return ctx.call<number | null, unknown>("events.accepted_at", { tenant_id: tenant.id, ce_id });
-  };
-  const id = idOfSender(webhook, headers) ?? (await idOfBody(body, now, acceptedAt));
-  return namesId(webhook, payload) ? id : firstIdOf(firstIds, signed, id);
+export async function asFirst(firstIds: FirstIds, signed: Signed): Promise<Identified> {
+  const { tenant, webhook, signature, headers } = signed;
+  const topic = topicOf(webhook, headers);
+  const name = idHeaderOf(webhook, headers, signature);
+  if (name === null && Object.keys(topic).length === 0)
+    return { ...signed, default_id: signature.id ?? signature.digest };
+  const first = await firstIds.of({
+    tenant_id: tenant.id,
+    webhook_id: webhook._id,
+    digest: signature.digest,
+    id: name === null ? signature.id : (headers[name] as string),
+    topic,
+    several: presetOf(webhook)?.several === true,
+  });
+  const named = Object.entries({ ...first.topic, ...(name && { [name]: first.id }) });
+  const known = Object.fromEntries(named.map(([header, value]) => [header, value ?? undefined]));
+  return { ...signed, headers: { ...headers, ...known }, default_id: signature.id ?? first.id };
 }
 
 /** Returns the sender's id of a delivery, if any; it is the same for redeliveries. */
-export function idOfSender(
-  { mapping }: Pick<WebhookDoc, "mapping">,
-  headers: DeliveryHeaders,
-): string | null {
-  if (typeof mapping === "string" && mapping !== AS_CLOUDEVENTS) {
-    const { delivery } = PRESETS[mapping];
-    return (delivery && headers[delivery]) || null;
-  }
-  return headers["webhook-id"] || headers["svix-id"] || headers["x-github-delivery"] || null;
+export function idOfSender(webhook: Pick<WebhookDoc, "mapping">, headers: DeliveryHeaders): string | null {
+  return headers[deliveryHeaders(webhook).find((name) => headers[name]) ?? ""] ?? null;
 }
 
-/** Whether the mapping takes the event's id from the delivery. */
-function namesId({ mapping }: WebhookDoc, payload: unknown): boolean {
-  if (typeof mapping === "object") return Boolean(mapping.id);
-  return mapping !== AS_CLOUDEVENTS && ownIdOf(mapping, payload) !== undefined;
+/** Returns the header with the event's id; null if there is none, or if the signature covers its value. */
+function idHeaderOf(webhook: WebhookDoc, headers: DeliveryHeaders, { id }: Signature): string | null {
+  const { mapping } = webhook;
+  const own = mapping === AS_CLOUDEVENTS ? "ce-id" : typeof mapping === "object" && headerName(mapping.id);
+  const names = own ? [own] : id === null ? deliveryHeaders(webhook) : [];
+  return names.find((name) => headers[name] && headers[name] !== id) ?? null;
 }
 
-function firstIdOf(
-  firstIds: FirstIds,
-  { tenant, webhook, signature, body }: Signed,
-  id: string,
-): Promise<string> {
-  // Two genuine deliveries with signed ids may have the same body.
-  const all = signature.id === null ? body : Buffer.concat([Buffer.from(`${signature.id}.`), body]);
-  return firstIds.of({ tenant_id: tenant.id, webhook_id: webhook._id, body: all, id });
+function deliveryHeaders(webhook: Pick<WebhookDoc, "mapping">): readonly string[] {
+  const preset = presetOf(webhook);
+  if (!preset) return DELIVERY_HEADERS;
+  return preset.delivery ? [preset.delivery] : [];
 }
 
-/**
- * Returns an id for a body whose sender gave none: the same for 24 hours from the first delivery, then another. It
- * contains the day, and stays that of the day before until the event accepted under it is a day old: no other state is
- * needed.
- *
- * @param acceptedAt returns when an event was accepted under an id, in ms; null if none was.
- */
-export async function idOfBody(
-  body: Uint8Array,
-  now: number,
-  acceptedAt: (id: string) => Promise<number | null>,
-): Promise<string> {
-  const digest = digestOf(body);
-  const day = Math.floor(now / DAY_MS);
-  const previous = `${digest}:${day - 1}`;
-  const at = await acceptedAt(previous);
-  return at !== null && at > now - DAY_MS ? previous : `${digest}:${day}`;
+/** Returns the headers of which the event's type and subject are made. */
+function topicOf(webhook: WebhookDoc, headers: DeliveryHeaders): Topic {
+  const { source, mapping } = webhook;
+  if (mapping === AS_CLOUDEVENTS) return {};
+  const own = typeof mapping === "object" ? [mapping.entity, mapping.action, mapping.subject] : [];
+  const names = [source, ...own].map(headerName).filter((name) => name !== null);
+  const all = [...names, ...(presetOf(webhook)?.topic ?? [])];
+  return Object.fromEntries(all.map((name) => [name, headers[name]?.slice(0, LONGEST_TOPIC) ?? null]));
 }

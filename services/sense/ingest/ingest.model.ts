@@ -6,6 +6,7 @@ import {
   mixed,
   nullable,
   number,
+  optional,
   string,
   subdocuments,
   tenantSchema,
@@ -34,11 +35,16 @@ export const WebhookModel: Model<WebhookDoc> = {
   schema: webhooks,
 };
 
-/** A body whose signature covers no id, by webhook and digest, with the id of its first delivery. */
+/** Signed content, by webhook and digest, with what its first delivery had that is not signed. */
 export interface WebhookBodyDoc extends InferSchemaType<typeof bodies> {}
 
 const bodies = tenantSchema({
   first_id: string(),
+  /** Null for a missing header; absent in rows of earlier versions, as is the time. */
+  topic: optional(mixed<Record<string, string | null>>()),
+  first_at: optional(date()),
+  /** Topics that were taken besides the first. */
+  others: optional(number()),
   expires_at: date(),
 });
 bodies.index({ expires_at: 1 });

@@ -10,7 +10,7 @@ import { RequestLog } from "./request-log.ts";
 import { Webhooks } from "./webhooks.ts";
 
 const SWEEP_MS = 600_000;
-const SWEEP_FAILED = "ingest: old bodies could not be removed; the next sweep retries";
+const SWEEP_FAILED = "ingest: expired ids of webhooks could not be removed; the next sweep retries";
 const LOG_FAILED = "ingest: the last requests of webhooks could not be recorded; retried in 1 s";
 
 /** Receives other systems' webhooks over HTTP (spec: Events 3). */

@@ -3,8 +3,8 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { readCloudEvents } from "./cloudevents.ts";
-import { defaultIdOf, type Signed, withFirstId } from "./delivery-id.ts";
-import { digestOf, type FirstIds } from "./first-ids.ts";
+import { asFirst, type Identified, type Signed } from "./delivery-id.ts";
+import type { FirstIds } from "./first-ids.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Receipt } from "./mapping.ts";
 import { mappingError } from "./mapping-error.ts";
@@ -41,16 +41,15 @@ export class Intake {
 
   /** Returns the outcomes once they are durable: a list for a batch. */
   async enter(ctx: Call, given: Signed): Promise<Entered | Entered[]> {
-    const signed = await withFirstId(this.#firstIds, given);
+    const signed = await asFirst(this.#firstIds, given);
     const read = readDelivery(signed);
     if (Array.isArray(read)) return this.#enterAll(ctx, signed, read);
     const [entered] = await this.#enterAll(ctx, signed, [read]);
     return entered as Entered;
   }
 
-  async #enterAll(ctx: Call, signed: Signed, reads: Read[]): Promise<Entered[]> {
-    const mapped: Entering[] = [];
-    for (const read of reads) mapped.push(await this.#map(ctx, signed, read));
+  async #enterAll(ctx: Call, signed: Identified, reads: Read[]): Promise<Entered[]> {
+    const mapped = reads.map((read) => this.#map(signed, read));
     const events = mapped.flatMap((each) => ("event" in each ? [each.event] : []));
     const publish = { tenant_id: signed.tenant.id, publisher_id: null, events };
     const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
@@ -61,13 +60,11 @@ export class Intake {
     return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
   }
 
-  async #map(ctx: Call, signed: Signed, read: Read): Promise<Entering> {
+  #map(signed: Identified, read: Read): Entering {
     if ("error" in read) return { error: read.error, kept: read.text };
-    const now = this.#runtime.store.now();
-    const takesEvents = signed.webhook.mapping === AS_CLOUDEVENTS;
-    const default_id = takesEvents ? "" : await defaultIdOf(ctx, this.#firstIds, signed, read.payload, now);
-    const mapped = mappingOf(signed.webhook)(read.payload, receiptOf(signed, default_id, now));
-    return { ...mapped, kept: read.payload, default_id };
+    const default_id = signed.webhook.mapping === AS_CLOUDEVENTS ? "" : signed.default_id;
+    const receipt = receiptOf(signed, default_id, this.#runtime.store.now());
+    return { ...mappingOf(signed.webhook)(read.payload, receipt), kept: read.payload, default_id };
   }
 }
 
@@ -89,12 +86,11 @@ export function receiptOf(
 /** @param at its position in a batch */
 async function deadLetter(
   ctx: Call,
-  { tenant, webhook, signature, body, headers }: Signed,
+  { tenant, webhook, headers, default_id: delivered }: Identified,
   { error, kept, default_id }: Refused,
   at: number,
 ): Promise<Entered> {
   const { _id: registration_id } = webhook;
-  const delivered = signature.id ?? digestOf(body);
   const { id } = await ctx.call<{ id: string }, unknown>("deliveries.dead_letter", {
     tenant_id: tenant.id,
     source: webhookPath(tenant.slug, webhook.source),

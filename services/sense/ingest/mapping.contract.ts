@@ -17,8 +17,8 @@ export const Mapping = Type.Object(
     entity: term("Third part of the event type.", "issues"),
     action: term("Fourth part of the event type.", "/action"),
     id: optionalTerm(
-      "Id of the event. Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else a hash of the body. If " +
-        "the id is not signed, the same body keeps its first id for 24 hours.",
+      "Id of the event. Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else a hash of what is signed. " +
+        "If the id is not signed, the same signed content keeps its first id for `DEDUPE_DAYS`.",
       "/delivery/id",
     ),
     subject: optionalTerm("Subject of the event. Default: none.", "/repository/full_name"),

@@ -41,11 +41,6 @@ export function presetMapping(name: PresetName, source: string): Mapping {
     });
 }
 
-/** Returns the id of an event in the signed body, if the sender puts one there. */
-export function ownIdOf(name: PresetName, payload: unknown): string | undefined {
-  return PRESETS[name].fields(lookIn({ payload, headers: {} })).id;
-}
-
 function lookIn({ payload, headers }: Delivery): Look {
   return (term) => {
     const header = headerName(term);

@@ -15,12 +15,16 @@ export interface PresetFields {
   time?: string | undefined;
 }
 
-interface Preset {
+export interface Preset {
   title: string;
   /** The signatures that the sender uses: no other is accepted. */
   schemes: readonly SchemeName[];
   /** The header with the sender's id of a delivery, the same for its retries. */
   delivery?: string;
+  /** Headers that say what a delivery is about, which the sender does not sign. */
+  topic?: readonly string[];
+  /** Whether it sends one body for several topics. */
+  several?: boolean;
   /** Where the kind of event is; the error for a delivery without one names it. */
   kind: string;
   fields(look: Look): PresetFields;
@@ -49,6 +53,7 @@ const github: Preset = {
   title: "GitHub",
   schemes: ["github"],
   delivery: "x-github-delivery",
+  topic: ["x-github-event"],
   kind: "header:X-GitHub-Event",
   fields: (look) => ({
     entity: look("header:X-GitHub-Event"),
@@ -112,6 +117,8 @@ const shopify: Preset = {
   title: "Shopify",
   schemes: ["shopify"],
   delivery: "x-shopify-webhook-id",
+  topic: ["x-shopify-topic", "x-shopify-shop-domain"],
+  several: true,
   kind: "header:X-Shopify-Topic",
   fields(look) {
     const [entity, action = RECEIVED] = look("header:X-Shopify-Topic")?.split("/") ?? [];
@@ -161,6 +168,7 @@ const sentry: Preset = {
   title: "Sentry",
   schemes: ["sentry"],
   delivery: "request-id",
+  topic: ["sentry-hook-resource"],
   kind: "header:Sentry-Hook-Resource",
   fields: (look) => ({
     entity: look("header:Sentry-Hook-Resource"),

@@ -70,7 +70,8 @@ export class Receiver {
 
   constructor(runtime: Runtime, webhooks: TenantCollection<WebhookDoc>, log: RequestLog) {
     const { store, config, windows, secrets } = runtime;
-    this.firstIds = new FirstIds(store.collection(WebhookBodyModel), () => store.now());
+    const bodies = store.collection(WebhookBodyModel);
+    this.firstIds = new FirstIds(bodies, () => store.now(), config.DEDUPE_DAYS);
     this.#runtime = runtime;
     this.#webhooks = webhooks;
     this.#limits = new WebhookLimits(config, windows);

@@ -15,7 +15,7 @@ import type { LoggedRequest, WebhookDoc } from "./ingest.model.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
 import { presetMapping } from "./preset-mapping.ts";
-import { PRESETS } from "./presets.ts";
+import { PRESETS, type Preset } from "./presets.ts";
 import { presentRequest, type RequestLog } from "./request-log.ts";
 
 /** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
@@ -124,9 +124,13 @@ export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapp
   return mapping === AS_CLOUDEVENTS ? mapCloudEvent : presetMapping(mapping, source);
 }
 
+export function presetOf({ mapping }: Pick<WebhookDoc, "mapping">): Preset | undefined {
+  return typeof mapping === "string" && mapping !== AS_CLOUDEVENTS ? PRESETS[mapping] : undefined;
+}
+
 /** Returns the signatures that a webhook accepts; undefined for all. */
-export function schemesOf({ mapping }: Pick<WebhookDoc, "mapping">): readonly SchemeName[] | undefined {
-  return typeof mapping === "string" && mapping !== AS_CLOUDEVENTS ? PRESETS[mapping].schemes : undefined;
+export function schemesOf(webhook: Pick<WebhookDoc, "mapping">): readonly SchemeName[] | undefined {
+  return presetOf(webhook)?.schemes;
 }
 
 export async function slugOf(ctx: Call): Promise<string> {
