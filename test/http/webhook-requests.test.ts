@@ -154,8 +154,9 @@ test("a mapping is tried before a webhook exists, with the error that saving it 
 
 test("another mapping is tried on a request that came", async () => {
   const hook = await register(world.admin, { ...SHOP, source: "tried" });
-  await send(hook, order({ n: "accepted", who: "u-1" }), { "X-Kind": "invoice" });
-  await send(hook, JSON.stringify({ n: "no action", who: "u-2" }), { "X-Kind": "refund" });
+  const secret = { "X-Auth": "hunter2-hunter2" };
+  await send(hook, order({ n: "accepted", who: "u-1" }), { "X-Kind": "invoice", ...secret });
+  await send(hook, JSON.stringify({ n: "no action", who: "u-2" }), { "X-Kind": "refund", ...secret });
   await deliver(hook.url, "{}", {});
   const [accepted, dead, refused] = (await logged(hook, 3)).map(({ request_id }) => request_id);
   const path = `/ingest/webhooks/${hook.id}:test`;
@@ -163,6 +164,15 @@ test("another mapping is tried on a request that came", async () => {
   const attempt = async (request_id = "") => ok(await world.admin.post(path, { request_id, mapping })).event;
   expect(await attempt(accepted)).toMatchObject({ type: "com.tried.invoice.seen", subject: "u-1" });
   expect(await attempt(dead)).toMatchObject({ type: "com.tried.refund.seen", subject: "u-2" });
+  // Its value may be a credential, so that it was not kept.
+  for (const request_id of [accepted, dead]) {
+    const auth = { entity: "header:X-Auth", action: "seen" };
+    expect(ok(await world.admin.post(path, { request_id, mapping: auth }))).toEqual({
+      event: null,
+      error:
+        "mapping error: entity: header:X-Auth was not kept, as it may be a credential: send the request again",
+    });
+  }
   // With the saved mapping it is still the same error.
   expect(ok(await world.admin.post(path, { request_id: dead })).error).toMatch(/^mapping error: action/);
   expect(await world.admin.post(path, { request_id: refused })).toMatchObject(

@@ -7,7 +7,14 @@ import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { parseJsonBytes } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
-import { compileMapping, type Mapped, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
+import { keptHeaders, termsOf } from "../ingest/kept-headers.ts";
+import {
+  compileMapping,
+  type Mapped,
+  type MappedHeaders,
+  type Mapping,
+  takeCloudEvent,
+} from "../ingest/mapping.ts";
 import { mappingError, thrownMappingError } from "../ingest/mapping-error.ts";
 import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
 
@@ -23,7 +30,7 @@ type Read =
 /** Data that another mapping needs besides the payload. */
 interface Origin {
   default_id: string;
-  headers: Record<string, string | undefined>;
+  headers: MappedHeaders;
   /** Whether the payload is an event already. */
   structured: boolean;
 }
@@ -142,11 +149,12 @@ export class Intake {
   }
 
   async #bury(
-    { message_id }: BrokerMessage,
+    { message_id, headers: given }: BrokerMessage,
     { payload, origin }: Pick<Read, "payload" | "origin">,
     reason: string,
   ): Promise<Verdict> {
     const { tenant_id, _id: registration_id } = this.#connector;
+    const headers = keptHeaders(given, termsOf(this.#connector));
     try {
       await this.#broker.call("deliveries.dead_letter", {
         tenant_id,
@@ -154,7 +162,7 @@ export class Intake {
         payload,
         reason,
         ...(message_id !== null && { dedupe: message_id }),
-        ...(origin && { origin: { inlet: "connectors", registration_id, ...origin } }),
+        ...(origin && { origin: { inlet: "connectors", registration_id, ...origin, headers } }),
       });
       return "mapping_error";
     } catch {

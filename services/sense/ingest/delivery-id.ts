@@ -4,7 +4,7 @@ import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { FirstIds, Topic } from "./first-ids.ts";
 import type { WebhookDoc } from "./ingest.model.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
-import { headerName } from "./mapping.ts";
+import { headerName, type MappedHeaders } from "./mapping.ts";
 import { presetOf } from "./webhooks.ts";
 
 /** A delivery with a valid signature. */
@@ -49,7 +49,7 @@ export async function asFirst(firstIds: FirstIds, signed: Signed): Promise<Ident
 }
 
 /** Returns the sender's id of a delivery, if any; it is the same for redeliveries. */
-export function idOfSender(webhook: Pick<WebhookDoc, "mapping">, headers: DeliveryHeaders): string | null {
+export function idOfSender(webhook: Pick<WebhookDoc, "mapping">, headers: MappedHeaders): string | null {
   return headers[deliveryHeaders(webhook).find((name) => headers[name]) ?? ""] ?? null;
 }
 

@@ -11,6 +11,7 @@ import {
   subdocuments,
   tenantSchema,
 } from "../../../storage/model.ts";
+import type { KeptHeaders } from "./kept-headers.ts";
 import type { REQUEST_OUTCOMES, WebhookMapping } from "./mapping.contract.ts";
 
 /** A sender whose signed requests become events (spec: Events 3). */
@@ -69,8 +70,8 @@ const logs = tenantSchema({
     events: number(),
     size: number(),
     signature: nullable(string()),
-    /** Without credentials; empty for a refused request. */
-    headers: mixed<Record<string, string>>(),
+    /** Empty for a refused request. */
+    headers: mixed<KeptHeaders>(),
     /** The payload is the event's data, the event itself, or lost but for a part. */
     event_is: string<"data" | "payload" | "part">(),
   }),

@@ -5,11 +5,11 @@ import type { BatchAnswer } from "../events/publish-answers.ts";
 import { readCloudEvents } from "./cloudevents.ts";
 import { asFirst, type Identified, type Signed } from "./delivery-id.ts";
 import type { FirstIds } from "./first-ids.ts";
+import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Receipt } from "./mapping.ts";
 import { mappingError } from "./mapping-error.ts";
 import { type Read, readPayload } from "./payload.ts";
-import { withoutSecrets } from "./request-log.ts";
 import { mappingOf, webhookPath } from "./webhooks.ts";
 
 /** The outcome of one event of a request. */
@@ -75,7 +75,7 @@ export function readDelivery({ webhook, body, headers }: Pick<Signed, "webhook" 
 }
 
 export function receiptOf(
-  { tenant, webhook, headers }: Pick<Signed, "tenant" | "webhook" | "headers">,
+  { tenant, webhook, headers }: Pick<Signed, "tenant" | "webhook"> & Pick<Receipt, "headers">,
   default_id: string,
   now: number,
 ): Receipt {
@@ -91,6 +91,7 @@ async function deadLetter(
   at: number,
 ): Promise<Entered> {
   const { _id: registration_id } = webhook;
+  const kept_headers = keptHeaders(headers, termsOf(webhook));
   const { id } = await ctx.call<{ id: string }, unknown>("deliveries.dead_letter", {
     tenant_id: tenant.id,
     source: webhookPath(tenant.slug, webhook.source),
@@ -98,7 +99,7 @@ async function deadLetter(
     reason: error,
     dedupe: `${registration_id} ${delivered}${at ? ` ${at}` : ""}`,
     ...(default_id !== undefined && {
-      origin: { inlet: "ingest", registration_id, default_id, headers: withoutSecrets(headers) },
+      origin: { inlet: "ingest", registration_id, default_id, headers: kept_headers },
     }),
   });
   return { event_id: null, status: "dead_lettered", dead_letter_id: id, reason: error };

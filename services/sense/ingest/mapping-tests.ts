@@ -5,6 +5,7 @@ import type { Loaded } from "../events/recent-events.ts";
 import { idOfSender } from "./delivery-id.ts";
 import type * as contract from "./ingest.contract.ts";
 import type { LoggedRequest, WebhookDoc } from "./ingest.model.ts";
+import type { MappedHeaders } from "./mapping.ts";
 import { readPayload } from "./payload.ts";
 import type { RequestLog } from "./request-log.ts";
 import { mappingOf, slugOf, type Webhooks, webhookPath } from "./webhooks.ts";
@@ -12,7 +13,7 @@ import { mappingOf, slugOf, type Webhooks, webhookPath } from "./webhooks.ts";
 /** A request to try a mapping on. */
 interface Sample {
   payload: unknown;
-  headers: Readonly<Record<string, string | undefined>>;
+  headers: MappedHeaders;
 }
 
 /** In place of an id that only the creation gives. */

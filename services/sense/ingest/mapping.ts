@@ -25,6 +25,8 @@ export function shownMapping(given: Omit<MappingSpec, "source">) {
   return { entity, action, id, subject, data };
 }
 
+export type MappedHeaders = Readonly<Record<string, string | null | undefined>>;
+
 /** Data of a delivery besides its payload. */
 export interface Receipt {
   /** Prefix of every id, so that two sources never collide. */
@@ -33,8 +35,8 @@ export interface Receipt {
   default_id: string;
   /** The event's `source`, a URI-reference. */
   ce_source: string;
-  /** Names in lower case. */
-  headers?: Readonly<Record<string, string | undefined>>;
+  /** Names in lower case; null for a value that was not kept. */
+  headers?: MappedHeaders;
   /** Milliseconds since the epoch; default: now. */
   now?: number;
 }
@@ -117,7 +119,7 @@ export function toTypePart(value: string): string {
 
 export interface Delivery {
   payload: unknown;
-  headers: Readonly<Record<string, string | undefined>>;
+  headers: MappedHeaders;
 }
 
 /** The source of a value; `read` returns undefined if it is missing. */
@@ -152,7 +154,13 @@ function term(field: string, text: string): Term {
   if (name !== null) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
       throw invalidValue(field, `${field}: ${text} is not a header name: expected header:NAME.`);
-    return { field, text, literal: false, read: ({ headers }) => headers[name] };
+    const read = ({ headers }: Delivery) => {
+      if (headers[name] !== null) return headers[name];
+      throw new MappingError(
+        `${where({ field, text })} was not kept, as it may be a credential: send the request again`,
+      );
+    };
+    return { field, text, literal: false, read };
   }
   if (!text.startsWith("/")) return { field, text, literal: true, read: () => text };
   const pointer = parsePointer(text);
@@ -204,7 +212,7 @@ function scalarOf(from: Term, value: unknown): string {
   throw new MappingError(`${where(from)} is ${found(value)}: expected a string or a number`);
 }
 
-function where({ field, text }: Term): string {
+function where({ field, text }: Pick<Term, "field" | "text">): string {
   return `${field.replace("mapping.", "")}: ${text}`;
 }
 

@@ -18,7 +18,7 @@ import { headersOf, permissionFor } from "./handshake.ts";
 import { WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
 import { Intake, receiptOf } from "./intake.ts";
 import { WebhookLimits } from "./limits.ts";
-import type { Mapped } from "./mapping.ts";
+import type { Mapped, MappedHeaders } from "./mapping.ts";
 import { refusedEntry, signedEntry } from "./request-entries.ts";
 import type { RequestLog } from "./request-log.ts";
 import { MOST_WEBHOOKS, mappingOf, schemesOf, webhookPath } from "./webhooks.ts";
@@ -41,7 +41,7 @@ export interface Again {
   tenant_id: string;
   registration_id: string;
   default_id: string;
-  headers: DeliveryHeaders;
+  headers: MappedHeaders;
   payload: unknown;
   /** When it was received, in ms. */
   received_at: number;

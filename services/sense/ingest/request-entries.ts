@@ -1,8 +1,8 @@
 import type { Signed } from "./delivery-id.ts";
 import type { LoggedRequest } from "./ingest.model.ts";
 import type { Entered } from "./intake.ts";
+import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
-import { loggedHeaders } from "./request-log.ts";
 
 const REASON_LENGTH = 500;
 
@@ -40,7 +40,7 @@ export function signedEntry(
       events: all.length,
       size: body.length,
       signature: signature.scheme,
-      headers: loggedHeaders(headers),
+      headers: keptHeaders(headers, termsOf(webhook)),
     },
     event_is: sampleIn(webhook),
   };

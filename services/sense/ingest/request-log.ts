@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
-import type { DeliveryHeaders } from "../../../connectors/webhook-schemes.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
@@ -11,8 +10,6 @@ const KEPT = 50;
 const IDLE_MS = 60_000;
 /** Interval of writes under load: senders of refused requests cannot cause more than one write in it per webhook. */
 const BUSY_MS = 1000;
-/** Characters of the headers kept of a request. */
-const HEADERS_LENGTH = 1500;
 
 interface LogDeps {
   logs: TenantCollection<WebhookLogDoc>;
@@ -123,27 +120,4 @@ export class RequestLog {
 /** Returns an entry as callers see it. */
 export function presentRequest({ headers: _, event_is: __, at, ...entry }: LoggedRequest) {
   return { ...entry, at: at.toISOString() };
-}
-
-const SECRET = /^(?:proxy-)?authorization$|^cookie$|signature|hmac|token|secret|key/;
-
-/** Returns the headers that another mapping may use: no credentials. */
-export function withoutSecrets(headers: DeliveryHeaders): DeliveryHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET.test(name)));
-}
-
-const COMMON =
-  /^(?:host|connection|accept|content-length|user-agent|forwarded|via|x-forwarded|x-real-ip|te$|trace)/;
-
-/** Returns the headers of a request that its log keeps, to try other mappings on: short, and no credentials. */
-export function loggedHeaders(headers: DeliveryHeaders): Record<string, string> {
-  const kept: Record<string, string> = {};
-  let length = 0;
-  for (const [name, value = ""] of Object.entries(withoutSecrets(headers))) {
-    const longer = length + name.length + value.length;
-    if (COMMON.test(name) || longer > HEADERS_LENGTH) continue;
-    length = longer;
-    kept[name] = value;
-  }
-  return kept;
 }
