@@ -31,6 +31,10 @@ export const metrics = {
     "events_duplicate_source",
     "Duplicates with another source than the original",
   ),
+  eventsDuplicateDiffers: counter(
+    "events_duplicate_differs",
+    "Duplicates with another source or content than the original",
+  ),
   eventsFannedOut: counter("events_fanned_out", "Events fanned out: all their deliveries are enqueued"),
   eventsParked: counter("events_parked", "Events parked after repeated failures to fan out"),
   fanOutLag: seconds("fan_out_lag", "Time from acceptance of an event to the end of its fan-out"),

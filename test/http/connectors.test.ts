@@ -107,7 +107,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       ]),
     );
     // The second order has the first one's id.
-    const counts = { received: 9, accepted: 2, mapping_errors: 6 };
+    const counts = { received: 9, accepted: 2, duplicates: 1, differing_duplicates: 0, mapping_errors: 6 };
     await settle(async () => (await read(connector.id)).counts.mapping_errors === 6);
     expect((await read(connector.id)).counts).toEqual(counts);
     const { items } = ok(await admin.get("/delivery/dlq"));

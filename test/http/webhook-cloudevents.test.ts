@@ -113,6 +113,34 @@ describe("a webhook for CloudEvents", () => {
     expect((await deliver(hook.url, body, { ...headers("fourth"), ...two })).body.status).toBe("accepted");
   });
 
+  test("says that a duplicate has another source or content, in the answer and in the log", async () => {
+    const source = "differing";
+    const hook = await register(world.admin, { source, mapping: "cloudevents" });
+    const put = async (data: object, more: object = {}) => {
+      const body = JSON.stringify({ ...cloudEvent("same-id"), data, ...more });
+      return (await send(hook, body, { "Content-Type": "application/cloudevents+json" })).body;
+    };
+    const { event_id } = await put({ n: 1 });
+    const duplicate = { event_id, status: "duplicate" };
+    expect(await put({ n: 1 }, { time: "2026-01-31T09:30:00Z" })).toEqual(duplicate);
+    expect(await put({ n: 2 })).toEqual({ ...duplicate, differs: true });
+    expect(await put({ n: 1 }, { source: "urn:other" })).toEqual({ ...duplicate, differs: true });
+    const reasons = async () =>
+      ok(await world.admin.get(`/ingest/webhooks/${hook.id}/requests`)).requests.map(
+        ({ reason }: { reason: string | null }) => reason,
+      );
+    const differs = "not stored: an event with this id exists, with another source or content";
+    await settle(async () => (await reasons()).length === 4);
+    expect(await reasons()).toEqual([differs, differs, null, null]);
+
+    const event = { ...cloudEvent("published"), source: "urn:one" };
+    const publish = async (more: object) => (await world.admin.post("/events", { ...event, ...more })).body;
+    const first = await publish({});
+    expect(await publish({})).toEqual({ event_id: first.event_id, status: "duplicate" });
+    for (const more of [{ source: "urn:two" }, { data: "other" }])
+      expect(await publish(more)).toEqual({ event_id: first.event_id, status: "duplicate", differs: true });
+  });
+
   test("takes a batch: each event by itself, in order", async () => {
     const { type: _, ...untyped } = cloudEvent("untyped");
     const events = [cloudEvent("in-batch-1"), untyped, cloudEvent("in-batch-2"), "none"];

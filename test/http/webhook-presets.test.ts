@@ -217,7 +217,7 @@ describe("signed content", () => {
     await eventOf(await at("orders/paid", { "X-Shopify-Shop-Domain": "other.myshopify.com" }));
     await eventOf(await at("orders/fulfilled"));
     // No sender has so many.
-    expect((await at("orders/delete")).body).toEqual(again);
+    expect((await at("orders/delete")).body).toEqual({ ...again, differs: true });
   });
 
   test("has the first topic and id of a sender that has one for each body", async () => {
@@ -226,8 +226,9 @@ describe("signed content", () => {
     const as = (kind: string) => deliver(hook.url, body, githubHeaders(hook.signing_secret, body, kind));
     const first = await as("issue_comment");
     expect((await eventOf(first)).type).toBe("com.one-topic.issue_comment.created");
-    for (const kind of ["issue_comment", "release"])
-      expect((await as(kind)).body).toMatchObject({ event_id: first.body.event_id, status: "duplicate" });
+    const again = { event_id: first.body.event_id, status: "duplicate" };
+    expect((await as("issue_comment")).body).toEqual(again);
+    expect((await as("release")).body).toEqual({ ...again, differs: true });
   });
 
   test("that could not be mapped has no other topic when it comes again", async () => {

@@ -5044,6 +5044,10 @@ export interface Connector {
     received: number;
     /** Messages accepted as new events; redelivered duplicates do not count. */
     accepted: number;
+    /** Messages whose id an event has already. */
+    duplicates: number;
+    /** Duplicates whose source or content differs from the first event's. They were not stored: choose an `id` that identifies the event. */
+    differing_duplicates: number;
     /** Messages that could not be mapped and were dead-lettered. */
     mapping_errors: number;
   };
@@ -5871,6 +5875,8 @@ export interface PublishResult {
   event_id: string;
   /** `duplicate`: an event with this `id` exists, and `event_id` is its id. */
   status: "accepted" | "duplicate";
+  /** Only for a duplicate: its source or content differs from the first event's, apart from the time. It was not stored. */
+  differs?: true;
 }
 
 export interface RecentEvent {
@@ -6396,4 +6402,6 @@ export interface WebhookRequest {
 export interface WebhookResult {
   event_id: string | null;
   status: "accepted" | "duplicate" | "dead_lettered";
+  /** Only for a duplicate: its source or content differs from the first event's, apart from the time. It was not stored. */
+  differs?: true;
 }

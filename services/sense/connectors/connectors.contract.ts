@@ -42,8 +42,9 @@ const ConnectorMapping = Type.Object(
         Type.String({
           minLength: 1,
           maxLength: 300,
-          description: "Id of the event. Default: the broker's message id, else a new one.",
-          examples: ["/order/id"],
+          description:
+            "Id of the event, not of what it is about. Default: the broker's message id with a hash of the message, else a new one.",
+          examples: ["/event_id"],
         }),
       ),
     ),
@@ -86,6 +87,12 @@ const ConnectorView = Type.Object(
       received: Type.Integer({ description: "Messages received, repetitions included." }),
       accepted: Type.Integer({
         description: "Messages accepted as new events; redelivered duplicates do not count.",
+      }),
+      duplicates: Type.Integer({ description: "Messages whose id an event has already." }),
+      differing_duplicates: Type.Integer({
+        description:
+          "Duplicates whose source or content differs from the first event's. They were not stored: choose an `id` that " +
+          "identifies the event.",
       }),
       mapping_errors: Type.Integer({
         description: "Messages that could not be mapped and were dead-lettered.",

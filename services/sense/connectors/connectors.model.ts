@@ -15,11 +15,13 @@ import type { ConnectorKind, ConnectorMapping, ConnectorState } from "./connecto
 export interface Counts {
   received: number;
   accepted: number;
+  duplicates: number;
+  differing_duplicates: number;
   mapping_errors: number;
 }
 
 /** The outcome for a message: durable as an event or a dead letter, or neither. */
-export type Verdict = "accepted" | "duplicate" | "mapping_error" | "again";
+export type Verdict = "accepted" | "duplicate" | "differs" | "mapping_error" | "again";
 
 /** A broker as a source of messages (spec: Events 3). */
 export interface ConnectorDoc extends InferSchemaType<typeof connectors> {}

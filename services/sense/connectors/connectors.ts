@@ -15,6 +15,7 @@ import {
   type ConnectorNodeDoc,
   ConnectorNodeModel,
 } from "./connectors.model.ts";
+import { nothing } from "./consumer.ts";
 import { type Again, mapAgain } from "./intake.ts";
 import { instanceOf } from "./reporter.ts";
 import { present } from "./status.ts";
@@ -54,7 +55,7 @@ export class Connectors {
     const at = this.#now();
     const given = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };
     const address = { sealed_url: secrets.seal(url, sealedAt(_id)), shown_url: shownUrl(url) };
-    const counts = { received: 0, accepted: 0, mapping_errors: 0 };
+    const counts = nothing();
     const row = { ...given, ...address, counts, created_at: at, updated_at: at };
     const doc = await this.#rows.insertOnce(row);
     await this.#announce();

@@ -177,6 +177,8 @@ export class Consumer {
         continue;
       }
       if (verdicts[i] === "accepted") this.#counts.accepted++;
+      if (verdicts[i] === "duplicate" || verdicts[i] === "differs") this.#counts.duplicates++;
+      if (verdicts[i] === "differs") this.#counts.differing_duplicates++;
       if (verdicts[i] === "mapping_error") this.#counts.mapping_errors++;
       message.acknowledge();
     }
@@ -219,6 +221,6 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return setTimeout(ms, undefined, { signal }).catch(() => {});
 }
 
-function nothing(): Counts {
-  return { received: 0, accepted: 0, mapping_errors: 0 };
+export function nothing(): Counts {
+  return { received: 0, accepted: 0, duplicates: 0, differing_duplicates: 0, mapping_errors: 0 };
 }

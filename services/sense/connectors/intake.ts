@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { type BrokerMessage, HEAD_BYTES } from "../../../connectors/connector.ts";
 import { attributesOf, binaryEvent } from "../../../lib/cloudevents/binary.ts";
@@ -19,6 +19,7 @@ import { mappingError, thrownMappingError } from "../ingest/mapping-error.ts";
 import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
 
 const STRUCTURED = "application/cloudevents+json";
+const HASH_CHARACTERS = 16;
 /** Permanent errors of an event: retrying is pointless. */
 const FINAL = ["invalid_event", "payload_too_large"];
 
@@ -77,6 +78,12 @@ function unread(error: string, body: Buffer): Read {
   return { error, payload: { base64: body.toString("base64") } };
 }
 
+/** Returns the message's id and a hash of its body, as two producers may number their messages alike; null without. */
+function idOf({ message_id, body }: BrokerMessage): string | null {
+  if (message_id === null) return null;
+  return `${message_id}:${createHash("sha256").update(body).digest("hex").slice(0, HASH_CHARACTERS)}`;
+}
+
 function sourceOf(connector_id: string): string {
   return `/ingest/connectors/${connector_id}`;
 }
@@ -107,7 +114,7 @@ export class Intake {
         const message = messages[i] as BrokerMessage;
         if ("error" in each) return this.#bury(message, each, each.error);
         const answer = answers[at++] as BatchAnswer;
-        if (answer.status !== "rejected") return answer.status;
+        if (answer.status !== "rejected") return answer.differs ? "differs" : answer.status;
         return FINAL.includes(answer.error.code)
           ? this.#bury(message, each, mappingError(answer.error))
           : "again";
@@ -118,14 +125,14 @@ export class Intake {
   }
 
   #read(message: BrokerMessage): Read {
-    const { body, size, unreadable, content_type, message_id, headers } = message;
+    const { body, size, unreadable, content_type, headers } = message;
     if (unreadable !== undefined)
       return unread(`mapping error: the message cannot be read: ${unreadable}`, body);
     if (size > this.#maxBytes) {
       const error = `mapping error: the message has ${size} bytes; the limit is ${this.#maxBytes}`;
       return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
     }
-    const default_id = message_id ?? randomUUID();
+    const default_id = idOf(message) ?? randomUUID();
     const attributes = attributesOf(message.values ?? headers);
     if (attributes)
       return readBinary(attributes, content_type ?? "", body, { default_id, headers, structured: true });
@@ -149,19 +156,20 @@ export class Intake {
   }
 
   async #bury(
-    { message_id, headers: given }: BrokerMessage,
+    message: BrokerMessage,
     { payload, origin }: Pick<Read, "payload" | "origin">,
     reason: string,
   ): Promise<Verdict> {
     const { tenant_id, _id: registration_id } = this.#connector;
-    const headers = keptHeaders(given, termsOf(this.#connector));
+    const headers = keptHeaders(message.headers, termsOf(this.#connector));
+    const dedupe = idOf(message);
     try {
       await this.#broker.call("deliveries.dead_letter", {
         tenant_id,
         source: this.#source,
         payload,
         reason,
-        ...(message_id !== null && { dedupe: message_id }),
+        ...(dedupe !== null && { dedupe }),
         ...(origin && { origin: { inlet: "connectors", registration_id, ...origin, headers } }),
       });
       return "mapping_error";

@@ -1,6 +1,7 @@
 import { shownMapping } from "../ingest/mapping.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
 import type { ConnectorDoc, ConnectorNodeDoc } from "./connectors.model.ts";
+import { nothing } from "./consumer.ts";
 
 /** A node without a report for this long is gone: nodes report every 15 s. */
 export const FRESH_MS = 45_000;
@@ -24,7 +25,8 @@ export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number
     state: paused ? "paused" : state,
     last_error: last?.last_error ?? null,
     last_error_at: last?.last_error_at?.toISOString() ?? null,
-    counts,
+    // Connectors of earlier versions have fewer.
+    counts: { ...nothing(), ...counts },
     lag: !paused && lags.length ? Math.max(...lags) : null,
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),

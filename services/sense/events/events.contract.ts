@@ -78,12 +78,20 @@ export const CloudEvent = Type.Object(
 
 const EventId = Id("evt", "Id that the service gave the event.");
 
+export const Differs = Type.Optional(
+  Type.Literal(true, {
+    description:
+      "Only for a duplicate: its source or content differs from the first event's, apart from the time. It was not stored.",
+  }),
+);
+
 export const PublishResult = Type.Object(
   {
     event_id: EventId,
     status: oneOf(["accepted", "duplicate"], {
       description: "`duplicate`: an event with this `id` exists, and `event_id` is its id.",
     }),
+    differs: Differs,
   },
   { title: "PublishResult" },
 );

@@ -4,6 +4,7 @@ import { isFault } from "../../../lib/contract/faults.ts";
 export interface Published {
   event_id: string;
   status: "accepted" | "duplicate";
+  differs?: true;
 }
 
 /** The answer to one event of a batch. */

@@ -184,11 +184,11 @@ function addTraceparent(event: CloudEvent, context: string): number {
 function toResult(
   row: EventDoc,
   inserted: Inserted,
-  originals: Map<string, Original> | null,
+  originals: Map<EventDoc, Original> | null,
 ): Published | Error {
   if (inserted instanceof Error) return inserted;
   if (inserted === "inserted") return { event_id: row._id, status: "accepted" };
-  const original = originals?.get(row.ce_id);
+  const original = originals?.get(row);
   // Retention has deleted it since: the event can be sent again.
   if (!original)
     return new Fault(
@@ -198,7 +198,8 @@ function toResult(
         retry_after_seconds: 1,
       },
     );
-  return { event_id: original._id, status: isRetry(row, original) ? "accepted" : "duplicate" };
+  const status = isRetry(row, original) ? "accepted" : "duplicate";
+  return { event_id: original._id, status, ...(original.differs && { differs: true }) };
 }
 
 function attempt<T>(make: () => T): T | Error {

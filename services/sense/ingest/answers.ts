@@ -29,4 +29,7 @@ export function answerTo(ctx: Call, scheme: SchemeName, result: Challenge | Ente
   return "";
 }
 
-const shown = ({ event_id, status }: Entered) => ({ event_id, status });
+const shown = (entered: Entered) => {
+  const { event_id, status } = entered;
+  return { event_id, status, ...("differs" in entered && { differs: entered.differs }) };
+};

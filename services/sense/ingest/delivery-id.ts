@@ -20,6 +20,8 @@ export interface Signed {
 export interface Identified extends Signed {
   /** The id of an event whose mapping names none. */
   default_id: string;
+  /** Whether the first delivery with the same signed content had another topic. */
+  differs?: true;
 }
 
 const DELIVERY_HEADERS = ["webhook-id", "svix-id", "x-github-delivery"];
@@ -45,7 +47,13 @@ export async function asFirst(firstIds: FirstIds, signed: Signed): Promise<Ident
   });
   const named = Object.entries({ ...first.topic, ...(name && { [name]: first.id }) });
   const known = Object.fromEntries(named.map(([header, value]) => [header, value ?? undefined]));
-  return { ...signed, headers: { ...headers, ...known }, default_id: signature.id ?? first.id };
+  const differs = Object.keys(topic).some((header) => (first.topic[header] ?? null) !== topic[header]);
+  return {
+    ...signed,
+    headers: { ...headers, ...known },
+    default_id: signature.id ?? first.id,
+    ...(differs && { differs }),
+  };
 }
 
 /** Returns the sender's id of a delivery, if any; it is the same for redeliveries. */

@@ -37,7 +37,7 @@ const WebhookRequest = Type.Object(
     }),
     reason: nullable(
       Type.String({
-        description: "Why it was refused or dead-lettered.",
+        description: "Why it was refused or dead-lettered, or that a duplicate differs from the first event.",
         examples: ["signature does not match"],
       }),
     ),

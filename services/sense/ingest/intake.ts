@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { BatchAnswer } from "../events/publish-answers.ts";
+import type { BatchAnswer, Published } from "../events/publish-answers.ts";
 import { readCloudEvents } from "./cloudevents.ts";
 import { asFirst, type Identified, type Signed } from "./delivery-id.ts";
 import type { FirstIds } from "./first-ids.ts";
@@ -14,7 +14,7 @@ import { mappingOf, webhookPath } from "./webhooks.ts";
 
 /** The outcome of one event of a request. */
 export type Entered =
-  | { event_id: string; status: "accepted" | "duplicate" }
+  | Published
   | { event_id: null; status: "dead_lettered"; dead_letter_id: string; reason: string };
 
 /** A payload that is no event. */
@@ -55,7 +55,7 @@ export class Intake {
     const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
     let at = 0;
     const entered = mapped.map((each) =>
-      "event" in each ? refusalOf(each, answers[at++] as BatchAnswer) : each,
+      "event" in each ? outcomeOf(signed, each, answers[at++] as BatchAnswer) : each,
     );
     return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
   }
@@ -109,7 +109,12 @@ async function deadLetter(
  * Returns the answer for an event; for a rejected one, the content of its dead letter. @throws Fault
  * service_unavailable
  */
-function refusalOf(entering: Omit<Refused, "error">, answer: BatchAnswer): Entered | Refused {
+function outcomeOf(
+  { differs }: Identified,
+  entering: Omit<Refused, "error">,
+  answer: BatchAnswer,
+): Entered | Refused {
+  if (answer.status === "duplicate" && differs) return { ...answer, differs };
   if (answer.status !== "rejected") return answer;
   const { code, message } = answer.error;
   // The sender repeats the whole batch then; accepted events of it are duplicates.

@@ -1,11 +1,13 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Type } from "../../../lib/contract/type.ts";
+import { Differs } from "../events/events.contract.ts";
 import { webhookOperations } from "./ingest.contract.ts";
 
 const WebhookResult = Type.Object(
   {
     event_id: nullable(Type.String({ description: "Null if dead-lettered." })),
     status: oneOf(["accepted", "duplicate", "dead_lettered"]),
+    differs: Differs,
   },
   { title: "WebhookResult" },
 );

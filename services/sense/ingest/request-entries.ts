@@ -5,6 +5,7 @@ import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 
 const REASON_LENGTH = 500;
+const DIFFERS = "not stored: an event with this id exists, with another source or content";
 
 /** Returns the log's entry for a refused request. @param reason must contain nothing of the request */
 export function refusedEntry(request_id: string, at: Date, reason: string, size: number): LoggedRequest {
@@ -33,7 +34,11 @@ export function signedEntry(
   const first = dead ?? all.find(({ status }) => status === "accepted") ?? all[0];
   return {
     ...{ request_id, at, outcome: first?.status ?? "challenge" },
-    reason: dead ? dead.reason.slice(0, REASON_LENGTH) : null,
+    reason: dead
+      ? dead.reason.slice(0, REASON_LENGTH)
+      : all.some((each) => "differs" in each)
+        ? DIFFERS
+        : null,
     event_id: all.find(({ event_id }) => event_id !== null)?.event_id ?? null,
     dead_letter_id: dead?.dead_letter_id ?? null,
     ...{

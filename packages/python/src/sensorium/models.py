@@ -616,6 +616,11 @@ class ConnectorCounts(Model):
     """Messages received, repetitions included."""
     accepted: int
     """Messages accepted as new events; redelivered duplicates do not count."""
+    duplicates: int
+    """Messages whose id an event has already."""
+    differing_duplicates: int
+    """Duplicates whose source or content differs from the first event's. They were not
+    stored: choose an `id` that identifies the event."""
     mapping_errors: int
     """Messages that could not be mapped and were dead-lettered."""
 
@@ -2105,6 +2110,9 @@ class PublishResult(Model):
     """Id that the service gave the event."""
     status: Union[Literal["accepted", "duplicate"], str]
     """`duplicate`: an event with this `id` exists, and `event_id` is its id."""
+    differs: Union[Literal[True], None] = None
+    """Only for a duplicate: its source or content differs from the first event's, apart
+    from the time. It was not stored."""
 
 
 class RecentEvent(Model):
@@ -2980,3 +2988,6 @@ class WebhookRequest(Model):
 class WebhookResult(Model):
     event_id: Union[str, None]
     status: Union[Literal["accepted", "duplicate", "dead_lettered"], str]
+    differs: Union[Literal[True], None] = None
+    """Only for a duplicate: its source or content differs from the first event's, apart
+    from the time. It was not stored."""

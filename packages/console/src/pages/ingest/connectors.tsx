@@ -44,6 +44,7 @@ const columnsOf = (
   { name: "Status", cell: (connector) => <ConnectorState connector={connector} /> },
   { name: "Lag", cell: ({ lag }) => (lag === null ? "–" : number(lag)), end: true },
   { name: "Events", cell: ({ counts }) => number(counts.accepted), end: true, wideOnly: true },
+  { name: "Duplicates", cell: ({ counts }) => number(counts.duplicates), end: true, wideOnly: true },
   { name: "Mapping errors", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
   { name: "", cell: (connector) => <RowActions connector={connector} reload={reload} />, end: true },
 ];

@@ -3,8 +3,7 @@ import { SelectField } from "../../ui/field.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, typeOf } from "./mapping.tsx";
 import { type FormatName, SENDERS, senderOf } from "./senders.ts";
 
-const ID_DEFAULT =
-  "Default: the sender's delivery ID. Without one, identical bodies within 24 hours are duplicates.";
+const ID_DEFAULT = "Default: the sender's delivery ID. Without one, identical bodies are duplicates.";
 
 /** How a webhook's deliveries become events, as form values. */
 export type WebhookDraft = typeof emptyMapping | FormatName;
