@@ -72,6 +72,24 @@ describe("a registration", () => {
     expect(answer).toMatchObject(refusal(400, "validation_error", { field }));
   });
 
+  test("refuses a secret that its signatures cannot use", async () => {
+    const { admin } = world;
+    const refused = refusal(400, "validation_error", { field: "signing_secret" });
+    const create = (mapping: unknown, signing_secret: string) =>
+      admin.post("/ingest/webhooks", { name: "s", source: "secrets", mapping, signing_secret });
+    for (const mapping of ["standard_webhooks", "cloudevents", { entity: "a", action: "b" }])
+      expect(await create(mapping, "whsec_QUJD..............")).toMatchObject(refused);
+    expect(await create("standard_webhooks", "correct horse battery".replaceAll(" ", "-"))).toMatchObject(
+      refused,
+    );
+    const stripe = ok(await create("stripe", "whsec_not-base64-but-stripe-uses-the-text"));
+    const own = ok(await create("standard_webhooks", "C2FVsBQIhrscChlQIMV+b5sSYspob7oD"));
+    const rotate = ({ id }: { id: string }) =>
+      admin.post(`/ingest/webhooks/${id}:rotate`, { signing_secret: "whsec_QUJD.............." });
+    expect(await rotate(own)).toMatchObject(refused);
+    ok(await rotate(stripe));
+  });
+
   test("is for admins", async () => {
     const agent = await newAgent(server, world.admin);
     const scope = { required_scope: "admin" };

@@ -132,11 +132,17 @@ test.each<[string, DeliveryHeaders]>([
   expect(verify(headers)).toBe(false);
 });
 
-test("a secret that is no base64 opens nothing to Standard Webhooks", () => {
+test.each([
+  ["no base64 at all", "whsec_!!!!!!!!!!!!"],
+  ["base64 of two bytes and more", "whsec_BBB=.........."],
+  ["base64 that is too short", `whsec_${Buffer.alloc(15, 3).toString("base64")}`],
+  ["another scheme's, with base64 in it", "QQ==/another-scheme-secret"],
+])("a secret with %s opens nothing to Standard Webhooks", (_, secret) => {
   const headers = standard();
   const content = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${BODY}`;
-  const signature = createHmac("sha256", "").update(content).digest("base64");
-  expect(verify({ ...headers, "webhook-signature": `v1,${signature}` }, ["whsec_!!!!!!!!!!!!"])).toBe(false);
+  const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  const signature = createHmac("sha256", key).update(content).digest("base64");
+  expect(verify({ ...headers, "webhook-signature": `v1,${signature}` }, [secret])).toBe(false);
 });
 
 function keyedWithBytes(): string {

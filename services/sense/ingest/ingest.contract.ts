@@ -125,7 +125,7 @@ export const rotateWebhook = operation({
   path,
   body: { signing_secret: GivenSecret },
   results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
-  errors: ["not_found"],
+  errors: ["not_found", "validation_error"],
   secret: true,
 });
 

@@ -1,6 +1,6 @@
-import type { SchemeName } from "../../../connectors/webhook-schemes.ts";
+import { type SchemeName, standardKey } from "../../../connectors/webhook-schemes.ts";
 import type { Call } from "../../../lib/access/caller.ts";
-import { requireFound } from "../../../lib/contract/faults.ts";
+import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { requireRoom } from "../../../mixins/row-limit.ts";
@@ -43,6 +43,7 @@ export class Webhooks {
     const [called, rule, instead] = ["webhooks", "webhook_limit", "Delete one first"] as const;
     await requireRoom({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
     const { signing_secret = newSigningSecret(secrets, seed) } = ctx.params;
+    requireUsable(signing_secret, ctx.params);
     const signing_secrets = [sealSigningSecret(secrets, `webhooks/${_id}`, signing_secret)];
     const at = this.#now();
     const given = { _id, tenant_id, name, source, mapping };
@@ -83,8 +84,10 @@ export class Webhooks {
     return { requests: (await this.#log.list(tenant_id, _id)).map(presentRequest) };
   }
 
-  async rotate({ params, meta }: CallOf<typeof contract.rotateWebhook>) {
+  async rotate(ctx: CallOf<typeof contract.rotateWebhook>) {
+    const { params, meta } = ctx;
     const { secrets, store } = this.#runtime;
+    if (params.signing_secret !== undefined) requireUsable(params.signing_secret, await this.find(ctx));
     const signed = { rows: this.#rows, secrets, owners: "webhooks", resource_type: "webhook" };
     return rotate(signed, store.now(), {
       tenant_id: meta.caller.tenant_id,
@@ -131,6 +134,18 @@ export function presetOf({ mapping }: Pick<WebhookDoc, "mapping">): Preset | und
 /** Returns the signatures that a webhook accepts; undefined for all. */
 export function schemesOf(webhook: Pick<WebhookDoc, "mapping">): readonly SchemeName[] | undefined {
   return presetOf(webhook)?.schemes;
+}
+
+/** @throws Fault validation_error for a secret that the webhook's signatures cannot use; it never quotes it */
+function requireUsable(secret: string, webhook: Pick<WebhookDoc, "mapping">): void {
+  const schemes = schemesOf(webhook);
+  const isStandard = !schemes || schemes.includes("standard_webhooks");
+  const isOnly = schemes?.every((name) => name === "standard_webhooks" || name === "svix");
+  if (!isStandard || !(isOnly || secret.startsWith("whsec_")) || standardKey(secret)) return;
+  throw invalidValue(
+    "signing_secret",
+    "signing_secret: expected base64 of at least 16 bytes, with or without whsec_ before it. Copy it again from the sender.",
+  );
 }
 
 export async function slugOf(ctx: Call): Promise<string> {
