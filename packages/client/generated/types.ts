@@ -5875,8 +5875,8 @@ export interface PublishResult {
   event_id: string;
   /** `duplicate`: an event with this `id` exists, and `event_id` is its id. */
   status: "accepted" | "duplicate";
-  /** Only for a duplicate: its source or content differs from the first event's, apart from the time. It was not stored. */
-  differs?: true;
+  /** True for a duplicate whose source or content differs from the first event's, apart from the time: it was not stored. Otherwise absent. */
+  differs?: boolean;
 }
 
 export interface RecentEvent {
@@ -6402,6 +6402,6 @@ export interface WebhookRequest {
 export interface WebhookResult {
   event_id: string | null;
   status: "accepted" | "duplicate" | "dead_lettered";
-  /** Only for a duplicate: its source or content differs from the first event's, apart from the time. It was not stored. */
-  differs?: true;
+  /** True for a duplicate whose source or content differs from the first event's, apart from the time: it was not stored. Otherwise absent. */
+  differs?: boolean;
 }

@@ -79,9 +79,9 @@ export const CloudEvent = Type.Object(
 const EventId = Id("evt", "Id that the service gave the event.");
 
 export const Differs = Type.Optional(
-  Type.Literal(true, {
+  Type.Boolean({
     description:
-      "Only for a duplicate: its source or content differs from the first event's, apart from the time. It was not stored.",
+      "True for a duplicate whose source or content differs from the first event's, apart from the time: it was not stored. Otherwise absent.",
   }),
 );
 

@@ -2110,9 +2110,9 @@ class PublishResult(Model):
     """Id that the service gave the event."""
     status: Union[Literal["accepted", "duplicate"], str]
     """`duplicate`: an event with this `id` exists, and `event_id` is its id."""
-    differs: Union[Literal[True], None] = None
-    """Only for a duplicate: its source or content differs from the first event's, apart
-    from the time. It was not stored."""
+    differs: Union[bool, None] = None
+    """True for a duplicate whose source or content differs from the first event's, apart
+    from the time: it was not stored. Otherwise absent."""
 
 
 class RecentEvent(Model):
@@ -2988,6 +2988,6 @@ class WebhookRequest(Model):
 class WebhookResult(Model):
     event_id: Union[str, None]
     status: Union[Literal["accepted", "duplicate", "dead_lettered"], str]
-    differs: Union[Literal[True], None] = None
-    """Only for a duplicate: its source or content differs from the first event's, apart
-    from the time. It was not stored."""
+    differs: Union[bool, None] = None
+    """True for a duplicate whose source or content differs from the first event's, apart
+    from the time: it was not stored. Otherwise absent."""
