@@ -13,11 +13,18 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** Returns the scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
+export function scopesOf(role: "admin" | "member"): readonly Scope[] {
+  return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
+}
+
 interface Identity {
   tenant_id: string;
   scopes: readonly Scope[];
   /** The token's `jti`, or the id of the API key that is used instead. */
   token_id: string;
+  /** The tenant's version that the token was issued in, raised by suspension; absent for a key. */
+  tenant_version?: number;
   /** The only part of the service that the token is for; absent for all of it. */
   only?: "mcp";
   /** When the token or key expires, in milliseconds since the epoch; NO_END for a key without expiry. */
@@ -33,6 +40,8 @@ export interface AgentCaller extends Identity {
   agent_id: string;
   team_id: string | null;
   key_id: string;
+  /** The person who approved the connection that has the key; absent for a key that was created. */
+  approved_by?: string;
   /** The agent's activation that the token was issued in; tokens of earlier activations are refused. */
   token_version: number;
 }

@@ -76,6 +76,11 @@ interface AccessSpec {
   overQuota?: boolean;
   /** Overrides `isAudited`. */
   audit?: boolean;
+  /**
+   * Returns a credential that would outlive its caller's: refused to a device or client whose connection a person has
+   * approved.
+   */
+  outlives?: true;
   /** The action gets the value of this cookie of the request in `meta.cookie`. */
   cookie?: string;
   /** The action gets the service's origin as the caller uses it in `meta.origin`. */

@@ -288,6 +288,8 @@ describe("sessions", () => {
       {
         ...{ session_id, state: "active", client_name: "test-client", client_version: "1.0" },
         ...{ connected_at: expect.any(String), last_activity_at: expect.any(String) },
+        approved_by: { id: expect.stringMatching(/^usr_/), name: "admin" },
+        scopes: ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write"],
       },
     ]);
 

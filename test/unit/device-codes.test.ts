@@ -98,7 +98,7 @@ describe("a code that cannot be claimed", () => {
       async () => {
         const code = await issued();
         const claimed = await claim(code.text, code.now);
-        await codes.decide(claimed as never, false, "usr_a", code.now);
+        await codes.decide(claimed as never, null, code.now);
         return code;
       },
     ],
@@ -116,6 +116,8 @@ describe("a code that cannot be claimed", () => {
   });
 });
 
+const APPROVAL = { user_id: "usr_a", disablings: 0, token_version: 0, as: "owner", version: 0 } as const;
+
 describe("the status", () => {
   const stateOf = async (agent: AgentState, now: number) => {
     const code = await codes.newest(agent.tenant_id, agent.id);
@@ -131,7 +133,7 @@ describe("the status", () => {
       ...{ state: "verifying", claim_id: "clm_shown", client_info: { ...CLIENT, signature: null } },
       claimed_at: new Date(now + 5).toISOString(),
     });
-    const approved = await codes.decide(claimed as never, true, "usr_a", now + 7);
+    const approved = await codes.decide(claimed as never, APPROVAL, now + 7);
     expect(approved?.expires_at.getTime()).toBe(now + 7 + 10 * MINUTE);
     expect(await stateOf(agent, now + 8)).toMatchObject({ state: "connected" });
     expect([
@@ -147,7 +149,7 @@ describe("the status", () => {
     const verifying = await issued();
     const claimed = await claim(verifying.text, verifying.now);
     expect(await stateOf(verifying.agent, verifying.now + 10 * MINUTE)).toMatchObject({ state: "expired" });
-    const approved = await codes.decide(claimed as never, true, "usr_a", verifying.now);
+    const approved = await codes.decide(claimed as never, APPROVAL, verifying.now);
     expect(await codes.use(approved as never, verifying.now + 10 * MINUTE)).toBe(false);
     expect(await stateOf(verifying.agent, verifying.now + 10 * MINUTE)).toMatchObject({ state: "expired" });
   });

@@ -48,7 +48,7 @@ export interface Api {
     update: Call<AgentsUpdateParams, AgentsUpdateResult>;
     /** Deactivate or activate an agent.
      *
-     * The tokens of an inactive agent are refused within 5 seconds and stay refused after it is activated again: exchange its keys for new ones. Inactive agents match no events; their pending deliveries are kept.
+     * The tokens of an inactive agent are refused within 5 seconds and stay refused after it is activated again: exchange its keys for new ones. Its devices and clients are disconnected permanently. Inactive agents match no events; their pending deliveries are kept.
      *
      * Needs the scope `admin`. */
     setStatus: Call<AgentsSetStatusParams, AgentsSetStatusResult>;
@@ -678,7 +678,7 @@ export interface Api {
   keys: {
     /** Create an API key for an agent.
      *
-     * The key is returned only here.
+     * The key is returned only here. A connection that a person has approved, a device or a client of OAuth, cannot create keys: they would outlive the approval.
      *
      * Needs the scope `admin`. */
     create: Call<KeysCreateParams, KeysCreateResult>;
@@ -3126,6 +3126,10 @@ export interface KeysCreateResult {
   prefix: string;
   /** Scopes of the key. `admin` includes all others. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
+  /** `ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or the agent, or the agent was deactivated. Connect it again. */
+  state: "active" | "ended";
+  created_by: string | null;
+  approved_by: string | null;
   expires_at: string | null;
   last_used_at: string | null;
   created_at: string;
@@ -3151,6 +3155,10 @@ export interface KeysListResult {
     prefix: string;
     /** Scopes of the key. `admin` includes all others. */
     scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
+    /** `ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or the agent, or the agent was deactivated. Connect it again. */
+    state: "active" | "ended";
+    created_by: string | null;
+    approved_by: string | null;
     expires_at: string | null;
     last_used_at: string | null;
     created_at: string;
@@ -6122,12 +6130,19 @@ export interface ScheduledEvent {
 export interface Session {
   /** Id of the device session. */
   session_id: string;
-  /** `active`: seen within 24 hours. */
-  state: "active" | "idle";
+  /** `active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person who approved it was disabled, lost the role or the agent, or the agent was deactivated: connect it again. */
+  state: "active" | "idle" | "ended";
   client_name: string;
   client_version: string;
   /** The client of OAuth that a person has approved; absent for a device. */
   oauth_client_id?: string;
+  approved_by: {
+    /** Id of the user. */
+    id: string;
+    /** Display name. */
+    name: string;
+  } | null;
+  scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin"> | null;
   connected_at: string;
   last_activity_at: string;
 }

@@ -61,10 +61,11 @@ export function newAgent(
 
 /** Returns an agent's state for other domains. */
 export function toState(agent: AgentDoc): AgentState {
-  return { ...shownOf(agent), token_version: agent.token_version ?? 0 };
+  const { token_version = 0, owner_version = 0 } = agent;
+  return { ...shownOf(agent), token_version, owner_version };
 }
 
-function shownOf(agent: AgentDoc): Omit<AgentState, "token_version"> {
+function shownOf(agent: AgentDoc): Omit<AgentState, "token_version" | "owner_version"> {
   const { _id, tenant_id, name, status, team_id, delivery_mode, delivery_endpoint, push_stopped } = agent;
   const { owner_user_id, visibility_timeout_seconds, retry_budget } = agent;
   return {

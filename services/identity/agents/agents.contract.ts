@@ -31,6 +31,8 @@ export interface AgentState {
   retry_budget: number | null;
   /** Raised by each deactivation: tokens of an earlier version are refused. */
   token_version: number;
+  /** Raised by each change of the owner: approvals by an earlier owner have ended. */
+  owner_version: number;
 }
 
 const path = { agent_id: Id("ag") };
@@ -206,7 +208,7 @@ export const setAgentStatus = operation({
   summary: "Deactivate or activate an agent",
   description:
     "The tokens of an inactive agent are refused within 5 seconds and stay refused after it is activated again: " +
-    "exchange its keys for new ones. Inactive agents match no events; their pending deliveries are kept.",
+    "exchange its keys for new ones. Its devices and clients are disconnected permanently. Inactive agents match no events; their pending deliveries are kept.",
   access: admin,
   overQuota: true,
   path,
@@ -239,6 +241,7 @@ export const rotateSigningSecret = operation({
   description:
     "Returns the new secret, only here. For 24 hours, pushes are signed with the previous secret too.",
   access: admin,
+  outlives: true,
   overQuota: true,
   path,
   results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },

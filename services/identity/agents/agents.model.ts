@@ -33,6 +33,8 @@ const schema = tenantSchema({
   retry_budget: nullable(number()),
   /** Raised by each deactivation; absent in older rows that were never deactivated since. */
   token_version: optional(number()),
+  /** Raised by each change of the owner; absent in older rows. */
+  owner_version: optional(number()),
   /** Newest first. */
   signing_secrets: subdocuments({ sealed: string(), ends_at: nullable(date()) }),
   /** Counts the rotations, and guards them. */

@@ -94,7 +94,9 @@ export class Agents {
     const changes = toChanges(ctx.params);
     if (Object.keys(changes).length === 0) return present(known);
     const $set = { ...changes, updated_at: new Date(this.#runtime.store.now()) };
-    const written = await this.#rows.update(tenant_id, { _id: agent_id }, { $set });
+    const { owner_user_id = known.owner_user_id } = changes;
+    const $inc = { owner_version: owner_user_id === known.owner_user_id ? 0 : 1 };
+    const written = await this.#rows.update(tenant_id, { _id: agent_id }, { $set, $inc });
     const agent = requireFound(written, "agent", agent_id);
     await this.#announce(ctx, agent);
     return present(agent);

@@ -5,6 +5,7 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
+import { findTenant } from "../tenants/find-tenants.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type * as contract from "./auth.contract.ts";
 import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
@@ -12,7 +13,7 @@ import { announceAuthChange } from "./auth-change.ts";
 import { callerOfKey, currentCallers } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
-import { lastExpiry, openTokens, type Tokens } from "./tokens.ts";
+import { lastExpiry, openTokens, type Subject, type Token, type Tokens } from "./tokens.ts";
 
 /** The content of a token for a client of OAuth. */
 export interface ClientToken {
@@ -63,7 +64,7 @@ export class Auth {
     const { team_id, token_version } = agent;
     const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
     const subject = { tenant_id, agent_id, key_id, token_version, scopes, key_expires_at };
-    const token = this.tokens.issue(subject, now);
+    const token = await this.issueToken(ctx, subject);
     return {
       ...token,
       expires_in: secondsUntil(token.expires_at, now),
@@ -78,17 +79,23 @@ export class Auth {
     const [agent] = await ctx.call<AgentState[], object>("agents.of_tokens", { agent_ids: [agent_id] });
     if (agent?.status !== "active") throw new Fault("authentication_failed", "The agent is not active.");
     const { token_version } = agent;
-    const now = this.now();
-    const token = this.tokens.issue({ ...ctx.params, token_version, key_expires_at: null }, now);
-    return { ...token, expires_in: secondsUntil(token.expires_at, now) };
+    const token = await this.issueToken(ctx, { ...ctx.params, token_version, key_expires_at: null });
+    return { ...token, expires_in: secondsUntil(token.expires_at, this.now()) };
+  }
+
+  /** @throws Fault authentication_failed unless the tenant is active */
+  async issueToken(ctx: Call, subject: Subject): Promise<Token> {
+    const tenant = await findTenant(ctx, subject.tenant_id);
+    if (tenant?.status !== "active") throw new Fault("authentication_failed", "The tenant is not active.");
+    return this.tokens.issue({ ...subject, tenant_version: tenant.token_version }, this.now());
   }
 
   async login(ctx: CallOf<typeof contract.login>) {
-    return this.#signedIn(await this.credentials.checkPassword(ctx, "token"));
+    return this.#signedIn(ctx, await this.credentials.checkPassword(ctx, "token"));
   }
 
   async changePassword(ctx: CallOf<typeof contract.changePassword>) {
-    return this.#signedIn(await this.credentials.changePassword(ctx));
+    return this.#signedIn(ctx, await this.credentials.changePassword(ctx));
   }
 
   /** Ends the caller's token, or all tokens of its sign-in. */
@@ -149,8 +156,8 @@ export class Auth {
     this.#uses.set(key_id, { tenant_id, key_id, at });
   }
 
-  #signedIn({ id, tenant_id, display_name, role, token_version }: UserState) {
-    const token = this.tokens.issue({ tenant_id, user_id: id, role, token_version }, this.now());
+  async #signedIn(ctx: Call, { id, tenant_id, display_name, role, token_version }: UserState) {
+    const token = await this.issueToken(ctx, { tenant_id, user_id: id, role, token_version });
     return { ...token, user: { id, display_name, role, tenant_id } };
   }
 }

@@ -65,10 +65,9 @@ export class BrowserSessions {
     others?: string[],
   ) {
     const { tokens } = this.#auth;
-    const now = this.#auth.now();
     const { tenant_id, id: user_id, role, token_version } = user;
-    const token = tokens.issue({ tenant_id, user_id, role, token_version, ...renewed }, now);
-    const { token_id } = tokens.read(token.access_token, now) as UserCaller;
+    const token = await this.#auth.issueToken(ctx, { tenant_id, user_id, role, token_version, ...renewed });
+    const { token_id } = tokens.read(token.access_token, this.#auth.now()) as UserCaller;
     this.#setCookies(ctx, token, others);
     return this.#present(ctx, user, token_id, token.expires_at);
   }

@@ -3,6 +3,7 @@ import {
   type Call,
   type Caller,
   NO_END,
+  scopesOf,
   type UserCaller,
 } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -11,7 +12,6 @@ import type { KeyState } from "../keys/keys.contract.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { EndedTokenDoc } from "./auth.model.ts";
-import { scopesOf } from "./tokens.ts";
 
 /** The rows that callers depend on, by id; absent ones are deleted, revoked, expired, disabled or unknown. */
 interface Standing {
@@ -24,8 +24,8 @@ interface Standing {
 
 /**
  * Returns callers in their current state, in order; null if a token is no longer valid. Reasons: it or its session was
- * revoked; it has expired; its key was revoked or has expired; its agent is inactive, or was since; its user is
- * disabled or has a new password; its tenant is not active. Takes five look-ups for any number of callers.
+ * revoked; it has expired; its key was revoked or has expired, or the approval of its key has ended; its agent is inactive,
+ * or was since; its user is disabled or has a new password; its tenant is not active, or was not since. Takes five look-ups for any number of callers.
  */
 export async function currentCallers(
   ctx: Call,
@@ -36,7 +36,9 @@ export async function currentCallers(
   const standing = await load(ctx, endedTokens, callers);
   return callers.map((caller) => {
     if (caller.expires_at <= now || endingIds(caller).some((id) => standing.ended.has(id))) return null;
-    if (standing.tenants.get(caller.tenant_id)?.status !== "active") return null;
+    const tenant = standing.tenants.get(caller.tenant_id);
+    if (tenant?.status !== "active") return null;
+    if (tenant.token_version !== (caller.tenant_version ?? tenant.token_version)) return null;
     return caller.kind === "agent" ? currentAgent(caller, standing) : currentUser(caller, standing);
   });
 }
@@ -49,11 +51,12 @@ function endingIds(caller: Caller): string[] {
 
 /** Returns the caller of a request with an agent's key: the key's id takes the place of a token's. */
 export function callerOfKey(
-  { id, tenant_id, agent_id, scopes, expires_at }: KeyState,
+  { id, tenant_id, agent_id, scopes, expires_at, approved_by }: KeyState,
   { team_id, token_version }: AgentState,
 ): AgentCaller {
   const identity = { tenant_id, scopes, token_id: id, expires_at: expires_at ?? NO_END };
-  return { kind: "agent", ...identity, agent_id, team_id, key_id: id, token_version };
+  const approval = approved_by !== null && { approved_by };
+  return { kind: "agent", ...identity, agent_id, team_id, key_id: id, token_version, ...approval };
 }
 
 function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCaller | null {
@@ -62,7 +65,10 @@ function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCal
   if (!key || !agent || agent.status !== "active") return null;
   if (agent.token_version !== (caller.token_version ?? 0)) return null;
   if (key.agent_id !== agent.id || agent.tenant_id !== caller.tenant_id) return null;
-  return { ...caller, team_id: agent.team_id, scopes: key.scopes };
+  // A token may have less than its key, never more.
+  const scopes = caller.scopes.filter((scope) => key.scopes.includes(scope) || key.scopes.includes("admin"));
+  const approval = key.approved_by !== null && { approved_by: key.approved_by };
+  return { ...caller, team_id: agent.team_id, scopes, ...approval };
 }
 
 function currentUser(caller: UserCaller, { users }: Standing): UserCaller | null {

@@ -6,7 +6,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import jwt from "jsonwebtoken";
-import { type Caller, SCOPES, type Scope, type UserCaller } from "../../../lib/access/caller.ts";
+import { type Caller, type Scope, scopesOf, type UserCaller } from "../../../lib/access/caller.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { plainOrigin } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -22,7 +22,7 @@ export const LONGEST_SESSION_SECONDS = 12 * 3600;
 const INSTALLATION = { _id: "es256", tenant_id: "installation" };
 
 /** The content of a token, in addition to the standard claims of a JWT. */
-export type Subject =
+export type Subject = (
   | {
       tenant_id: string;
       agent_id: string;
@@ -42,7 +42,11 @@ export type Subject =
       session_id?: string;
       /** When the password was given, in seconds; defaults to now, set when a session is renewed. */
       auth_time?: number;
-    };
+    }
+) & {
+  /** The tenant's version, raised by suspension; 0 by default. */
+  tenant_version?: number;
+};
 
 /** The answer to a sign-in (api: Authentication). */
 export interface Token {
@@ -83,7 +87,9 @@ export class Tokens {
     // Rounded up: a key in its last second still issues a valid token, which ends with the key.
     const exp = Math.min(iat + TOKEN_SECONDS, Math.ceil((keyEnd ?? Number.POSITIVE_INFINITY) / 1000));
     const aud = ("agent_id" in subject && subject.resource) || AUDIENCE;
-    const claims = { ...claimsOf(subject, iat), aud, iat, exp, jti: newId("jti") };
+    const { tenant_version } = subject;
+    const version = tenant_version ? { tenant_version } : {};
+    const claims = { ...claimsOf(subject, iat), ...version, aud, iat, exp, jti: newId("jti") };
     const expires_at = new Date(exp * 1000).toISOString();
     return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
   }
@@ -141,11 +147,6 @@ export function lastExpiry(caller: Caller): number {
   return Math.max(caller.expires_at, renewed);
 }
 
-/** Returns the scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
-export function scopesOf(role: UserCaller["role"]): readonly Scope[] {
-  return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
-}
-
 function claimsOf(subject: Subject, iat: number): object {
   if ("agent_id" in subject) {
     const { tenant_id, agent_id, key_id, token_version, scopes } = subject;
@@ -159,10 +160,10 @@ function claimsOf(subject: Subject, iat: number): object {
 function callerOf(claims: jwt.JwtPayload): Caller {
   const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid, jti, iat } = claims;
   // Absent in tokens from older versions.
-  const { token_version = 0 } = claims;
+  const { token_version = 0, tenant_version = 0 } = claims;
   const expires_at = (claims.exp as number) * 1000;
   const only = IS_MCP.test(String(claims.aud)) && { only: "mcp" as const };
-  const identity = { tenant_id, scopes, token_id: jti as string, expires_at, ...only };
+  const identity = { tenant_id, scopes, token_id: jti as string, expires_at, tenant_version, ...only };
   if (agent_id) return { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version };
   const session = { session_id: sid ?? jti, auth_time: auth_time ?? iat };
   return { kind: "user", ...identity, user_id, role, token_version, ...session };

@@ -5,6 +5,7 @@ import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
+import type { Approval } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 import type { CodeState, DeviceCodeDoc } from "./devices.model.ts";
 
@@ -54,7 +55,7 @@ export class Codes {
       session_id: newId("ses"),
       claimed_at: null,
       confirmed_at: null,
-      confirmed_by: null,
+      approval: null,
       expires_at: new Date(now + LIFETIME_MS),
       // After the code that it supersedes, whatever the clocks of nodes show.
       created_at: new Date(Math.max(now, before ? before.created_at.getTime() + 1 : 0)),
@@ -106,11 +107,11 @@ export class Codes {
     return this.#rows.update(tenant_id, pending, { $set });
   }
 
-  /** claimed → approved or denied; returns null if another decision was first. */
-  decide({ tenant_id, _id, expires_at }: DeviceCodeDoc, approve: boolean, confirmed_by: string, now: number) {
-    const decided = { confirmed_by, confirmed_at: new Date(now) };
+  /** claimed → approved or, without an approval, denied; returns null if another decision was first. */
+  decide({ tenant_id, _id, expires_at }: DeviceCodeDoc, approval: Approval | null, now: number) {
+    const decided = { approval, confirmed_at: new Date(now) };
     const approved = { state: "approved", expires_at: new Date(now + LIFETIME_MS) } as const;
-    const $set = { ...decided, ...(approve ? approved : { state: "denied" as const, expires_at }) };
+    const $set = { ...decided, ...(approval ? approved : { state: "denied" as const, expires_at }) };
     return this.#rows.update(tenant_id, { _id, state: "claimed" }, { $set });
   }
 

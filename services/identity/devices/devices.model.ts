@@ -11,6 +11,7 @@ import {
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
+import type { Approval } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
 /** `completed`: its key was fetched. Expiry follows from `expires_at`. */
@@ -32,7 +33,8 @@ const codes = tenantSchema({
   session_id: string(),
   claimed_at: nullable(date()),
   confirmed_at: nullable(date()),
-  confirmed_by: nullable(string()),
+  /** Who has approved it; null until then, and absent in older rows. */
+  approval: optional(nullable(mixed<Approval>())),
   expires_at: date(),
   created_at: date(),
 });
@@ -58,6 +60,9 @@ const sessions = tenantSchema({
   client_version: string(),
   /** The client of OAuth that a person has approved; absent for a device with a key. */
   oauth_client_id: optional(string()),
+  /** The person who approved it, and with which scopes; absent in older rows. */
+  approved_by: optional(string()),
+  scopes: optional(mixed<Scope[]>()),
   connected_at: date(),
   last_seen_at: date(),
   /** Null before the first heartbeat. */

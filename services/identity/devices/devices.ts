@@ -1,4 +1,4 @@
-import { type Call, type Caller, callerId } from "../../../lib/access/caller.ts";
+import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { Fault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -7,6 +7,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { findAgent } from "../agents/find-agent.ts";
+import { approvalBy, isValidKey } from "../keys/approval.ts";
 import { originOf } from "../tenants/origin.ts";
 import { maySeeDevices, ownAgent, scopesToIssue } from "./agent-access.ts";
 import { ClaimBudget } from "./claim-budget.ts";
@@ -67,14 +68,16 @@ export class Devices {
   async confirm(ctx: CallOf<typeof contract.confirmClaim>) {
     const { agent_id, claim_id, action } = ctx.params;
     const { caller } = ctx.meta;
-    const { tenant_id } = await ownAgent(ctx, agent_id);
+    const agent = await ownAgent(ctx, agent_id);
+    const { tenant_id } = agent;
     const now = this.#now();
     const claim = await this.#codes.byClaim(claim_id);
     const own = claim?.tenant_id === tenant_id && claim.agent_id === agent_id;
     if (!own || claim.expires_at.getTime() <= now) throw notFound("claim", claim_id);
     const approve = action === "approve";
     if (approve) assertMayApprove(caller, claim);
-    const decided = await this.#codes.decide(claim, approve, callerId(caller), now);
+    const approval = approve ? await approvalBy(ctx, agent, claim.scopes) : null;
+    const decided = await this.#codes.decide(claim, approval, now);
     if (!decided)
       throw new Fault(
         "conflict",
@@ -96,11 +99,19 @@ export class Devices {
       throw new Fault("conflict", message);
     }
     if (!open || claim.state !== "approved") throw notFound("claim", claim_id);
-    const { tenant_id, agent_id, session_id, scopes } = claim;
+    const { tenant_id, agent_id, session_id, scopes, approval } = claim;
     // Issued before the claim is used up, and the same on each try: after a crash here the claim is still valid.
     const name = claim.client_info?.name ?? null;
-    const issue = { tenant_id, agent_id, name, scopes, seed: `device ${claim._id}` };
+    const issue = {
+      tenant_id,
+      agent_id,
+      name,
+      scopes,
+      ...(approval && { approval }),
+      seed: `device ${claim._id}`,
+    };
     const issued = await ctx.call<{ key: string; key_id: string }, object>("keys.issue", issue);
+    if (!(await isValidKey(ctx, issued.key_id))) throw notFound("claim", claim_id);
     await this.#openSession(claim);
     const $set = { key_id: issued.key_id, fetch_by: null, last_seen_at: new Date(now) };
     await this.#sessions.update(tenant_id, { _id: session_id }, { $set });
@@ -144,7 +155,8 @@ export class Devices {
    * The session exists from the approval on, and is removed unless the device fetches its key (spec: claimed →
    * approved).
    */
-  async #openSession({ session_id: _id, tenant_id, agent_id, client_info, expires_at }: DeviceCodeDoc) {
+  async #openSession(approved: DeviceCodeDoc) {
+    const { session_id: _id, tenant_id, agent_id, client_info, expires_at, scopes, approval } = approved;
     const at = new Date(this.#now());
     const { name: client_name, version: client_version } = client_info ?? { name: "", version: "" };
     const client = {
@@ -159,6 +171,8 @@ export class Devices {
       tenant_id,
       agent_id,
       key_id: null,
+      ...(approval && { approved_by: approval.user_id }),
+      scopes,
       ...client,
       fetch_by: expires_at,
     });

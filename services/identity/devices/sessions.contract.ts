@@ -1,5 +1,6 @@
-import { oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp } from "../../../lib/contract/schema.ts";
+import { SCOPES } from "../../../lib/access/caller.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 const path = { agent_id: Id("ag") };
@@ -7,11 +8,24 @@ const path = { agent_id: Id("ag") };
 const Session = Type.Object(
   {
     session_id: Id("ses"),
-    state: oneOf(["active", "idle"], { description: "`active`: seen within 24 hours." }),
+    state: oneOf(["active", "idle", "ended"], {
+      description:
+        "`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person who " +
+        "approved it was disabled, lost the role or the agent, or the agent was deactivated: connect it again.",
+    }),
     client_name: Type.String(),
     client_version: Type.String(),
     oauth_client_id: Type.Optional(
       Type.String({ description: "The client of OAuth that a person has approved; absent for a device." }),
+    ),
+    approved_by: nullable(
+      Type.Object(
+        { id: Id("usr"), name: Name },
+        { description: "The person who approved it; null if that was not recorded." },
+      ),
+    ),
+    scopes: nullable(
+      Type.Array(oneOf(SCOPES), { description: "What it was approved for; null if that was not recorded." }),
     ),
     connected_at: Timestamp,
     last_activity_at: Timestamp,

@@ -4,6 +4,7 @@ import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/fau
 import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import type { KeyState } from "../keys/keys.contract.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
 import { forgetGone, removeUnfetched } from "./gone-sessions.ts";
@@ -14,8 +15,10 @@ const HEARTBEAT_MS = 60_000;
 const SWEEP_MS = 5 * 60_000;
 const FORGET_MS = 60 * 60_000;
 
+type Named = { id: string; name: string };
 type Place = { tenant_id: string; session_id: string };
-type Connected = Place & { agent_id: string; key_id: string; client_name: string; client_id: string };
+type Connected = Place &
+  Pick<SessionDoc, "agent_id" | "key_id" | "client_name" | "approved_by" | "scopes"> & { client_id: string };
 
 /** Manages devices that are connected to agents (spec: Session). */
 export const sessionsService: ServiceFactory = ({ store, config }) => {
@@ -37,7 +40,20 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
         const { id, tenant_id } = await ownAgent(ctx, agent_id);
         const sort = { connected_at: -1, _id: -1 } as const;
         const docs = await sessions.find(tenant_id, { agent_id: id }, { sort, limit });
-        return { sessions: docs.map((doc) => present(doc, store.now())) };
+        const key_ids = docs.flatMap(({ key_id }) => key_id ?? []);
+        const user_ids = docs.flatMap(({ approved_by }) => approved_by ?? []);
+        const [keys, people] = await Promise.all([
+          ctx.call<KeyState[], object>("keys.of_tokens", { key_ids }),
+          ctx.call<Named[], object>("users.names", { tenant_id, user_ids }),
+        ]);
+        const now = store.now();
+        return {
+          sessions: docs.map((doc) => ({
+            ...present(doc, now),
+            ...(doc.key_id && !keys.some((key) => key.id === doc.key_id) && { state: "ended" }),
+            approved_by: people.find((person) => person.id === doc.approved_by) ?? null,
+          })),
+        };
       }),
 
       delete: action(deleteSession, async (ctx) => {
@@ -118,13 +134,14 @@ function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
 }
 
 function present({ _id, client_name, client_version, ...doc }: SessionDoc, now: number) {
-  const { oauth_client_id, connected_at, last_seen_at } = doc;
+  const { oauth_client_id, connected_at, last_seen_at, scopes = null } = doc;
   return {
     session_id: _id,
     state: now - last_seen_at.getTime() < IDLE_AFTER_MS ? "active" : "idle",
     client_name,
     client_version,
     ...(oauth_client_id !== undefined && { oauth_client_id }),
+    scopes,
     connected_at: connected_at.toISOString(),
     last_activity_at: last_seen_at.toISOString(),
   };

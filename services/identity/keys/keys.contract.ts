@@ -11,6 +11,24 @@ export interface KeyState {
   scopes: Scope[];
   /** Milliseconds since the epoch; null does not expire. */
   expires_at: number | null;
+  /** The person who approved the connection that has the key; null for a key that was created. */
+  approved_by: string | null;
+}
+
+/**
+ * Who has approved a connection, and what the approval rests on. A number is the version of a fact at that time, which
+ * rises when the fact ends: it ends the connection for good, even if the fact returns.
+ */
+export interface Approval {
+  user_id: string;
+  /** The person's account: raised by disabling. */
+  disablings: number;
+  /** The agent's activation. */
+  token_version: number;
+  /** By which right: as the agent's owner, or as an admin, which a scope or another owner may need. */
+  as: "owner" | "admin";
+  /** Of the ownership, or of the role. */
+  version: number;
 }
 
 const admin = { by: "any", scope: "admin" } as const;
@@ -36,6 +54,15 @@ const ListedKey = Type.Object({
   name: nullable(KeyName),
   prefix: Type.String({ description: "The first characters of the key.", examples: ["ak_live_4fXq"] }),
   scopes: Scopes,
+  state: oneOf(["active", "ended"], {
+    description:
+      "`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or the " +
+      "agent, or the agent was deactivated. Connect it again.",
+  }),
+  created_by: nullable(
+    Type.String({ description: "The person or agent that created it; null if unknown.", examples: ["usr_"] }),
+  ),
+  approved_by: nullable(Id("usr", "The person who approved the device or client that has it; else null.")),
   expires_at: nullable(Timestamp),
   last_used_at: nullable(Timestamp),
   created_at: Timestamp,
@@ -45,8 +72,11 @@ export const createKey = operation({
   action: "keys.create",
   route: "POST /agents/{agent_id}/keys",
   summary: "Create an API key for an agent",
-  description: "The key is returned only here.",
+  description:
+    "The key is returned only here. A connection that a person has approved, a device or a client of OAuth, cannot create " +
+    "keys: they would outlive the approval.",
   access: admin,
+  outlives: true,
   overQuota: true,
   path: agent,
   body: {

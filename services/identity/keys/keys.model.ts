@@ -1,6 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import type { Scope } from "../../../lib/access/caller.ts";
 import { date, type Model, mixed, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
+import type { Approval } from "./keys.contract.ts";
 
 /** An agent's API key. Only a hash of the key is stored. */
 export interface KeyDoc extends InferSchemaType<typeof schema> {}
@@ -12,6 +13,10 @@ const schema = tenantSchema({
   hash: string(),
   prefix: string(),
   scopes: mixed<Scope[]>(),
+  /** Of a connection's key; absent for one that was created, and in older rows. */
+  approval: optional(mixed<Approval>()),
+  /** Absent in rows from before it was recorded. */
+  created_by: optional(string()),
   expires_at: nullable(date()),
   revoked_at: nullable(date()),
   last_used_at: nullable(date()),

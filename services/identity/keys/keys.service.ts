@@ -1,7 +1,9 @@
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { createKey, listKeys, revokeKey } from "./keys.contract.ts";
 import { type KeyDoc, KeyModel } from "./keys.model.ts";
-import { Keys, toState } from "./keys.ts";
+import { Keys } from "./keys.ts";
+
+type Issue = Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes" | "approval"> & { seed: string };
 
 export const keysService: ServiceFactory = ({ store, secrets }) => {
   const rows = store.collection(KeyModel);
@@ -23,12 +25,10 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
       ),
 
       /** Issues a key to a device: the same for the same seed. */
-      issue: internal<Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes"> & { seed: string }>(
-        async ({ params: { seed, ...row } }) => {
-          const { doc, key } = await keys.issue({ ...row, expires_at: null }, seed);
-          return { key, key_id: doc._id };
-        },
-      ),
+      issue: internal<Issue>(async ({ params: { seed, ...row } }) => {
+        const { doc, key } = await keys.issue({ ...row, expires_at: null }, seed);
+        return { key, key_id: doc._id };
+      }),
 
       /** Revokes the key of a connection that has ended. */
       end: idempotent<{ tenant_id: string; key_id: string }>((ctx) => keys.end(ctx)),
@@ -38,16 +38,17 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         rows.exists(params.tenant_id, { last_used_at: { $ne: null } }),
       ),
 
-      /** Returns the key with this hash, unless it is unknown, revoked or expired. */
-      by_secret: idempotent<{ hash: string }>(async ({ params: { hash } }) => {
-        const doc = (await rows.system.findOne({ hash, revoked_at: null })) as KeyDoc | null;
-        return doc && toState(doc, store.now());
+      /** Returns the key with this hash, if it is valid. */
+      by_secret: idempotent<{ hash: string }>(async (ctx) => {
+        const doc = (await rows.system.findOne({ hash: ctx.params.hash })) as KeyDoc | null;
+        const [key = null] = doc ? await keys.valid(ctx, [doc]) : [];
+        return key;
       }),
 
-      /** Returns which of these keys are neither revoked nor expired. */
-      of_tokens: idempotent<{ key_ids: string[] }>(async ({ params: { key_ids } }) => {
-        const docs = await rows.system.find({ _id: { $in: key_ids }, revoked_at: null }).toArray();
-        return (docs as KeyDoc[]).flatMap((doc) => toState(doc, store.now()) ?? []);
+      /** Returns which of these keys are valid: not revoked, not expired, and approved still. */
+      of_tokens: idempotent<{ key_ids: string[] }>(async (ctx) => {
+        const docs = await rows.system.find({ _id: { $in: ctx.params.key_ids } }).toArray();
+        return keys.valid(ctx, docs as KeyDoc[]);
       }),
 
       /** Returns when agents last used one of their keys, by agent, in ms. */

@@ -1,11 +1,12 @@
 import { apiKeyPrefix, hashApiKey, newApiKey } from "../../../lib/access/api-key.ts";
-import type { Call } from "../../../lib/access/caller.ts";
+import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { requireAgent } from "../agents/find-agent.ts";
 import { announceAuthChange } from "../auth/auth-change.ts";
+import { standing } from "./approval.ts";
 import type { createKey, KeyState, listKeys, revokeKey } from "./keys.contract.ts";
 import type { KeyDoc } from "./keys.model.ts";
 
@@ -32,7 +33,9 @@ export class Keys {
     }
     const seed = ctx.meta.idempotency_seed;
     const ends = expires_at ? new Date(expires_at) : null;
-    const { doc, key } = await this.issue({ tenant_id, agent_id, name, scopes, expires_at: ends }, seed);
+    const created_by = callerId(ctx.meta.caller);
+    const row = { tenant_id, agent_id, name, scopes, created_by, expires_at: ends };
+    const { doc, key } = await this.issue(row, seed);
     return { ...present(doc), key };
   }
 
@@ -40,7 +43,8 @@ export class Keys {
     const { tenant_id, id: agent_id } = await requireAgent(ctx, ctx.params.agent_id);
     const filter = { agent_id, revoked_at: null };
     const { rows, total } = await this.#rows.page(tenant_id, filter, { created_at: -1 }, ctx.params);
-    return { keys: rows.map(present), total };
+    const ended = await this.#ended(ctx, rows);
+    return { keys: rows.map((row) => present(row, ended.has(row))), total };
   }
 
   async revoke(ctx: CallOf<typeof revokeKey>) {
@@ -62,6 +66,21 @@ export class Keys {
     await announceAuthChange(ctx, this.#runtime.store, { tenant_id, key_id });
   }
 
+  /** Returns the state of those keys that are not revoked, not expired and, if they need it, approved still. */
+  async valid(from: Pick<Call, "call">, docs: readonly KeyDoc[]): Promise<KeyState[]> {
+    const now = this.#runtime.store.now();
+    const live = docs.filter(
+      (doc) => doc.revoked_at === null && (doc.expires_at?.getTime() ?? now + 1) > now,
+    );
+    const ended = await this.#ended(from, live);
+    return live.filter((doc) => !ended.has(doc)).map(toState);
+  }
+
+  async #ended(from: Pick<Call, "call">, docs: readonly KeyDoc[]): Promise<Set<KeyDoc>> {
+    const approved = await standing(from, docs);
+    return new Set(docs.filter((doc) => doc.approval && !approved.has(doc)));
+  }
+
   async lastUsed(tenant_id: string, agent_ids: string[]): Promise<Record<string, number>> {
     const filter = { agent_id: { $in: agent_ids } };
     const docs = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, last_used_at: 1 } });
@@ -73,7 +92,10 @@ export class Keys {
 
   /** Issues a key; the same seed always gives the same key, which is stored once. */
   async issue(
-    row: Pick<KeyDoc, "tenant_id" | "agent_id" | "name" | "scopes" | "expires_at">,
+    row: Pick<
+      KeyDoc,
+      "tenant_id" | "agent_id" | "name" | "scopes" | "expires_at" | "approval" | "created_by"
+    >,
     seed: string | undefined,
     { _id = newId("key", seed), key = newApiKey(this.#runtime.secrets, seed) } = {},
   ) {
@@ -85,21 +107,31 @@ export class Keys {
   }
 }
 
-/** Returns a key's state for other domains; null if it has expired. */
-export function toState(
-  { _id, tenant_id, agent_id, scopes, expires_at }: KeyDoc,
-  now: number,
-): KeyState | null {
-  const ends = expires_at?.getTime() ?? null;
-  return ends !== null && ends <= now ? null : { id: _id, tenant_id, agent_id, scopes, expires_at: ends };
+function toState({ _id: id, tenant_id, agent_id, scopes, expires_at, approval }: KeyDoc): KeyState {
+  const approved_by = approval?.user_id ?? null;
+  return { id, tenant_id, agent_id, scopes, expires_at: expires_at?.getTime() ?? null, approved_by };
 }
 
-function present({ _id, name = null, prefix, scopes, expires_at, last_used_at, created_at }: KeyDoc) {
+function present(doc: KeyDoc, hasEnded = false) {
+  const {
+    _id,
+    name = null,
+    prefix,
+    scopes,
+    expires_at,
+    last_used_at,
+    created_at,
+    created_by,
+    approval,
+  } = doc;
   return {
     id: _id,
     name,
     prefix,
     scopes,
+    state: hasEnded ? "ended" : "active",
+    created_by: created_by ?? null,
+    approved_by: approval?.user_id ?? null,
     expires_at: expires_at?.toISOString() ?? null,
     last_used_at: last_used_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),

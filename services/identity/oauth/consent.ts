@@ -4,6 +4,7 @@ import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { account } from "../../../mixins/audited.ts";
 import type { CallOf } from "../../runtime.ts";
 import { ownAgent } from "../devices/agent-access.ts";
+import { approvalBy } from "../keys/approval.ts";
 import {
   type AuthorizationRequest,
   answerUri,
@@ -76,7 +77,7 @@ export class Consent {
     const isDevice = "device" in read;
     const grant = await this.#grants.open({
       ...{ tenant_id: agent.tenant_id, agent_id: agent.id, client_id: client.id, client_name: client.name },
-      ...{ resource: request.resource, scopes },
+      ...{ resource: request.resource, scopes, approval: await approvalBy(ctx, agent, scopes) },
       redirect_uri: isDevice ? null : read.redirect_uri,
       code_challenge: isDevice ? null : read.request.code_challenge,
     });

@@ -24,6 +24,7 @@ type Approved = Pick<
   | "code_challenge"
   | "resource"
   | "scopes"
+  | "approval"
 >;
 
 type Place = Pick<GrantDoc, "tenant_id" | "_id">;

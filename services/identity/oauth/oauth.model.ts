@@ -7,9 +7,11 @@ import {
   mixed,
   nullable,
   number,
+  optional,
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
+import type { Approval } from "../keys/keys.contract.ts";
 
 /** Clients and devices belong to no tenant until a person approves them. */
 export const NOBODY = "installation";
@@ -73,6 +75,8 @@ const grants = tenantSchema({
   code_challenge: nullable(string()),
   resource: string(),
   scopes: mixed<Scope[]>(),
+  /** Who has approved it; absent in older rows. */
+  approval: optional(mixed<Approval>()),
   state: string<"approved" | "active" | "ended">(),
   session_id: string(),
   /** The agent's key that the connection uses; nobody knows its secret. Null before the exchange. */

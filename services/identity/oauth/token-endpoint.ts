@@ -3,7 +3,7 @@ import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
 import type { Call, Caller, Scope } from "../../../lib/access/caller.ts";
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { CallOf } from "../../runtime.ts";
-import type { KeyState } from "../keys/keys.contract.ts";
+import { isValidKey } from "../keys/approval.ts";
 import type { Clients } from "./clients.ts";
 import type { DeviceRequests } from "./device-requests.ts";
 import type { Grants } from "./grants.ts";
@@ -20,6 +20,9 @@ interface Issued {
 
 const IS_KEY = new RegExp(API_KEY_PATTERN);
 const SPENT = "The code or token was used before. The connection has ended; ask the person again.";
+
+const OVER =
+  "refresh_token: it has expired, or the connection or its approval has ended. Ask the person again.";
 
 /** Exchanges what a person has granted for tokens, and ends it. */
 export class TokenEndpoint {
@@ -88,11 +91,15 @@ export class TokenEndpoint {
     if (!isValid) return this.#spent(ctx, grant);
     requireResource(ctx, grant);
     requireScopes(ctx, grant);
-    const key_ids = [grant.key_id];
-    const [key] = await ctx.call<KeyState[], object>("keys.of_tokens", { key_ids });
-    if (grant.state !== "active" || !key || this.#isOver(grant))
-      throw oauthFault("invalid_grant", "refresh_token: it has expired, or the connection was ended.");
-    const issued = await this.#issue(ctx, grant, key.id);
+    const { key_id } = grant;
+    if (
+      grant.state !== "active" ||
+      key_id === null ||
+      this.#isOver(grant) ||
+      !(await isValidKey(ctx, key_id))
+    )
+      throw oauthFault("invalid_grant", OVER);
+    const issued = await this.#issue(ctx, grant, key_id);
     const rotated = await this.#grants.rotate(grant);
     if (!rotated) return this.#spent(ctx, grant);
     const { tenant_id, session_id } = grant;
@@ -118,11 +125,13 @@ export class TokenEndpoint {
   async #connect(ctx: Exchange, grant: GrantDoc) {
     requireResource(ctx, grant);
     if (this.#isOver(grant)) throw oauthFault("invalid_grant", "The code has expired. Ask the person again.");
-    const { tenant_id, agent_id, client_id, client_name, session_id, scopes } = grant;
-    const key = { tenant_id, agent_id, name: client_name, scopes, seed: `oauth ${grant._id}` };
+    const { tenant_id, agent_id, client_id, client_name, session_id, scopes, approval } = grant;
+    const key = { tenant_id, agent_id, name: client_name, scopes, approval, seed: `oauth ${grant._id}` };
     const { key_id } = await ctx.call<{ key_id: string }, object>("keys.issue", key);
+    if (!(await isValidKey(ctx, key_id))) throw oauthFault("invalid_grant", "The approval has ended.");
     const issued = await this.#issue(ctx, grant, key_id);
-    const session = { tenant_id, agent_id, session_id, key_id, client_name, client_id };
+    const approved_by = approval?.user_id;
+    const session = { tenant_id, agent_id, session_id, key_id, client_name, client_id, approved_by, scopes };
     await ctx.call("sessions.open", session);
     const active = await this.#grants.activate(grant, key_id);
     if (!active) return this.#spent(ctx, grant);

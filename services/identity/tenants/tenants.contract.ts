@@ -16,6 +16,8 @@ export interface TenantState {
   slug: string;
   name: string;
   status: TenantStatus;
+  /** Raised by each suspension: tokens of an earlier version are refused. */
+  token_version: number;
 }
 
 const operator = { by: "operator" } as const;

@@ -10,6 +10,8 @@ const schema = tenantSchema({
   slug: string(),
   name: string(),
   status: string<TenantStatus>(),
+  /** Raised by each suspension; absent before the first. */
+  token_version: optional(number()),
   /** Raised by every change of interests, feeds, members and agents, before the change is answered. */
   routing_version: number(),
   /** The latest changes, the last of them last: routing tables read only what changed (routing-versions.ts). */

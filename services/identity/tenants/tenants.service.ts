@@ -37,7 +37,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
       found: internal<Founding>(async (ctx) => toState(await tenants.found(ctx, ctx.params))),
 
       get_many: idempotent<{ tenant_ids: string[] }>(async ({ params }) => {
-        const projection = { slug: 1, name: 1, status: 1 };
+        const projection = { slug: 1, name: 1, status: 1, token_version: 1 };
         const docs = await rows.system.find({ _id: { $in: params.tenant_ids } }, { projection }).toArray();
         return (docs as TenantDoc[]).map(toState);
       }),
@@ -101,6 +101,6 @@ function observeStorage(service: Service, usage: StorageUsage): void {
   );
 }
 
-function toState({ _id: id, slug, name, status }: TenantDoc) {
-  return { id, slug, name, status };
+function toState({ _id: id, slug, name, status, token_version = 0 }: TenantDoc) {
+  return { id, slug, name, status, token_version };
 }

@@ -65,7 +65,8 @@ export class Tenants {
     const { usage, store } = this.#runtime;
     const { tenant_id, status, storage_quota_mb } = ctx.params;
     const $set = { ...(status && { status }), updated_at: new Date(store.now()) };
-    const written = await this.#rows.update(tenant_id, { _id: tenant_id, status: USABLE }, { $set });
+    const $inc = { token_version: status === "suspended" ? 1 : 0 };
+    const written = await this.#rows.update(tenant_id, { _id: tenant_id, status: USABLE }, { $set, $inc });
     const tenant = requireFound(written, "tenant", tenant_id);
     if (storage_quota_mb !== undefined) await usage.setQuota(tenant_id, storage_quota_mb);
     if (status) await announce(ctx, store, tenant_id);

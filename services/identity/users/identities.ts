@@ -76,9 +76,10 @@ export class Identities {
     const { tenant_id, role } = ctx.params;
     const { _id, updated_at } = user;
     const $set = { ...linked, role, updated_at: new Date(this.#store.now()) };
-    const changed = await this.#rows.update(tenant_id, { _id, status: "active", updated_at }, { $set });
-    if (!changed) return null;
     const role_before = user.role === role ? null : user.role;
+    const $inc = { demotions: role_before === "admin" ? 1 : 0 };
+    const changed = await this.#rows.update(tenant_id, { _id, status: "active", updated_at }, { $set, $inc });
+    if (!changed) return null;
     if (role_before) await announceAuthChange(ctx, this.#store, { tenant_id, user_id: _id });
     return { user: toState(changed), by: linked.identity ? "linking" : "identity", role_before };
   }

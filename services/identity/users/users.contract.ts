@@ -21,6 +21,9 @@ export interface UserState {
   role: Role;
   status: UserStatus;
   token_version: number;
+  /** Raised by each disabling and each loss of the role admin: approvals of an earlier version have ended. */
+  disablings: number;
+  demotions: number;
   /** Whether a password signs the person in. */
   has_password: boolean;
   /** Whether a password needs a code too. */

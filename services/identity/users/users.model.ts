@@ -52,6 +52,9 @@ const schema = tenantSchema({
   identity: optional(nullable(mixed<LinkedIdentity>())),
   /** Raised by a new password and by disabling: tokens of an older version are refused. */
   token_version: number(),
+  /** How often the person was disabled, and lost the role admin; absent in older rows. */
+  disablings: optional(number()),
+  demotions: optional(number()),
   created_at: date(),
   updated_at: date(),
 });

@@ -83,7 +83,13 @@ export class Users {
     const given = defined({ display_name, role, status, password: hash });
     const removed = { ...(reset_totp && { totp: null }), ...(unlink_identity && { identity: null }) };
     const $set = { ...given, ...removed, updated_at: this.#now() };
-    const $inc = { token_version: hash || status === "disabled" ? 1 : 0 };
+    // A session may have begun with what is removed.
+    const isOver = hash || status === "disabled" || reset_totp || unlink_identity;
+    const $inc = {
+      token_version: isOver ? 1 : 0,
+      disablings: status === "disabled" ? 1 : 0,
+      demotions: role === "member" ? 1 : 0,
+    };
     const written = await this.#rows.update(tenant_id, { _id: user_id }, { $set, $inc });
     const user = requireFound(written, "user", user_id);
     await announceAuthChange(ctx, this.#store, { tenant_id, user_id });
@@ -199,12 +205,14 @@ const hasPassword = (user: UserDoc): user is WithPassword => user.password !== n
 /** Returns a person's state for other domains. */
 export function toState(user: UserDoc): UserState {
   const { _id, tenant_id, email, display_name, role, status, token_version } = user;
+  const { disablings = 0, demotions = 0 } = user;
   const factors = { has_password: hasPassword(user), has_totp: isInForce(user.totp) };
-  return { id: _id, tenant_id, email, display_name, role, status, token_version, ...factors };
+  const versions = { token_version, disablings, demotions };
+  return { id: _id, tenant_id, email, display_name, role, status, ...versions, ...factors };
 }
 
 function present(user: UserDoc) {
-  const { token_version, has_password, has_totp, ...shown } = toState(user);
+  const { token_version, disablings, demotions, has_password, has_totp, ...shown } = toState(user);
   const { created_at, updated_at, identity } = user;
   const ways = { password: has_password, totp: has_totp, oidc: Boolean(identity) };
   const sign_in = (Object.keys(ways) as SignInWay[]).filter((way) => ways[way]);

@@ -74,6 +74,7 @@ export const createWebhook = operation({
     "The signing secret is returned only here. A tenant has at most 50 webhooks. Test the mapping first: " +
     "`POST /ingest/webhooks:test`.",
   access: admin,
+  outlives: true,
   body: { name: Name, source: Source, mapping: WebhookMapping, signing_secret: GivenSecret },
   results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
   errors: ["validation_error", "business_rule_violation"],
@@ -121,6 +122,7 @@ export const rotateWebhook = operation({
   summary: "Rotate a webhook's signing secret",
   description: "Returns the new secret, only here. For 24 hours, the previous secret is accepted too.",
   access: admin,
+  outlives: true,
   overQuota: true,
   path,
   body: { signing_secret: GivenSecret },

@@ -335,8 +335,9 @@ class Agents(Group):
         """Deactivate or activate an agent.
 
         The tokens of an inactive agent are refused within 5 seconds and stay refused after
-        it is activated again: exchange its keys for new ones. Inactive agents match no
-        events; their pending deliveries are kept.
+        it is activated again: exchange its keys for new ones. Its devices and clients are
+        disconnected permanently. Inactive agents match no events; their pending deliveries
+        are kept.
 
         Needs the scope `admin`.
 
@@ -3570,7 +3571,8 @@ class Keys(Group):
     ) -> models.KeysCreateResult:
         """Create an API key for an agent.
 
-        The key is returned only here.
+        The key is returned only here. A connection that a person has approved, a device or
+        a client of OAuth, cannot create keys: they would outlive the approval.
 
         Needs the scope `admin`.
 

@@ -1398,6 +1398,12 @@ class KeysCreateResult(Model):
     """The first characters of the key."""
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the key. `admin` includes all others."""
+    state: Union[Literal["active", "ended"], str]
+    """`ended`: the key of a connection whose approval has ended, because the person was
+    disabled, lost the role or the agent, or the agent was deactivated. Connect it
+    again."""
+    created_by: Union[str, None]
+    approved_by: Union[str, None]
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
     created_at: str
@@ -1418,6 +1424,12 @@ class KeysListResultKeysItem(Model):
     """The first characters of the key."""
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the key. `admin` includes all others."""
+    state: Union[Literal["active", "ended"], str]
+    """`ended`: the key of a connection whose approval has ended, because the person was
+    disabled, lost the role or the agent, or the agent was deactivated. Connect it
+    again."""
+    created_by: Union[str, None]
+    approved_by: Union[str, None]
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
     created_at: str
@@ -2523,14 +2535,27 @@ class SchedulesTestResult(Model):
 class Session(Model):
     session_id: str
     """Id of the device session."""
-    state: Union[Literal["active", "idle"], str]
-    """`active`: seen within 24 hours."""
+    state: Union[Literal["active", "idle", "ended"], str]
+    """`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has
+    ended, because the person who approved it was disabled, lost the role or the agent,
+    or the agent was deactivated: connect it again."""
     client_name: str
     client_version: str
     oauth_client_id: Union[str, None] = None
     """The client of OAuth that a person has approved; absent for a device."""
+    approved_by: Union[SessionApprovedBy, None]
+    scopes: Union[list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]], None]
     connected_at: str
     last_activity_at: str
+
+
+class SessionApprovedBy(Model):
+    """The person who approved it; null if that was not recorded."""
+
+    id: str
+    """Id of the user."""
+    name: str
+    """Display name."""
 
 
 class SessionsHeartbeatResult(Model):

@@ -19,6 +19,7 @@ export function requireAccess(op: Operation, caller: Caller): void {
     const details = code === "validation_error" ? { field: "authorization" } : {};
     throw new Fault(code, WRONG_KIND[access.by] as string, details);
   }
+  if (op.outlives && caller.kind === "agent" && caller.approved_by !== undefined) throw outlives();
   if (access.scope && !hasScope(caller, access.scope) && !op.scopeRefusal) {
     throw new Fault(
       "insufficient_scope",
@@ -35,6 +36,14 @@ function agentNeeded(): Fault {
   const message =
     "Your token is valid, but belongs to a person. This operation needs an agent's token, from POST /v1/auth/token.";
   return new Fault("authentication_failed", message, { reason: AGENT_IDENTITY_REQUIRED });
+}
+
+function outlives(): Fault {
+  return new Fault(
+    "forbidden",
+    "A connection that a person has approved cannot create credentials, which would outlive the approval: sign in as a " +
+      "person, or use an API key.",
+  );
 }
 
 /** Whether a caller lacks the scope of an operation that reports this in its answer instead of an error. */

@@ -89,6 +89,7 @@ function accessCodes(op: Operation): FaultCode[] {
   if (access.by === "monitor") return ["not_found"];
   const codes: FaultCode[] = ["authentication_failed", "rate_limited"];
   if (access.scope) codes.push("insufficient_scope");
+  if (op.outlives) codes.push("forbidden");
   if (access.by === "agent") codes.push(access.otherwise ?? "forbidden");
   if (access.by === "user" || access.by === "org_admin") codes.push("forbidden");
   if (honoursKey(op)) codes.push("conflict");

@@ -81,6 +81,8 @@ export function Devices({ agent }: { agent: Agent }) {
   );
 }
 
+const TONES = { active: "good", idle: "neutral", ended: "warn" } as const;
+
 const COLUMNS: Column<Session>[] = [
   {
     name: "Device or client",
@@ -94,9 +96,18 @@ const COLUMNS: Column<Session>[] = [
     ),
   },
   {
+    name: "Approved by",
+    cell: ({ approved_by, scopes }) => (
+      <div className="health">
+        <span>{approved_by?.name ?? <span className="faint">Not recorded</span>}</span>
+        {scopes && <span className="small muted">{scopes.join(", ")}</span>}
+      </div>
+    ),
+  },
+  {
     name: "Status",
     cell: ({ state }) => (
-      <Badge tone={state === "active" ? "good" : "neutral"} dot>
+      <Badge tone={TONES[state]} dot>
         {capitalised(state)}
       </Badge>
     ),

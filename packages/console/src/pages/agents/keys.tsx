@@ -74,10 +74,11 @@ const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span classN
 const COLUMNS: Column<Key>[] = [
   {
     name: "Name",
-    cell: ({ name, prefix }) => (
+    cell: ({ name, prefix, state }) => (
       <div className="health">
         {name ? <strong>{name}</strong> : <span className="faint">No name</span>}
         <code className="small muted">{prefix}…</code>
+        {state === "ended" && <span className="small muted">Its approval has ended</span>}
       </div>
     ),
   },
