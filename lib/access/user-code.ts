@@ -2,8 +2,15 @@
 const ALPHABET = "BCDFGHJKMNPQRSTVWXYZ23456789";
 const LENGTH = 8;
 
-/** XXXX-XXXX, about 38 bits. */
-export const USER_CODE_PATTERN = `^[${ALPHABET}]{4}-[${ALPHABET}]{4}$`;
+/** XXXX-XXXX, about 38 bits, as people type it: in any case, and with a hyphen, a space or nothing between. */
+export const USER_CODE_PATTERN = "^ *[A-Za-z0-9]{4}[ \\u2010-\\u2015-]*[A-Za-z0-9]{4} *$";
+
+/** Returns the code that a person has typed: O counts as 0, I and L as 1. */
+export function canonicalUserCode(typed: string): string {
+  const letters = typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
+  const code = letters.replaceAll("O", "0").replace(/[IL]/g, "1");
+  return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
+}
 
 /** Random bytes for a code: far more than it holds, so that the characters are almost equally likely. */
 export const USER_CODE_BYTES = 16;

@@ -56,7 +56,7 @@ test("a device is connected from the code to its first request", async () => {
     body: { agent_id: agent },
   });
 
-  const claimAnswer = await claim(user_code);
+  const claimAnswer = await claim(` ${user_code.toLowerCase().replace("-", "")}`);
   expect(claimAnswer.status).toBe(200);
   const { claim_id } = claimAnswer.body;
   expect(await complete(claim_id)).toMatchObject(refusal(409, "conflict"));

@@ -239,8 +239,10 @@ describe("a tenant that is suspended", () => {
     expect(ok(await suspend("suspended"))).toMatchObject({ slug: "initech", status: "suspended" });
     await expectRefused(other.adminToken);
     ok(await suspend("active"));
-    await settle(async () => (await other.admin.get("/auth/me")).status === 200);
-    expect((await other.agent.get("/auth/me")).status).toBe(200);
+    // The token is not revived, and a new one works.
+    await expectRefused(other.adminToken);
+    await settle(async () => (await other.admin.post("/auth/logout")).status === 401);
+    ok(await api(server).post("/auth/login", { ...other.credentials, tenant_slug: "initech" }));
   });
 });
 

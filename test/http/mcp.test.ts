@@ -57,6 +57,21 @@ describe.each(REVISIONS)("the official client, revision %s", (revision) => {
   });
 });
 
+test("null members of params are absent, and any Accept that allows both forms is fine", async () => {
+  for (const more of [
+    { method: "ping", params: null },
+    { method: "tools/list", params: { cursor: null, _meta: null } },
+    { method: "tools/call", params: { name: "runs_list", arguments: null } },
+  ])
+    expect(JSON.stringify((await raw({ ...PING, ...more })).body)).toContain("result");
+  for (const accept of ["*/*", "application/*, text/*", "text/event-stream;q=0.5, application/json"])
+    expect(await raw(PING, { accept })).toMatchObject({ status: 200 });
+  expect((await raw(PING, { accept: "text/html" })).status).toBe(406);
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x" } };
+  const { body } = await raw({ ...PING, method: "initialize", params });
+  expect(body).toMatchObject({ id: 1, error: { code: -32602 } });
+});
+
 test("an answer that is a list keeps its value where the revision can", async () => {
   await mcp.call("handoffs_save", { name: "listed" });
   expect(await mcp.call("handoffs_list", { q: "listed", limit: 1 })).toMatchObject([{ name: "listed" }]);
@@ -364,6 +379,7 @@ describe("the endpoint", () => {
   test("serves only pages of its origin and of this machine", async () => {
     expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
     expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
+    expect(await raw(PING, { origin: "ftp://localhost" })).toMatchObject(refusal(403, "forbidden"));
   });
 
   test("a client that leaves gives up its poll", async () => {

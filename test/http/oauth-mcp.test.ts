@@ -192,6 +192,28 @@ describe("a metadata document", () => {
     expect((await ask(addressOf("/x.json"))).status).toBe(200);
   });
 
+  test("connects devices if it names their grant, and then verifies nobody", async () => {
+    const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
+    pages.set("/browser.json", { body: fits("/browser.json") });
+    pages.set("/device.json", { body: { ...fits("/device.json"), grant_types } });
+    const query = async (path: string) => {
+      const asked = new URLSearchParams({ client_id: addressOf(path) }).toString();
+      const form = { "content-type": "application/x-www-form-urlencoded" };
+      return `user_code=${ok(await api(server).post(`${server.root}/oauth/device`, asked, form)).user_code}`;
+    };
+    const refused = { query: await query("/browser.json"), decision: "approve", agent_id: world.agentId };
+    for (const path of ["/oauth/request", "/oauth/decision"])
+      expect(
+        await world.admin.post(path, path.endsWith("request") ? { query: refused.query } : refused),
+      ).toMatchObject(refusal(400, "validation_error"));
+    const shown = ok(await world.admin.post("/oauth/request", { query: await query("/device.json") }));
+    expect(shown).toMatchObject({
+      client: { host: null },
+      redirect_kind: null,
+      user_code: expect.any(String),
+    });
+  });
+
   test.each([
     "https://localhost",
     "http://localhost/client.json",

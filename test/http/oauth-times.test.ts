@@ -59,10 +59,12 @@ const keys = async () => ok(await admin.get(`/agents/${agent_id}/keys`)).keys;
 test("a code and a device's code end with their time", async () => {
   const asked = await attempt(client);
   const answer = await approve(admin, asked.query, agent_id);
+  const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
+  const device = await registered(server, { grant_types });
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const begun = await api(server).post(
     `${server.root}/oauth/device`,
-    `client_id=${client.client.client_id}`,
+    `client_id=${device.client.client_id}`,
     form,
   );
   await pass(11 * MINUTE_MS);

@@ -44,7 +44,7 @@ describe("the client credentials grant", () => {
     [
       "with a scope and what else libraries send",
       (id: string) =>
-        ask({ ...GRANT, client_id: id, client_secret: key, scope: "send", audience: "https://a.example" }),
+        ask({ ...GRANT, client_id: id, client_secret: key, scope: "", audience: "https://a.example" }),
     ],
   ])("takes the agent's key %s", async (_, exchange) => {
     for (const client_id of [agent_id, "my client: 1"]) {
@@ -91,6 +91,26 @@ describe("the client credentials grant", () => {
       status: 400,
       body: { error, error_description: expect.any(String) },
     });
+  });
+
+  test("gives at most the scopes that are asked for, for the resource that is asked for", async () => {
+    const mine = { ...GRANT, client_id: "a", client_secret: key };
+    const less = ok(await ask({ ...mine, scope: "send admin" }));
+    expect(less.scope).toBe("send");
+    expect(ok(await api(server, less.access_token).get("/auth/me")).scopes).toEqual(["send"]);
+    const forMcp = ok(await ask({ ...mine, resource: `${server.root}/mcp?tools=all` }));
+    expect(await api(server, forMcp.access_token).get("/auth/me")).toMatchObject(
+      refusal(401, "authentication_failed"),
+    );
+    const whole = ok(await ask({ ...mine, resource: server.root }));
+    ok(await api(server, whole.access_token).get("/auth/me"));
+    for (const [more, error] of [
+      [{ scope: "send photos" }, "invalid_scope"],
+      [{ scope: "admin" }, "invalid_scope"],
+      [{ resource: "https://elsewhere.example/mcp" }, "invalid_target"],
+      [{ resource: `${server.root}/v1` }, "invalid_target"],
+    ] as const)
+      expect(await ask({ ...mine, ...more })).toMatchObject({ status: 400, body: { error } });
   });
 
   test("is refused with the key in both places", async () => {

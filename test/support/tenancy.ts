@@ -17,6 +17,8 @@ export interface World {
   /** The organisation's admin. */
   admin: Api;
   adminToken: string;
+  /** What the admin signs in with. */
+  credentials: { email: string; password: string };
   member: Api;
   /** An agent whose key has the scope `admin`. */
   agent: Api;
@@ -46,6 +48,7 @@ export async function makeWorld(server: TestServer, slug: string): Promise<World
     root: server.root,
     admin,
     adminToken,
+    credentials: made.admin,
     member: api(server, await signIn(server, invited, slug)),
     agent,
     agentId: made.agent.id,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import { originFor } from "../../services/edge/gateway/access/origin.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
-import { isLocal, isRedirectUri, isRegistered, placeOf } from "../../services/identity/oauth/redirects.ts";
+import { isRedirectUri, isRegistered, kindOf, placeOf } from "../../services/identity/oauth/redirects.ts";
 import { resourceOf } from "../../services/identity/oauth/resources.ts";
 
 const ORIGIN = "https://sensorium.example";
@@ -16,6 +16,7 @@ describe("a redirect URI", () => {
     "http://[::1]:1/x",
     "cursor://app/callback",
     "com.example.app:/callback",
+    "com.example.my-app.desktop:/callback",
   ])("may be %s", (uri) => {
     expect(isRedirectUri(uri)).toBe(true);
   });
@@ -32,6 +33,11 @@ describe("a redirect URI", () => {
     "blob:https://client.example/x",
     "file:///etc/passwd",
     "ms-settings:privacy",
+    "web+evil:/callback",
+    "myapp://callback",
+    "x-example-app:/callback",
+    "intent://scan/#Intent;scheme=x;end",
+    "vscode-remote://host/callback",
     " https://client.example/",
     "https://client.example/\n",
     "/callback",
@@ -63,14 +69,17 @@ describe("a redirect URI", () => {
   });
 
   test("is shown by its host, or by the scheme of a program", () => {
-    const shown = ["https://client.example:444/x", "http://127.0.0.1:1/", "cursor://app/x"].map((uri) => [
-      placeOf(uri),
-      isLocal(uri),
-    ]);
-    expect(shown).toEqual([
-      ["client.example:444", false],
-      ["127.0.0.1:1", true],
-      ["cursor:", true],
+    const uris = [
+      "https://client.example:444/x",
+      "http://127.0.0.1:1/",
+      "https://localhost/",
+      "com.example.a:/x",
+    ];
+    expect(uris.map((uri) => [placeOf(uri), kindOf(uri)])).toEqual([
+      ["client.example:444", "site"],
+      ["127.0.0.1:1", "computer"],
+      ["localhost", "computer"],
+      ["com.example.a:", "app"],
     ]);
   });
 });
@@ -79,6 +88,24 @@ test("a resource is one of this service, MCP by default", () => {
   expect(resourceOf(undefined, ORIGIN)).toBe(`${ORIGIN}/mcp`);
   expect(resourceOf(`${ORIGIN}/`, ORIGIN)).toBe(ORIGIN);
   expect(resourceOf("https://SENSORIUM.example/v1/mcp", ORIGIN)).toBe(`${ORIGIN}/v1/mcp`);
+  for (const given of [null, "", " ", `${ORIGIN}/mcp ${ORIGIN}/mcp/`])
+    expect(resourceOf(given, ORIGIN)).toBe(`${ORIGIN}/mcp`);
+  for (const spelling of [
+    "HTTPS://Sensorium.Example/mcp",
+    `${ORIGIN}:443/mcp/`,
+    `${ORIGIN}/mcp?tools=work`,
+    `${ORIGIN}/%6Dcp`,
+    `${ORIGIN}/v1/../mcp`,
+  ])
+    expect(resourceOf(spelling, ORIGIN)).toBe(`${ORIGIN}/mcp`);
+  for (const other of [
+    `${ORIGIN}/mcp#tools`,
+    `https://user@sensorium.example/mcp`,
+    `${ORIGIN}:444/mcp`,
+    `${ORIGIN}/MCP`,
+    `${ORIGIN}/mcp ${ORIGIN}`,
+  ])
+    expect(resourceOf(other, ORIGIN)).toBeNull();
   for (const other of [`${ORIGIN}/v1`, "https://evil.example/mcp", `${ORIGIN}.evil.example/mcp`, "mcp"])
     expect(resourceOf(other, ORIGIN)).toBeNull();
 });

@@ -82,7 +82,7 @@ export interface Api {
   auth: {
     /** Exchange an API key for an access token.
      *
-     * The API key is the credential. The token expires after an hour, or with its key. Failures are limited per address.
+     * The API key is the credential. The token expires after an hour, or with its key. Failures are limited per address. With `scope` or `resource` the token has less than the key.
      *
      * As a form, this is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic. Errors then have OAuth's form, with `error` and `error_description`. */
     token: Call<AuthTokenParams, AuthTokenResult>;
@@ -1580,6 +1580,10 @@ export type AuditExportResult = string | Blob;
 export interface AuthTokenParams {
   /** The agent's API key. */
   api_key: string;
+  /** Scopes of the token, separated by spaces: at most those of the key, which are the default. */
+  scope?: string;
+  /** The only resource that the token is for (RFC 8707): `/mcp`, or the origin. Default: everything. */
+  resource?: string;
 }
 
 export interface AuthTokenResult {
@@ -1589,7 +1593,7 @@ export interface AuthTokenResult {
   expires_at: string;
   /** Seconds until `expires_at`. */
   expires_in: number;
-  /** The scopes of the key. */
+  /** The scopes of the token. */
   scope: string;
   agent: {
     /** Id of the agent. */
@@ -2290,7 +2294,7 @@ export interface DevicesIssueParams {
 }
 
 export interface DevicesIssueResult {
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   user_code: string;
   expires_at: string;
   server_now: string;
@@ -2306,7 +2310,7 @@ export interface DevicesStatusParams {
 export type DevicesStatusResult = DeviceStatus;
 
 export interface DevicesClaimParams {
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   user_code: string;
   /** The device as it describes itself, shown to the person who confirms it. Not verified. */
   client_info: ClientInfo;
@@ -2349,7 +2353,7 @@ export interface DevicesCompleteResult {
 }
 
 export interface DevicesLookUpParams {
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   code: string;
 }
 
@@ -4853,8 +4857,8 @@ export interface AuthorizationRequest {
     host: string | null;
   };
   redirect_to: string | null;
-  /** The answer goes to a program on the person's computer. */
-  is_local: boolean;
+  redirect_kind: "computer" | "app" | "site" | null;
+  user_code: string | null;
   /** What the client wants to use. */
   resource: string;
   /** Requested scopes that the person may grant. */
@@ -5141,7 +5145,7 @@ export interface DeliveryHealth {
 
 export type DeviceStatus = {
   state: "waiting";
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   user_code: string;
   expires_at: string;
   server_now: string;
@@ -5149,7 +5153,7 @@ export type DeviceStatus = {
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 } | {
   state: "verifying";
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   user_code: string;
   expires_at: string;
   server_now: string;
@@ -5162,7 +5166,7 @@ export type DeviceStatus = {
   claim_id?: string;
 } | {
   state: "connected";
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   user_code: string;
   expires_at: string;
   server_now: string;
@@ -5176,7 +5180,7 @@ export type DeviceStatus = {
   confirmed_at: string;
 } | {
   state: "denied";
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   user_code: string;
   expires_at: string;
   server_now: string;
@@ -5184,7 +5188,7 @@ export type DeviceStatus = {
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 } | {
   state: "expired";
-  /** Device code: four characters, a hyphen, four characters. */
+  /** Device code: four characters, a hyphen, four characters. Case and hyphen do not matter. */
   user_code: string;
   expires_at: string;
   server_now: string;

@@ -4,7 +4,14 @@ import type { Runtime, ServiceFactory } from "../../runtime.ts";
 import type { StreamService } from "../gateway/exchange.ts";
 import { INFO } from "../gateway/openapi/components.ts";
 import type { Offer, Session } from "./session.ts";
-import { requireOneMessage, requireOwnOrigin, sendResponse, webRequest } from "./streamable-http.ts";
+import {
+  invalidInitialize,
+  requireOneMessage,
+  requireOwnOrigin,
+  sendResponse,
+  webRequest,
+  withoutNulls,
+} from "./streamable-http.ts";
 import { type Choice, choose, type OperationTool, toolsOf } from "./tools.ts";
 
 interface Loaded {
@@ -39,11 +46,16 @@ export const mcpService: ServiceFactory = (runtime) => {
     const { req, res } = exchange;
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     requireOneMessage(message);
+    const invalid = invalidInitialize(message);
+    if (invalid) return sendResponse(res, invalid);
     const { handler, offer, all, newSession } = await loaded();
     const chosen = choose(all, (tools ?? req.headers[TOOLS_HEADER]) as string | undefined);
     const session = newSession({ ...offer, ...chosen }, exchange, perform, output);
     const authInfo = { token: "", clientId: "", scopes: [], extra: { session } };
-    const response = await handler.fetch(webRequest(req, res), { authInfo, parsedBody: message });
+    const response = await handler.fetch(webRequest(req, res), {
+      authInfo,
+      parsedBody: withoutNulls(message),
+    });
     if (ending.aborted) res.setHeader("Connection", "close");
     await sendResponse(res, output, response);
   };

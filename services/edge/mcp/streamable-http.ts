@@ -13,13 +13,17 @@ const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
  */
 export function requireOwnOrigin({ headers: { origin } }: IncomingMessage, publicUrl: string | null): void {
   if (origin === undefined) return;
-  const host = URL.canParse(origin) ? new URL(origin).hostname : origin;
-  if (LOCAL.has(host) || (publicUrl && new URL(publicUrl).hostname === host)) return;
+  const given = URL.canParse(origin) ? new URL(origin) : null;
+  const isLocal = given !== null && /^https?:$/.test(given.protocol) && LOCAL.has(given.hostname);
+  if (isLocal || (publicUrl && given?.origin === new URL(publicUrl).origin)) return;
   throw new Fault(
     "forbidden",
-    `Origin ${host} is not allowed: expected the host of PUBLIC_URL, or this machine.`,
+    `Origin ${origin.slice(0, 200)} is not allowed: expected that of PUBLIC_URL, with scheme and port, or this machine.`,
   );
 }
+
+/** Media types of answers, which a client has to accept. */
+const ANSWERS = ["application/json", "text/event-stream"];
 
 /** @throws Fault validation_failed for a batch of messages */
 export function requireOneMessage(message: unknown): void {
@@ -33,11 +37,43 @@ export function requireOneMessage(message: unknown): void {
   );
 }
 
+/** Returns a message without null members of its params, which languages without absent members write. */
+export function withoutNulls(message: unknown): unknown {
+  if (typeof message !== "object" || message === null || !("params" in message)) return message;
+  const { params, ...rest } = message;
+  if (params === null) return rest;
+  if (typeof params !== "object" || Array.isArray(params)) return message;
+  return {
+    ...rest,
+    params: Object.fromEntries(Object.entries(params as object).filter(([, value]) => value !== null)),
+  };
+}
+
+/** Whether an `initialize` lacks what the protocol requires, which its implementation reports as a fault of its own. */
+export function invalidInitialize(message: unknown): Response | null {
+  const { method, id, params } = message as Record<string, Record<string, unknown> | undefined>;
+  if (String(method) !== "initialize") return null;
+  const { protocolVersion, capabilities, clientInfo } = params ?? {};
+  const { name, version } = (clientInfo ?? {}) as Record<string, unknown>;
+  if ([protocolVersion, name, version].every((each) => typeof each === "string") && capabilities) return null;
+  const expected = "protocolVersion, capabilities, and clientInfo with name and version";
+  const error = { code: -32602, message: `Invalid params: initialize needs ${expected}.` };
+  return Response.json({ jsonrpc: "2.0", id: id ?? null, error });
+}
+
+/** Whether an Accept header allows a media type, by itself or by a range. */
+function accepts(accept: string, type: string): boolean {
+  const ranges = accept.split(",").map((each) => each.split(";")[0]?.trim().toLowerCase());
+  return ["*/*", type.replace(/\/.*/, "/*"), type].some((each) => ranges.includes(each));
+}
+
 /** Builds the request without its body, which was read already. It is aborted when the client disconnects. */
 export function webRequest(req: IncomingMessage, res: ServerResponse): Request {
   const gone = new AbortController();
   res.once("close", () => gone.abort());
   const headers = Object.entries(req.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  if (ANSWERS.every((type) => accepts(req.headers.accept || "*/*", type)))
+    headers.push(["accept", ANSWERS.join(", ")]);
   return new Request(`http://sensorium${req.url}`, { method: "POST", headers, signal: gone.signal });
 }
 

@@ -37,29 +37,50 @@ const ApiKey = Type.String({
   examples: [`ak_live_${"0".repeat(32)}`],
 });
 
+const restrictions = {
+  scope: Type.Optional(
+    Type.String({
+      maxLength: 2048,
+      description:
+        "Scopes of the token, separated by spaces: at most those of the key, which are the default.",
+      examples: ["memory:read"],
+    }),
+  ),
+  resource: Type.Optional(
+    Type.String({
+      maxLength: 2048,
+      description:
+        "The only resource that the token is for (RFC 8707): `/mcp`, or the origin. Default: everything.",
+      examples: ["https://sensorium.example.com/mcp"],
+    }),
+  ),
+};
+
 export const exchangeKey = operation({
   action: "auth.token",
   route: "POST /auth/token",
   summary: "Exchange an API key for an access token",
   description:
     "The API key is the credential. The token expires after an hour, or with its key. Failures are limited per " +
-    "address.\n\nAs a form, this is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the " +
+    "address. With `scope` or `resource` the token has less than the key.\n\nAs a form, this is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the " +
     "password of HTTP Basic. Errors then have OAuth's form, with `error` and `error_description`.",
   access: { by: "public", guarded: true },
+  origin: true,
   body: {
     api_key: ApiKey,
+    ...restrictions,
   },
   form: {
     grant_type: Type.Literal("client_credentials", { description: "The OAuth 2.0 grant." }),
     client_id: Type.Optional(Type.String({ description: "Any value; ignored.", examples: ["my-agent"] })),
     client_secret: Type.Optional(ApiKey),
-    scope: Type.Optional(Type.String({ description: "Ignored: a token has the scopes of its key." })),
+    ...restrictions,
   },
   results: {
     200: Type.Object({
       ...AccessToken,
       expires_in: Whole({ description: "Seconds until `expires_at`.", examples: [3599] }),
-      scope: Type.String({ description: "The scopes of the key.", examples: ["send memory:read"] }),
+      scope: Type.String({ description: "The scopes of the token.", examples: ["send memory:read"] }),
       agent: Type.Object({
         id: Id("ag"),
         name: Name,
@@ -68,7 +89,7 @@ export const exchangeKey = operation({
       }),
     }),
   },
-  errors: ["authentication_failed", "rate_limited"],
+  errors: ["validation_error", "authentication_failed", "rate_limited"],
 });
 
 export const login = operation({

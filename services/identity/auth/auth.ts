@@ -1,10 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import { hashApiKey } from "../../../lib/access/api-key.ts";
-import type { AgentCaller, Call, Caller, Scope } from "../../../lib/access/caller.ts";
+import { type AgentCaller, type Call, type Caller, SCOPES, type Scope } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
+import { oauthFault } from "../oauth/oauth-fault.ts";
+import { resourceOf } from "../oauth/resources.ts";
 import { findTenant } from "../tenants/find-tenants.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type * as contract from "./auth.contract.ts";
@@ -56,14 +58,16 @@ export class Auth {
   async exchangeKey(ctx: CallOf<typeof contract.exchangeKey>) {
     const { key, agent } = await this.credentials.checkKey(ctx, hashApiKey(ctx.params.api_key));
     const now = this.now();
-    const { tenant_id, agent_id, id: key_id, scopes, expires_at: key_expires_at } = key;
+    const { tenant_id, agent_id, id: key_id, expires_at: key_expires_at } = key;
+    const scopes = chosenScopes(ctx.params.scope, key.scopes);
+    const resource = chosenResource(ctx.params.resource, ctx.meta.origin);
     // Visible at once in the list of keys; an exchange does not fail if this write does.
     await ctx
       .call("keys.touch", { uses: [{ tenant_id, key_id, at: now }] })
       .catch(() => this.#note({ tenant_id, key_id }, now));
     const { team_id, token_version } = agent;
     const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
-    const subject = { tenant_id, agent_id, key_id, token_version, scopes, key_expires_at };
+    const subject = { tenant_id, agent_id, key_id, token_version, scopes, key_expires_at, ...resource };
     const token = await this.issueToken(ctx, subject);
     return {
       ...token,
@@ -160,6 +164,28 @@ export class Auth {
     const token = await this.issueToken(ctx, { tenant_id, user_id: id, role, token_version });
     return { ...token, user: { id, display_name, role, tenant_id } };
   }
+}
+
+/** Returns the asked scopes that a key has; all by default. @throws Fault invalid_scope in OAuth's form */
+function chosenScopes(asked: string | undefined, held: readonly Scope[]): readonly Scope[] {
+  const named = asked?.split(" ").filter(Boolean) ?? [];
+  if (named.length === 0) return held;
+  const unknown = named.find((scope) => !SCOPES.includes(scope as Scope));
+  if (unknown !== undefined)
+    throw oauthFault("invalid_scope", `scope: ${unknown.slice(0, 100)} is none of ${SCOPES.join(", ")}.`);
+  const chosen = SCOPES.filter(
+    (scope) => named.includes(scope) && (held.includes(scope) || held.includes("admin")),
+  );
+  if (chosen.length > 0) return chosen;
+  throw oauthFault("invalid_scope", `scope: the key has none of these, but ${held.join(" ")}.`);
+}
+
+/** @throws Fault invalid_target in OAuth's form for one that is none of this service */
+function chosenResource(given: string | undefined, origin = ""): { resource?: string } {
+  if (!given?.trim()) return {};
+  const resource = resourceOf(given, origin);
+  if (resource !== null) return { resource };
+  throw oauthFault("invalid_target", `resource: expected ${origin}/mcp or ${origin}.`);
 }
 
 function secondsUntil(time: string, now: number): number {

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { Scope } from "../../../lib/access/caller.ts";
-import { USER_CODE_BYTES, userCode } from "../../../lib/access/user-code.ts";
+import { canonicalUserCode, USER_CODE_BYTES, userCode } from "../../../lib/access/user-code.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -76,7 +76,7 @@ export class Codes {
   /** Returns the row of a code that is neither denied, superseded nor expired. */
   byCode(text: string, now: number): Promise<DeviceCodeDoc | null> {
     const live = { state: { $in: LIVE }, expires_at: { $gt: new Date(now) } };
-    const code_digest = this.digest("code", text);
+    const code_digest = this.digest("code", canonicalUserCode(text));
     return this.#rows.system.findOne({ code_digest, ...live }) as Promise<DeviceCodeDoc | null>;
   }
 

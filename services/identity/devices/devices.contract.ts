@@ -9,7 +9,7 @@ const path = { agent_id: Id("ag") };
 const UserCode = Type.String({
   pattern: USER_CODE_PATTERN,
   "x-expected": "a device code: four characters, a hyphen, four characters",
-  description: "Device code: four characters, a hyphen, four characters.",
+  description: "Device code: four characters, a hyphen, four characters. Case and hyphen do not matter.",
   examples: ["BCDF-2345"],
 });
 

@@ -27,7 +27,9 @@ const CHALLENGE = /^[\w-]{43}$/;
 /** @throws Fault validation_error for a name that occurs twice, which programs read differently */
 export function parametersOf(query: string): URLSearchParams {
   const parameters = new URLSearchParams(query);
-  const twice = [...parameters.keys()].find((name) => parameters.getAll(name).length > 1);
+  // RFC 8707 allows several.
+  const isTwice = (name: string) => name !== "resource" && parameters.getAll(name).length > 1;
+  const twice = [...parameters.keys()].find(isTwice);
   if (twice === undefined) return parameters;
   throw invalidValue("query", `query: ${twice.slice(0, 100)} occurs more than once.`);
 }
@@ -49,14 +51,17 @@ export function redirectUriOf(parameters: URLSearchParams, { redirect_uris }: Cl
 /** Checks everything else about a request. @param origin of this service, as the person uses it */
 export function readParameters(
   parameters: URLSearchParams,
+  { grant_types }: Client,
   origin: string,
   caller: UserCaller,
 ): Omit<AuthorizationRequest, "redirect_uri"> | Refusal {
   const code_challenge = parameters.get("code_challenge") ?? "";
-  const resource = resourceOf(parameters.get("resource"), origin);
+  const resource = resourceOf(parameters.getAll("resource").join(" "), origin);
   const scopes = grantableScopes(parameters.get("scope"), caller);
   if (parameters.get("response_type") !== "code")
     return refusal("unsupported_response_type", "response_type: expected code");
+  if (!grant_types.includes("authorization_code"))
+    return refusal("unauthorized_client", "grant_types: the client does not offer authorization_code");
   if (parameters.get("code_challenge_method") !== "S256" || !CHALLENGE.test(code_challenge))
     return refusal("invalid_request", "PKCE is required: code_challenge, with code_challenge_method=S256");
   if (resource === null) return refusal("invalid_target", `resource: expected ${origin}/mcp or ${origin}`);
@@ -65,11 +70,11 @@ export function readParameters(
   return { code_challenge, resource, scopes };
 }
 
-/** Returns the requested scopes that a person may grant; those of other services are ignored. */
+/** Returns the requested scopes that a person may grant. Those of other services are ignored; if there are no others, all. */
 export function grantableScopes(scope: string | null, caller: UserCaller): Scope[] {
   const requested = scope?.split(" ").filter(Boolean) ?? [];
-  const known = requested.length === 0 ? OFFERED_SCOPES : SCOPES.filter((each) => requested.includes(each));
-  return known.filter((each) => hasScope(caller, each));
+  const known = SCOPES.filter((each) => requested.includes(each));
+  return (known.length === 0 ? OFFERED_SCOPES : known).filter((each) => hasScope(caller, each));
 }
 
 function refusal(error: Refusal["error"], error_description: string): Refusal {

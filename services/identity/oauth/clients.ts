@@ -8,7 +8,7 @@ import type { Share } from "../../../lib/queue/fair-queue.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { registerClient } from "./oauth.contract.ts";
+import { DEVICE_GRANT, GRANTS, type registerClient } from "./oauth.contract.ts";
 import { type ClientDoc, ClientModel, NOBODY } from "./oauth.model.ts";
 import { oauthFault } from "./oauth-fault.ts";
 import { isRedirectUri } from "./redirects.ts";
@@ -28,6 +28,7 @@ export interface Client {
   name: string;
   uri: string | null;
   redirect_uris: readonly string[];
+  grant_types: readonly string[];
   /** The host of its metadata document, which vouches for it; null for one that has registered itself. */
   host: string | null;
 }
@@ -45,7 +46,11 @@ export class Clients {
 
   /** @throws Fault in OAuth's form */
   async register(metadata: ClientMetadata): Promise<ClientDoc> {
-    const { client_name, client_uri, redirect_uris = [], grant_types = ["authorization_code"] } = metadata;
+    const { client_name, client_uri } = metadata;
+    const redirect_uris = metadata.redirect_uris ?? [];
+    const grant_types = supportedGrants(metadata.grant_types);
+    if (!grant_types.some((grant) => grant !== "refresh_token"))
+      throw oauthFault("invalid_client_metadata", `grant_types: expected ${GRANTS.slice(0, 3).join(", ")}.`);
     if (redirect_uris.length === 0 && grant_types.includes("authorization_code"))
       throw oauthFault("invalid_redirect_uri", "redirect_uris: expected at least one URI.");
     requireRedirectUris(redirect_uris);
@@ -56,6 +61,7 @@ export class Clients {
       name: shownName(client_name) || "Unnamed client",
       uri: webPage(client_uri),
       redirect_uris: [...redirect_uris],
+      grant_types: [...grant_types],
       created_at: new Date(now),
       expires_at: new Date(now + UNUSED_MS),
     });
@@ -71,12 +77,24 @@ export class Clients {
     if (isDocumentUrl(client_id)) return this.#readDocument(client_id, share);
     const doc = await this.#rows.findOne(NOBODY, { _id: client_id });
     if (!doc || doc.expires_at.getTime() <= this.#runtime.store.now()) throw unknownClient(client_id);
-    const { _id: id, name, uri, redirect_uris } = doc;
-    return { id, name, uri, redirect_uris, host: null };
+    const { _id: id, name, uri, redirect_uris, grant_types = supportedGrants(GRANTS) } = doc;
+    return { id, name, uri, redirect_uris, grant_types, host: null };
   }
 
-  /** Whether a device may begin with this client: the document of a URL is read once a person asks. */
-  async isPossible(client_id: string): Promise<boolean> {
+  /**
+   * Requires a client that may begin with a device. The document of a URL is read, and decides, once a person asks.
+   *
+   * @throws Fault invalid_client, unauthorized_client in OAuth's form
+   */
+  async requireDevice(client_id: string): Promise<void> {
+    if (isDocumentUrl(client_id)) return;
+    const doc = await this.#rows.findOne(NOBODY, { _id: client_id });
+    if (!doc) throw unknownClient(client_id);
+    requireGrant({ id: client_id, grant_types: doc.grant_types ?? GRANTS }, DEVICE_GRANT);
+  }
+
+  /** Whether an id is that of a public client: it has no secret to get tokens by itself with. */
+  async isPublic(client_id: string): Promise<boolean> {
     return isDocumentUrl(client_id) || this.#rows.exists(NOBODY, { _id: client_id });
   }
 
@@ -122,7 +140,8 @@ function isDocumentUrl(client_id: string): boolean {
 /** @throws Fault invalid_client, invalid_redirect_uri for a document that does not describe this public client */
 function clientOf(url: string, value: unknown): Client {
   const document = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
-  const { client_id, client_name, client_uri, redirect_uris, token_endpoint_auth_method = "none" } = document;
+  const { client_id, client_name, client_uri, redirect_uris, grant_types } = document;
+  const { token_endpoint_auth_method = "none" } = document;
   const refuse = (why: string) => oauthFault("invalid_client", `The client's document ${url}: ${why}.`);
   if (client_id !== url) throw refuse("its client_id is not its own address");
   if (token_endpoint_auth_method !== "none")
@@ -130,14 +149,30 @@ function clientOf(url: string, value: unknown): Client {
   if (!Array.isArray(redirect_uris) || redirect_uris.some((uri) => typeof uri !== "string"))
     throw refuse("redirect_uris: expected a list of URIs");
   requireRedirectUris(redirect_uris);
+  if (grant_types != null && !Array.isArray(grant_types)) throw refuse("grant_types: expected a list");
   const { host } = new URL(url);
-  return { id: url, name: shownName(client_name) || host, uri: webPage(client_uri), redirect_uris, host };
+  const shown = { name: shownName(client_name) || host, uri: webPage(client_uri), host };
+  return { id: url, ...shown, redirect_uris, grant_types: supportedGrants(grant_types) };
+}
+
+/** The grants that a client offers; by default those of most, a code and refresh tokens. */
+function supportedGrants(given: readonly unknown[] | null | undefined): string[] {
+  const offered = given ?? ["authorization_code", "refresh_token"];
+  return GRANTS.slice(0, 3).filter((grant) => offered.includes(grant));
+}
+
+/** @throws Fault unauthorized_client in OAuth's form, for a grant that the client's metadata does not name */
+export function requireGrant({ id, grant_types }: Pick<Client, "id" | "grant_types">, grant: string): void {
+  if (grant_types.includes(grant)) return;
+  const message = `The client ${id.slice(0, 200)} does not offer ${grant}: its grant_types do not name it.`;
+  throw oauthFault("unauthorized_client", message);
 }
 
 function requireRedirectUris(uris: readonly string[]): void {
   const wrong = uris.find((uri) => !isRedirectUri(uri));
   if (wrong === undefined) return;
-  const expected = "https, http on this machine, or a scheme of the client's own, without a fragment";
+  const expected =
+    "https, http on this machine, or an app's scheme such as com.example.app, without a fragment";
   throw oauthFault(
     "invalid_redirect_uri",
     `redirect_uris: expected ${expected}, got ${wrong.slice(0, 200)}.`,

@@ -34,15 +34,31 @@ export const readRequest = operation({
           id: ClientId,
           name: Type.String({ description: "As the client calls itself.", examples: ["Editor"] }),
           uri: nullable(Type.String({ description: "Its page.", examples: [ORIGIN] })),
-          host: nullable(Type.String({ description: "The host that vouches for it; null if none does." })),
+          host: nullable(
+            Type.String({
+              description:
+                "The host that vouches for it; null if none does, as for every device: a client's id is no secret.",
+            }),
+          ),
         }),
         redirect_to: nullable(
           Type.String({
-            description: "Host, or scheme, that the answer goes to; null for a device.",
+            description: "Host, or scheme of an app, that the answer goes to; null for a device.",
             examples: ["127.0.0.1"],
           }),
         ),
-        is_local: Type.Boolean({ description: "The answer goes to a program on the person's computer." }),
+        redirect_kind: nullable(
+          oneOf(["computer", "app", "site"], {
+            description:
+              "`computer`: a program on the person's computer. `app`: an app that has claimed the scheme. Null for a device.",
+          }),
+        ),
+        user_code: nullable(
+          Type.String({
+            description: "A device's code, to compare with the one it shows.",
+            examples: ["BCDF-2345"],
+          }),
+        ),
         resource: uri("What the client wants to use.", "/mcp"),
         scopes: Type.Array(oneOf(SCOPES), { description: "Requested scopes that the person may grant." }),
         refusal: nullable(

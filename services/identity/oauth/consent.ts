@@ -1,4 +1,5 @@
 import { hasScope, type Scope, type UserCaller } from "../../../lib/access/caller.ts";
+import { canonicalUserCode } from "../../../lib/access/user-code.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { account } from "../../../mixins/audited.ts";
@@ -14,12 +15,13 @@ import {
   readParameters,
   redirectUriOf,
 } from "./authorization-request.ts";
-import type { Client, Clients } from "./clients.ts";
+import { type Client, type Clients, requireGrant } from "./clients.ts";
 import type * as contract from "./consent.contract.ts";
 import type { DeviceRequests } from "./device-requests.ts";
 import type { Grants } from "./grants.ts";
+import { DEVICE_GRANT } from "./oauth.contract.ts";
 import type { DeviceDoc } from "./oauth.model.ts";
-import { isLocal, placeOf } from "./redirects.ts";
+import { kindOf, placeOf } from "./redirects.ts";
 
 type Asking = CallOf<typeof contract.readRequest> | CallOf<typeof contract.decide>;
 
@@ -47,9 +49,11 @@ export class Consent {
     const { id, name, uri, host } = read.client;
     const to = "redirect_uri" in read ? read.redirect_uri : null;
     return {
-      client: { id, name, uri, host },
+      // Anyone can begin on a device with a client's id: nothing there proves who asks.
+      client: { id, name, uri, host: to && host },
       redirect_to: to && placeOf(to),
-      is_local: to === null || isLocal(to),
+      redirect_kind: to && kindOf(to),
+      user_code: "device" in read ? canonicalUserCode(read.parameters.get("user_code") as string) : null,
       resource: "request" in read ? read.request.resource : `${ctx.meta.origin}/mcp`,
       scopes: "request" in read ? read.request.scopes : [],
       refusal:
@@ -78,6 +82,7 @@ export class Consent {
     const grant = await this.#grants.open({
       ...{ tenant_id: agent.tenant_id, agent_id: agent.id, client_id: client.id, client_name: client.name },
       ...{ resource: request.resource, scopes, approval: await approvalBy(ctx, agent, scopes) },
+      refreshable: client.grant_types.includes("refresh_token"),
       redirect_uri: isDevice ? null : read.redirect_uri,
       code_challenge: isDevice ? null : read.request.code_challenge,
     });
@@ -114,12 +119,13 @@ export class Consent {
     if (user_code !== null) {
       const device = await this.#devices.find(ctx, user_code);
       const client = await this.#client(device.client_id, caller);
+      requireGrant(client, DEVICE_GRANT);
       const { resource, scope } = device;
       return { client, parameters, device, request: { resource, scopes: grantableScopes(scope, caller) } };
     }
     const client = await this.#client(parameters.get("client_id") ?? "", caller);
     const redirect_uri = redirectUriOf(parameters, client);
-    const request = readParameters(parameters, ctx.meta.origin as string, caller);
+    const request = readParameters(parameters, client, ctx.meta.origin as string, caller);
     if ("error" in request) return { client, parameters, redirect_uri, refusal: request };
     return { client, parameters, redirect_uri, request };
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Call } from "../../../lib/access/caller.ts";
-import { USER_CODE_BYTES, userCode } from "../../../lib/access/user-code.ts";
+import { canonicalUserCode, USER_CODE_BYTES, userCode } from "../../../lib/access/user-code.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
@@ -50,7 +50,7 @@ export class DeviceRequests {
   async find(ctx: Call, user_code: string): Promise<DeviceDoc> {
     await ctx.call("devices.take_try", { purpose: "code" });
     const expires_at = { $gt: new Date(this.#store.now()) };
-    const user_digest = this.#digest("user", user_code);
+    const user_digest = this.#digest("user", canonicalUserCode(user_code));
     const device = await this.#rows.findOne(NOBODY, { user_digest, state: "pending", expires_at });
     return requireFound(device, "device_code", user_code);
   }

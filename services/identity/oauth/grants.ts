@@ -9,6 +9,8 @@ import { type GrantDoc, GrantModel } from "./oauth.model.ts";
 const CODE_MS = 60_000;
 /** How long a device may take to fetch its token once it is approved. */
 export const DEVICE_MS = 10 * 60_000;
+/** How long the previous refresh token returns the valid one again: its answer may have been lost. */
+const RETRY_MS = 10_000;
 /** Lifetime of a refresh token. */
 const IDLE_MS = 30 * DAY_MS;
 const MAC_BYTES = 24;
@@ -25,6 +27,7 @@ type Approved = Pick<
   | "resource"
   | "scopes"
   | "approval"
+  | "refreshable"
 >;
 
 type Place = Pick<GrantDoc, "tenant_id" | "_id">;
@@ -84,11 +87,20 @@ export class Grants {
     return tenant_id && _id ? this.find({ tenant_id, _id }) : null;
   }
 
-  /** Returns the grant of a refresh token, and whether it is the valid one; null if it was never issued. */
-  async byRefreshToken(token: string): Promise<{ grant: GrantDoc; isValid: boolean } | null> {
+  /**
+   * Returns the grant of a refresh token, and whether it is the valid one, or the one that this has just replaced; null if
+   * it was never issued.
+   */
+  async byRefreshToken(
+    token: string,
+  ): Promise<{ grant: GrantDoc; isValid: boolean; isRetry: boolean } | null> {
     const [tenant_id, _id, number] = this.#opened("refresh token", token);
     const grant = tenant_id && _id ? await this.find({ tenant_id, _id }) : null;
-    return grant && { grant, isValid: grant.refreshes === Number(number) };
+    if (!grant) return null;
+    const { refreshes, refreshed_at } = grant;
+    const isRecent = this.#store.now() - (refreshed_at?.getTime() ?? 0) < RETRY_MS;
+    const isRetry = grant.state === "active" && isRecent && refreshes === Number(number) + 1;
+    return { grant, isValid: refreshes === Number(number), isRetry };
   }
 
   /** approved → active, once; null if its code was used before. */
@@ -99,7 +111,8 @@ export class Grants {
 
   /** Replaces the refresh token; null if another request has done so. */
   rotate({ tenant_id, _id, refreshes }: GrantDoc): Promise<GrantDoc | null> {
-    const change = { $inc: { refreshes: 1 }, $set: { expires_at: this.#inDays() } };
+    const refreshed_at = new Date(this.#store.now());
+    const change = { $inc: { refreshes: 1 }, $set: { expires_at: this.#inDays(), refreshed_at } };
     return this.#rows.update(tenant_id, { _id, refreshes, state: "active" }, change);
   }
 

@@ -5,6 +5,7 @@ export type OAuthError =
   | "invalid_request"
   | "invalid_grant"
   | "invalid_client"
+  | "unauthorized_client"
   | "invalid_scope"
   | "invalid_target"
   | "invalid_redirect_uri"

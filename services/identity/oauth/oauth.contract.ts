@@ -1,5 +1,5 @@
 import { SCOPES } from "../../../lib/access/caller.ts";
-import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { SECRET, Whole } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
@@ -98,19 +98,26 @@ const ScopeParam = text("Scopes, separated by spaces.", "memory:read memory:writ
 const ClientMetadata = Type.Object(
   {
     client_name: Type.Optional(
-      Type.String({ maxLength: 200, description: "Shown to who approves.", examples: ["Editor"] }),
+      nullable(Type.String({ maxLength: 200, description: "Shown to who approves.", examples: ["Editor"] })),
     ),
     client_uri: Type.Optional(
-      Type.String({ maxLength: LONGEST_URI, description: "The client's page.", examples: [ORIGIN] }),
+      nullable(
+        Type.String({ maxLength: LONGEST_URI, description: "The client's page.", examples: [ORIGIN] }),
+      ),
     ),
     redirect_uris: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: LONGEST_URI }), {
-        maxItems: 20,
-        description: "https, http on loopback (any port), or a scheme of the client's own.",
-        examples: [["http://127.0.0.1/callback"]],
-      }),
+      nullable(
+        Type.Array(Type.String({ minLength: 1, maxLength: LONGEST_URI }), {
+          maxItems: 20,
+          description:
+            "https, http on loopback (any port), or the scheme of an app, such as `com.example.app`.",
+          examples: [["http://127.0.0.1/callback"]],
+        }),
+      ),
     ),
-    grant_types: Type.Optional(words("Default: `authorization_code`.", GRANTS.slice(0, 2))),
+    grant_types: Type.Optional(
+      nullable(words("Default: `authorization_code` and `refresh_token`.", GRANTS.slice(0, 2))),
+    ),
   },
   { additionalProperties: true },
 );
@@ -149,8 +156,10 @@ export const exchange = operation({
   summary: "Get an access token of OAuth 2.1",
   description:
     "By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an agent's API key as " +
-    "`client_secret`. A refresh token is valid once, for 30 days: used again, it ends the connection.",
+    "`client_secret`. A refresh token is valid once, for 30 days: used again, it ends the connection, except within 10 s " +
+    "of its first use, when the answer may have been lost: then it returns the same next refresh token.",
   access: { by: "public", guarded: true },
+  origin: true,
   oauth: "invalid_request",
   consumes: "form",
   body: {

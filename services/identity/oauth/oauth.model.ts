@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import type { Scope } from "../../../lib/access/caller.ts";
 import {
   array,
+  boolean,
   date,
   type Model,
   mixed,
@@ -23,6 +24,8 @@ const clients = tenantSchema({
   name: string(),
   uri: nullable(string()),
   redirect_uris: array(string()),
+  /** Absent in older rows, of clients that may use every grant. */
+  grant_types: optional(array(string())),
   created_at: date(),
   /** Extended by each use. */
   expires_at: date(),
@@ -81,8 +84,11 @@ const grants = tenantSchema({
   session_id: string(),
   /** The agent's key that the connection uses; nobody knows its secret. Null before the exchange. */
   key_id: nullable(string()),
-  /** Number of the valid refresh token. */
+  /** Whether the client takes refresh tokens; absent in older rows: it does. */
+  refreshable: optional(boolean()),
+  /** Number of the valid refresh token, and when it replaced the one before. */
   refreshes: number(),
+  refreshed_at: optional(date()),
   created_at: date(),
   /** Of the code, then of the refresh token. */
   expires_at: date(),

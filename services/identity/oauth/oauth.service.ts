@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
-import { Clients, unknownClient } from "./clients.ts";
+import { Clients } from "./clients.ts";
 import { decide, readRequest } from "./consent.contract.ts";
 import { Consent } from "./consent.ts";
 import { DeviceRequests } from "./device-requests.ts";
@@ -32,16 +32,22 @@ export const oauthService: ServiceFactory = (runtime) => {
 
   async function register(ctx: CallOf<typeof contract.registerClient>) {
     await ctx.call("devices.take_try", { purpose: "client" });
-    const { grant_types = ["authorization_code", "refresh_token"] } = ctx.params.metadata;
-    const { _id, name, uri, redirect_uris, created_at } = await clients.register(ctx.params.metadata);
+    const {
+      _id,
+      name,
+      uri,
+      redirect_uris,
+      grant_types = [],
+      created_at,
+    } = await clients.register(ctx.params.metadata);
     return {
       client_id: _id,
       client_id_issued_at: Math.floor(created_at.getTime() / 1000),
       client_name: name,
       ...(uri && { client_uri: uri }),
       redirect_uris,
-      grant_types: contract.GRANTS.filter((grant) => grant_types.includes(grant)),
-      response_types: redirect_uris.length ? ["code"] : [],
+      grant_types,
+      response_types: grant_types.includes("authorization_code") ? ["code"] : [],
       token_endpoint_auth_method: "none",
     };
   }
@@ -51,7 +57,7 @@ export const oauthService: ServiceFactory = (runtime) => {
     const { client_id, scope = null, resource: given } = ctx.params;
     const resource = resourceOf(given, ctx.meta.origin as string);
     if (resource === null) throw oauthFault("invalid_target", "resource: it is none of this service.");
-    if (!(await clients.isPossible(client_id))) throw unknownClient(client_id);
+    await clients.requireDevice(client_id);
     const codes = await devices.open({ client_id, scope, resource });
     const verification_uri = `${ctx.meta.origin}/connect`;
     const verification_uri_complete = `${verification_uri}?code=${codes.user_code}`;

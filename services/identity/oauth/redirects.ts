@@ -1,16 +1,13 @@
 const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/** Schemes that a browser or the system interprets itself, and some of them remotely: they belong to no client. */
-const TAKEN = new RegExp(
-  `^(${[
-    "javascript|data|vbscript|blob|about|view-source|chrome|edge|resource|jar|intent|wss?",
-    "file|filesystem|s?ftp|smb|cifs|afp|nfs|davs?|ldaps?|ssh|telnet|rdp|vnc",
-    "mailto|tel|sms|ms-.*|search|search-ms|shell|market|itms-.*",
-  ].join("|")}):$`,
-);
+/**
+ * Schemes of apps: names in reverse that their developers own (RFC 8252, section 7.1), and those of editors that are
+ * older than the rule. Others belong to nobody, to the browser or to the system, and some work remotely.
+ */
+const APP = /^(?:[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+|cursor|vscode|vscode-insiders|windsurf):$/;
 
 /**
- * Whether a client may have answers sent to a URI: https, http to this machine, or a scheme of its own (RFC 8252).
+ * Whether a client may have answers sent to a URI: https, http to this machine, or the scheme of an app.
  * Without a fragment, a user and a password.
  */
 export function isRedirectUri(text: string): boolean {
@@ -19,13 +16,17 @@ export function isRedirectUri(text: string): boolean {
   if (username || password) return false;
   if (protocol === "https:") return hostname !== "";
   if (protocol === "http:") return LOOPBACK.has(hostname);
-  return !TAKEN.test(protocol);
+  return APP.test(protocol);
 }
 
-/** Whether answers to a URI stay on the person's computer. */
-export function isLocal(redirect_uri: string): boolean {
+/**
+ * Returns where answers to a URI go: to a program on the person's computer, an app by its scheme, which any app can claim,
+ * or a site.
+ */
+export function kindOf(redirect_uri: string): "computer" | "app" | "site" {
   const { protocol, hostname } = new URL(redirect_uri);
-  return protocol === "https:" ? false : protocol !== "http:" || LOOPBACK.has(hostname);
+  if (protocol !== "https:" && protocol !== "http:") return "app";
+  return LOOPBACK.has(hostname) ? "computer" : "site";
 }
 
 /** Whether a given URI is a registered one: equal, except for the port of a loopback address (RFC 8252, section 7.3). */
@@ -38,7 +39,7 @@ function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d+/, "$1");
 }
 
-/** Returns the host that a person knows a URI by; for a scheme of a program the scheme. */
+/** Returns the host that a person knows a URI by; the scheme of an app. */
 export function placeOf(redirect_uri: string): string {
   const { protocol, host } = new URL(redirect_uri);
   return /^https?:$/.test(protocol) ? host : protocol;

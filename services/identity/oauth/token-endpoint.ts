@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
-import type { Call, Caller, Scope } from "../../../lib/access/caller.ts";
+import { type Call, type Caller, SCOPES, type Scope } from "../../../lib/access/caller.ts";
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { CallOf } from "../../runtime.ts";
 import { isValidKey } from "../keys/approval.ts";
@@ -10,8 +10,15 @@ import type { Grants } from "./grants.ts";
 import { DEVICE_GRANT, type exchange, type revokeToken } from "./oauth.contract.ts";
 import type { GrantDoc } from "./oauth.model.ts";
 import { oauthFault } from "./oauth-fault.ts";
+import { canonical } from "./resources.ts";
 
 type Exchange = CallOf<typeof exchange>;
+
+interface Answer extends Issued {
+  token_type: string;
+  scope: string;
+  refresh_token?: string;
+}
 
 interface Issued {
   access_token: string;
@@ -83,14 +90,14 @@ export class TokenEndpoint {
     return this.#connect(ctx, grant);
   }
 
-  async #byRefreshToken(ctx: Exchange) {
+  async #byRefreshToken(ctx: Exchange): Promise<Answer> {
     const found = await this.#grants.byRefreshToken(required(ctx, "refresh_token"));
     if (!found) throw oauthFault("invalid_grant", "refresh_token: it was never issued.");
-    const { grant, isValid } = found;
+    const { grant, isValid, isRetry } = found;
     requireClient(ctx, grant);
-    if (!isValid) return this.#spent(ctx, grant);
+    if (!isValid && !isRetry) return this.#spent(ctx, grant);
     requireResource(ctx, grant);
-    requireScopes(ctx, grant);
+    const scopes = chosenScopes(ctx, grant.scopes);
     const { key_id } = grant;
     if (
       grant.state !== "active" ||
@@ -99,23 +106,30 @@ export class TokenEndpoint {
       !(await isValidKey(ctx, key_id))
     )
       throw oauthFault("invalid_grant", OVER);
-    const issued = await this.#issue(ctx, grant, key_id);
-    const rotated = await this.#grants.rotate(grant);
-    if (!rotated) return this.#spent(ctx, grant);
+    const issued = await this.#issue(ctx, { ...grant, scopes }, key_id);
+    const rotated = isRetry ? grant : await this.#grants.rotate(grant);
+    // Another request with the same token was first: now this one is a retry of it.
+    if (!rotated) return this.#byRefreshToken(ctx);
     const { tenant_id, session_id } = grant;
     await ctx.call("sessions.seen", { tenant_id, session_id });
     await this.#clients.used(grant.client_id);
-    return this.#answer(rotated, issued);
+    return this.#answer(rotated, issued, scopes);
   }
 
   /** An agent's key as the client's secret, as in `POST /auth/token`. */
   async #byKey(ctx: Exchange) {
-    const { client_secret: api_key = "" } = ctx.params;
+    const { client_secret: api_key = "", client_id, scope, resource } = ctx.params;
+    if (client_id !== undefined && (await this.#clients.isPublic(client_id)))
+      throw oauthFault(
+        "unauthorized_client",
+        `The client ${client_id} is public: client_credentials is not.`,
+      );
     if (!IS_KEY.test(api_key))
       throw oauthFault("invalid_client", "client_secret: expected an API key, in the form or by HTTP Basic.");
-    const issued = await ctx.call<Issued & { scope: string }, object>("auth.token", { api_key });
-    const { access_token, expires_in, scope } = issued;
-    return { access_token, token_type: "Bearer", expires_in, scope };
+    const asked = { api_key, ...(scope && { scope }), ...(resource && { resource }) };
+    const issued = await ctx.call<Issued & { scope: string }, object>("auth.token", asked);
+    const { access_token, expires_in, scope: granted } = issued;
+    return { access_token, token_type: "Bearer", expires_in, scope: granted };
   }
 
   /**
@@ -135,7 +149,7 @@ export class TokenEndpoint {
     await ctx.call("sessions.open", session);
     const active = await this.#grants.activate(grant, key_id);
     if (!active) return this.#spent(ctx, grant);
-    return this.#answer(active, issued);
+    return this.#answer(active, issued, scopes);
   }
 
   #issue(ctx: Call, { tenant_id, agent_id, scopes, resource }: GrantDoc, key_id: string): Promise<Issued> {
@@ -173,10 +187,9 @@ export class TokenEndpoint {
     return expires_at.getTime() <= this.#now();
   }
 
-  #answer(grant: GrantDoc, { access_token, expires_in }: Issued) {
-    const scope = grant.scopes.join(" ");
-    const refresh_token = this.#grants.refreshTokenOf(grant);
-    return { access_token, token_type: "Bearer", expires_in, scope, refresh_token };
+  #answer(grant: GrantDoc, { access_token, expires_in }: Issued, scopes: readonly Scope[]): Answer {
+    const refresh = grant.refreshable !== false && { refresh_token: this.#grants.refreshTokenOf(grant) };
+    return { access_token, token_type: "Bearer", expires_in, scope: scopes.join(" "), ...refresh };
   }
 }
 
@@ -192,15 +205,18 @@ function requireClient(ctx: Exchange, { client_id }: GrantDoc): void {
 }
 
 function requireResource({ params }: Exchange, { resource }: GrantDoc): void {
-  const given = params.resource;
-  if (given === undefined || given.replace(/\/$/, "") === resource) return;
+  const given = params.resource?.split(/ +/).map(canonical) ?? [];
+  if (given.every((each) => each === resource)) return;
   throw oauthFault("invalid_target", `resource: the person has granted ${resource}.`);
 }
 
-function requireScopes({ params }: Exchange, { scopes }: GrantDoc): void {
-  const more = params.scope?.split(" ").find((each) => each && !scopes.includes(each as Scope));
-  if (more === undefined) return;
-  throw oauthFault("invalid_scope", `scope: the person has granted ${scopes.join(" ")}.`);
+/** Returns the granted scopes that a request asks for; by default, or asked for those of other services alone, all. */
+function chosenScopes({ params }: Exchange, granted: Scope[]): Scope[] {
+  const asked = params.scope?.split(" ") ?? [];
+  const known = SCOPES.filter((scope) => asked.includes(scope));
+  if (known.length === 0) return granted;
+  if (known.every((scope) => granted.includes(scope) || granted.includes("admin"))) return known;
+  throw oauthFault("invalid_scope", `scope: the person has granted ${granted.join(" ")}.`);
 }
 
 function fitsChallenge(verifier: string, challenge: string): boolean {

@@ -526,21 +526,30 @@ class Auth(Group):
         self,
         *,
         api_key: str,
+        scope: str | Unset = UNSET,
+        resource: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AuthTokenResult:
         """Exchange an API key for an access token.
 
         The API key is the credential. The token expires after an hour, or with its key.
-        Failures are limited per address. As a form, this is the client credentials grant of
-        OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic. Errors then
-        have OAuth's form, with `error` and `error_description`.
+        Failures are limited per address. With `scope` or `resource` the token has less than
+        the key. As a form, this is the client credentials grant of OAuth 2.0: the key is
+        `client_secret`, or the password of HTTP Basic. Errors then have OAuth's form, with
+        `error` and `error_description`.
 
         Args:
             api_key: The agent's API key.
+            scope: Scopes of the token, separated by spaces: at most those of the key, which are
+                the default.
+            resource: The only resource that the token is for (RFC 8707): `/mcp`, or the origin.
+                Default: everything.
         """
         return self._call(op.AUTH_TOKEN, given({
             "api_key": api_key,
+            "scope": scope,
+            "resource": resource,
         }), models.AuthTokenResult, idempotency_key, timeout)
 
     def login(
@@ -1889,7 +1898,8 @@ class Devices(Group):
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
 
         Args:
-            user_code: Device code: four characters, a hyphen, four characters.
+            user_code: Device code: four characters, a hyphen, four characters. Case and hyphen
+                do not matter.
             client_info: The device as it describes itself, shown to the person who confirms it.
                 Not verified.
         """
@@ -1956,7 +1966,8 @@ class Devices(Group):
         Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
 
         Args:
-            code: Device code: four characters, a hyphen, four characters.
+            code: Device code: four characters, a hyphen, four characters. Case and hyphen do
+                not matter.
         """
         return self._call(op.DEVICES_LOOK_UP, given({
             "code": code,
@@ -4640,7 +4651,8 @@ class Oauth(Group):
 
         By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an
         agent's API key as `client_secret`. A refresh token is valid once, for 30 days: used
-        again, it ends the connection.
+        again, it ends the connection, except within 10 s of its first use, when the answer
+        may have been lost: then it returns the same next refresh token.
 
         Args:
             grant_type: The grant.

@@ -324,7 +324,7 @@ class AuthTokenResult(Model):
     expires_in: int
     """Seconds until `expires_at`."""
     scope: str
-    """The scopes of the key."""
+    """The scopes of the token."""
     agent: AuthTokenResultAgent
 
 
@@ -341,8 +341,8 @@ class AuthTokenResultAgent(Model):
 class AuthorizationRequest(Model):
     client: AuthorizationRequestClient
     redirect_to: Union[str, None]
-    is_local: bool
-    """The answer goes to a program on the person's computer."""
+    redirect_kind: Union[Union[Literal["computer", "app", "site"], str], None]
+    user_code: Union[str, None]
     resource: str
     """What the client wants to use."""
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
@@ -864,7 +864,8 @@ class DevicesConfirmResult(Model):
 
 class DevicesIssueResult(Model):
     user_code: str
-    """Device code: four characters, a hyphen, four characters."""
+    """Device code: four characters, a hyphen, four characters. Case and hyphen do not
+    matter."""
     expires_at: str
     server_now: str
     verification_uri: str
@@ -882,7 +883,8 @@ class DevicesLookUpResult(Model):
 class DevicesStatusResult(Model):
     state: Literal["waiting"]
     user_code: str
-    """Device code: four characters, a hyphen, four characters."""
+    """Device code: four characters, a hyphen, four characters. Case and hyphen do not
+    matter."""
     expires_at: str
     server_now: str
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]

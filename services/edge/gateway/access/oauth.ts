@@ -30,12 +30,12 @@ export function isTokenRequest(op: Operation | undefined, req: IncomingMessage):
 }
 
 /**
- * Reads a token request: the client's secret is the API key, in the form or by HTTP Basic. Unknown fields such as
- * `scope` are ignored, and so is the client's name: the key identifies its owner.
+ * Reads a token request: the client's secret is the API key, in the form or by HTTP Basic. Unknown fields are
+ * ignored, and so is the client's name: the key identifies its owner.
  *
  * @throws Fault validation_failed, authentication_failed, payload_too_large
  */
-export async function readTokenRequest({ op, req }: Exchange): Promise<{ api_key: string }> {
+export async function readTokenRequest({ op, req }: Exchange): Promise<Record<string, string>> {
   const fields = await fieldsOf(op, req);
   const grant = fields.get("grant_type");
   if (grant !== GRANT) throw misfit("grant_type", grant, GRANT);
@@ -47,8 +47,10 @@ export async function readTokenRequest({ op, req }: Exchange): Promise<{ api_key
       null,
       "the key either in the form or in the header Authorization, not in both",
     );
-  const api_key = authorization === undefined ? secret : passwordIn(authorization);
-  if (api_key && IS_KEY.test(api_key)) return { api_key };
+  const api_key = authorization === undefined ? secret : basicIn(authorization)?.password;
+  const [scope, resource] = [fields.get("scope"), fields.get("resource")];
+  if (api_key && IS_KEY.test(api_key))
+    return { api_key, ...(scope && { scope }), ...(resource && { resource }) };
   const message = "client_secret: expected an API key (ak_live_...), in the form or by HTTP Basic.";
   throw new Fault("authentication_failed", message);
 }
@@ -62,14 +64,18 @@ export async function readForm({ op, req }: Exchange): Promise<Record<string, st
   if (mediaType(req) !== FORM) throw unsupported(mediaType(req), [FORM]);
   const fields = await fieldsOf(op, req);
   const { authorization } = req.headers;
-  const secret = authorization && passwordIn(authorization);
-  if (secret && !fields.has("client_secret")) fields.set("client_secret", secret);
+  const { name, password } = (authorization && basicIn(authorization)) || {};
+  if (name && !fields.get("client_id")) fields.set("client_id", name);
+  if (password && !fields.get("client_secret")) fields.set("client_secret", password);
   const known = Object.keys(op.body ?? {});
   return Object.fromEntries([...fields].filter(([name, value]) => known.includes(name) && value !== ""));
 }
 
 async function fieldsOf(op: Operation, req: IncomingMessage): Promise<URLSearchParams> {
   const fields = new URLSearchParams((await readRaw(req, maxBodyOf(op))).toString());
+  const resources = fields.getAll("resource").join(" ");
+  // RFC 8707 allows several: they are one value here, with spaces between.
+  if (resources) fields.set("resource", resources);
   const twice = [...fields.keys()].find((name) => fields.getAll(name).length > 1);
   if (twice) throw misfit(twice, null, "one value, not several");
   return fields;
@@ -97,9 +103,14 @@ function misfit(field: string, value: string | null, expected: string): Fault {
   return mismatch(field, value?.slice(0, 200) ?? null, expected, GRANT);
 }
 
-/** Returns the client's password, which is encoded like a form's field (RFC 6749, section 2.3.1). */
-function passwordIn(authorization: string): string | undefined {
+/** Returns a client's name and password, which are encoded like a form's fields (RFC 6749, section 2.3.1). */
+function basicIn(authorization: string): { name: string; password: string } | undefined {
   const encoded = BASIC.exec(authorization)?.[1];
-  const password = encoded && Buffer.from(encoded, "base64").toString().split(":").slice(1).join(":");
-  return password && (new URLSearchParams(`password=${password}`).get("password") ?? undefined);
+  if (!encoded) return undefined;
+  const [name = "", ...password] = Buffer.from(encoded, "base64").toString().split(":");
+  return { name: decoded(name), password: decoded(password.join(":")) };
+}
+
+function decoded(text: string): string {
+  return new URLSearchParams(`text=${text}`).get("text") ?? "";
 }

@@ -49,6 +49,7 @@ export const OAUTH_ERROR_SCHEMA = {
       type: "string",
       enum: [
         ...["invalid_request", "invalid_client", "invalid_grant", "unsupported_grant_type"],
+        ...["unauthorized_client"],
         ...["invalid_scope", "invalid_target", "invalid_redirect_uri", "invalid_client_metadata"],
         ...["authorization_pending", "slow_down", "access_denied", "expired_token"],
         ...["temporarily_unavailable", "server_error"],

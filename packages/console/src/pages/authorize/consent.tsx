@@ -102,9 +102,17 @@ export function Decision({ query, request }: DecisionProps) {
   );
 }
 
+const PLACES = {
+  computer: "on your computer",
+  app: "an app that has claimed this scheme",
+  site: "",
+} as const;
+
 /** Who asks, and where the answer goes. */
-function Asking({ request: { client, redirect_to, is_local } }: { request: AuthorizationRequest }) {
-  const verified = is_local ? "Any program on your computer can use the name of this client." : "";
+function Asking({ request }: { request: AuthorizationRequest }) {
+  const { client, redirect_to, redirect_kind, user_code } = request;
+  const verified =
+    redirect_kind === "site" ? "" : "Any program on your computer can use the name of this client.";
   const doubt = client.host ? verified : "Nobody has verified the name of this client.";
   return (
     <>
@@ -115,18 +123,21 @@ function Asking({ request: { client, redirect_to, is_local } }: { request: Autho
       <Facts
         of={{
           Client: client.name,
-          "Verified by": client.host ?? "Nobody: it has registered itself",
+          "Verified by":
+            client.host ??
+            (user_code ? "Nobody: any device can use this name" : "Nobody: it has registered itself"),
           Page: client.uri && <OutsideLink to={client.uri} />,
           "Answer goes to": redirect_to && (
             <>
-              <code>{redirect_to}</code> {is_local && "on your computer"}
+              <code>{redirect_to}</code> {redirect_kind && PLACES[redirect_kind]}
             </>
           ),
+          Code: user_code && <code>{user_code}</code>,
         }}
       />
       <p className={doubt ? "notice warn" : "muted"}>
         Approve only what you have just started yourself. {doubt}
-        {redirect_to === null && " Compare the code with the one on the device."}
+        {user_code && " Compare the code with the one on your device: approve only if they are the same."}
       </p>
     </>
   );
