@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { operations } from "../../services/contracts.ts";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, type World } from "../support/tenancy.ts";
+
+// Who may call sensitive operations, by hand: expectations that derive from the contracts would follow a mistake in them.
+
+/** Callers, in this order: nobody, an agent with every scope but admin, one with admin, a member, an admin, the operator. */
+const CALLERS = ["nobody", "agent", "adminAgent", "member", "admin", "operator"] as const;
+type Name = (typeof CALLERS)[number];
+
+/** `.` is refused with 401, 403 or 404 before anything else is looked at, `x` is let in. */
+type Row = [route: string, by: string, body?: object];
+type Case = [route: string, by: string, body: object | undefined];
+
+const ROWS: Row[] = [
+  // route                                      nobody agent adminAgent member admin operator
+  ["POST /agents", "..x.x.", {}],
+  ["GET /agents", "..x.x."],
+  ["PATCH /agents/:ag", "..x.x.", { name: "" }],
+  ["PATCH /agents/:ag/status", "..x.x.", {}],
+  ["POST /agents/:ag/signing-secret", "..x.x.", { unknown: 1 }],
+  ["POST /agents/:ag/keys", "..x.x.", {}],
+  ["GET /agents/:ag/keys", "..x.x."],
+  ["DELETE /agents/:ag/keys/key_none", "..x.x."],
+  ["POST /agents/:ag/device-code:confirm", "...xx.", {}],
+  ["DELETE /agents/:ag/sessions/ses_none", "..x.x."],
+  ["POST /users", "....x.", {}],
+  ["PATCH /users/usr_none", "....x.", { role: "none" }],
+  ["GET /users", "..x.x."],
+  ["POST /teams", "..x.x.", {}],
+  ["GET /audit", "..x.x."],
+  ["GET /audit/export?format=none", "..x.x."],
+  ["POST /memories/erase", "....x.", {}],
+  ["POST /memories/merge-proposals/none/resolve", "....x.", {}],
+  ["POST /ingest/webhooks", "..x.x.", {}],
+  ["POST /ingest/webhooks/whk_none:rotate", "..x.x.", { unknown: 1 }],
+  ["DELETE /ingest/webhooks/whk_none", "..x.x."],
+  ["POST /ingest/connectors", "..x.x.", {}],
+  ["DELETE /ingest/connectors/con_none", "..x.x."],
+  ["POST /oauth/decision", "...xx.", {}],
+  ["POST /auth/totp", "...xx.", {}],
+  ["POST /tenants", ".....x", {}],
+  ["GET /tenants", ".....x"],
+  ["PATCH /tenants/tn_none", ".....x", {}],
+  ["DELETE /tenants/tn_none", ".....x"],
+];
+
+// jest takes a missing last argument for a callback.
+const CASES = ROWS.map(([route, by, body]): Case => [route, by, body]);
+
+let server: TestServer;
+let callers: Record<Name, Api>;
+let stranger: World;
+let world: World;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "0" },
+  });
+  world = await makeWorld(server, "callers");
+  stranger = await makeWorld(server, "strangers");
+  const all = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write"];
+  callers = {
+    nobody: api(server),
+    agent: api(server, await world.tokenWith(all)),
+    adminAgent: world.agent,
+    member: world.member,
+    admin: world.admin,
+    operator: api(server, OPERATOR_TOKEN),
+  };
+});
+afterAll(() => server?.stop());
+
+async function call(caller: Api, route: string, body?: object) {
+  const [method = "", path = ""] = route.replace(":ag", world.agentId).split(" ");
+  const asked = { GET: caller.get, DELETE: caller.del, PATCH: caller.patch, POST: caller.post }[
+    method
+  ] as Api["post"];
+  const { status, body: answer } = await asked(path, body);
+  return { status, code: answer?.error?.code as string | undefined, details: answer?.error?.details };
+}
+
+/** Whether the operation itself has answered: requests are made so that it finds something wrong with them, or reads. */
+function isLetIn({ status, code, details }: Awaited<ReturnType<typeof call>>): boolean {
+  if (status === 401 || code === "forbidden" || code === "insufficient_scope") return false;
+  return !(status === 404 && details?.resource_type === undefined);
+}
+
+describe("a sensitive operation lets in those it should, and nobody else", () => {
+  test.each(CASES)("%s: %s", async (route, by, body) => {
+    let letIn = "";
+    for (const name of CALLERS) letIn += isLetIn(await call(callers[name], route, body)) ? "x" : ".";
+    expect(letIn).toBe(by);
+  });
+
+  test.each(CASES.filter(([route]) => route.includes(":ag")))(
+    "%s is not found by another tenant's admin",
+    async (route, _, body) => {
+      const { status } = await call(stranger.admin, route, body);
+      expect([400, 404]).toContain(status);
+    },
+  );
+});
+
+test("what returns a credential to an agent is refused to approved connections, or is known not to outlive them", () => {
+  const KNOWN = [
+    // The new agent's own secret, of pushes to it.
+    "agents.create",
+    // A person has to approve the code.
+    "devices.issue",
+    // No new credential: it is the caller's own.
+    "agents.set_status",
+  ];
+  const secret = operations.filter(
+    ({ access, secret }) => secret && (access.by === "any" || access.by === "agent"),
+  );
+  expect(secret.length).toBeGreaterThan(4);
+  expect(
+    secret.filter(({ outlives, action }) => !outlives && !KNOWN.includes(action)).map(({ action }) => action),
+  ).toEqual([]);
+});
