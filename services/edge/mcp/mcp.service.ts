@@ -47,7 +47,7 @@ export const mcpService: ServiceFactory = (runtime) => {
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     requireOneMessage(message);
     const invalid = invalidInitialize(message);
-    if (invalid) return sendResponse(res, invalid);
+    if (invalid) return sendResponse(res, output, invalid);
     const { handler, offer, all, newSession } = await loaded();
     const chosen = choose(all, (tools ?? req.headers[TOOLS_HEADER]) as string | undefined);
     const session = newSession({ ...offer, ...chosen }, exchange, perform, output);
