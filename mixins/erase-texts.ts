@@ -2,8 +2,7 @@ import { namesSubject, writings } from "../lib/text/subject.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { byFields, type Where } from "../storage/query.ts";
 
-/** Texts may have almost a megabyte. */
-const PAGE = 16;
+const PAGE = 100;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 interface Given {
@@ -15,7 +14,7 @@ interface Given {
 
 /**
  * Deletes, or counts, the rows whose text, which is JSON, has a field `subject` with this value or mentions one of these
- * ids. Reads all of the tenant's, a few at a time: they are few, and an index would cost every write.
+ * ids. Reads all of the tenant's, within the bytes of a page: they are few, and an index would cost every write.
  */
 export async function eraseTexts<T extends TenantDocument>(
   rows: TenantCollection<T>,
@@ -30,12 +29,13 @@ export async function eraseTexts<T extends TenantDocument>(
   const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { [field]: 1 } };
   const erased: string[] = [];
   for (let after = ""; ; ) {
-    const page = await rows.find(tenant_id, byFields<T, TenantDocument>({ _id: { $gt: after } }), options);
+    const further = byFields<T, TenantDocument>({ _id: { $gt: after } });
+    const { rows: page, more } = await rows.findWithin(tenant_id, further, options);
     const found = page.filter((row) => isErased(String(row[field]))).map(({ _id }) => _id);
     const those: Where<TenantDocument> = { _id: { $in: found } };
     if (found.length && !dry_run) await rows.deleteMany(tenant_id, byFields<T, TenantDocument>(those));
     erased.push(...found);
-    if (page.length < PAGE) return erased;
+    if (!more && page.length < PAGE) return erased;
     after = (page.at(-1) as T)._id;
   }
 }

@@ -30,7 +30,7 @@ export async function pageOfNamespaces<T extends InNamespace>(
   let beyond = after === undefined ? { $gt: "" } : pastOf(after, max_depth);
   while (found.length <= limit) {
     const asked = { ...filter, $and: [{ namespace: beyond }, ...within, ...filter.$and] } as Where<T>;
-    const [next] = await rows.find(tenant_id, asked, FIRST);
+    const next = await rows.findOne(tenant_id, asked, FIRST);
     if (!next?.namespace) return { namespaces: found, next: null };
     const shown = fromStored(next.namespace).split(".").slice(0, max_depth).join(".");
     found.push(shown);
@@ -39,7 +39,7 @@ export async function pageOfNamespaces<T extends InNamespace>(
   return { namespaces: found.slice(0, limit), next: found[limit - 1] as string };
 }
 
-const FIRST = { sort: { namespace: 1 }, limit: 1, projection: { namespace: 1 } } as const;
+const FIRST = { sort: { namespace: 1 }, projection: { namespace: 1 } } as const;
 
 /** Returns the range after a namespace; after all below it too, if it has as many labels as are shown. */
 function pastOf(namespace: string, max_depth: number) {

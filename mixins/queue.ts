@@ -122,17 +122,19 @@ export class Queue<T extends Workable> {
   /** An embedded store has one process at a time: leases found at its start belong to a crashed one. */
   async reclaim(): Promise<void> {
     const all: Queued<T>[] = [];
-    for (let after = "", page: Queued<T>[]; ; after = (page.at(-1) as Queued<T>).queue) {
-      page = await this.#after(after, PAGE);
-      all.push(...page);
-      if (page.length < PAGE) break;
+    for (let after = ""; ; after = (all.at(-1) as Queued<T>).queue) {
+      const filter = { queue: { $gt: after } } as Filter<T>;
+      const options = { sort: { queue: 1 }, limit: PAGE, projection: { tenant_id: 1, queue: 1 } } as const;
+      const { rows, more } = await this.#rows.findAnyWithin(filter, options);
+      all.push(...(rows as Queued<T>[]));
+      if (!more && rows.length < PAGE) break;
     }
     for (const row of all) await this.#move(row, this.#now());
   }
 
   async #dueAfter(after: string, isFull: IsFull): Promise<Queued<T> | null> {
     for (let from = after; ; ) {
-      const [row] = await this.#after(from, 1);
+      const row = await this.#after(from);
       if (!row) return null;
       const due = await this.#dueOfTenant(row, isFull);
       if (due) return due;
@@ -145,24 +147,24 @@ export class Queue<T extends Workable> {
     const tenant_id = tenantOf(first.queue);
     if (isFull(tenant_id)) return null;
     const last = this.#lastCallers.get(tenant_id);
-    const [next] = last === undefined ? [] : await this.#after(last, 1);
+    const next = last === undefined ? null : await this.#after(last);
     return (
       (next && (await this.#dueFrom(next, tenant_id, isFull))) ?? this.#dueFrom(first, tenant_id, isFull)
     );
   }
 
   async #dueFrom(first: Queued<T>, tenant_id: string, isFull: IsFull): Promise<Queued<T> | null> {
-    for (let row: Queued<T> | undefined = first; row && tenantOf(row.queue) === tenant_id; ) {
+    for (let row: Queued<T> | null = first; row && tenantOf(row.queue) === tenant_id; ) {
       const ahead = dueOf(row.queue) - this.#now();
       if ((ahead <= 0 || ahead > LONGEST_MS) && !isFull(laneOf(row.queue))) return row;
-      [row] = await this.#after(pastCaller(row.queue), 1);
+      row = await this.#after(pastCaller(row.queue));
     }
     return null;
   }
 
-  #after(queue: string, limit: number): Promise<Queued<T>[]> {
+  #after(queue: string): Promise<Queued<T> | null> {
     const filter = { queue: { $gt: queue } } as Filter<T>;
-    return this.#rows.system.find(filter, { sort: { queue: 1 }, limit }).toArray() as Promise<Queued<T>[]>;
+    return this.#rows.system.findOne(filter, { sort: { queue: 1 } }) as Promise<Queued<T> | null>;
   }
 
   #move({ _id, tenant_id, queue }: Queued<T>, due: number, more: Partial<T> = {}): Promise<Queued<T> | null> {

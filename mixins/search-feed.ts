@@ -1,8 +1,9 @@
 import type { Filter } from "mongodb";
+import { MESSAGE_BYTES } from "../lib/broker/message-size.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../storage/search/entry.ts";
 
-/** This many rows fit into one message between nodes, unless they are long. */
+/** Rows of one message between nodes, unless they are long. */
 const MOST_ENTRIES = 200;
 
 interface Changing extends TenantDocument {
@@ -10,7 +11,7 @@ interface Changing extends TenantDocument {
 }
 
 /** Returns rows for search in order of their last change, after a position, of one tenant or of all. */
-export function changedAfter<T extends Changing>(
+export async function changedAfter<T extends Changing>(
   rows: TenantCollection<T>,
   { tenant_id, after, limit }: SearchEntriesPage,
 ): Promise<T[]> {
@@ -20,8 +21,12 @@ export function changedAfter<T extends Changing>(
     ...(at && { changed_at: { $gte: at }, $or: [{ changed_at: { $gt: at } }, { _id: { $gt: after.id } }] }),
     ...(tenant_id !== undefined && { tenant_id }),
   };
-  const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
-  return rows.system.find(filter as Filter<T>, options).toArray() as Promise<T[]>;
+  const options = {
+    sort: { changed_at: 1, _id: 1 },
+    limit: Math.min(limit, MOST_ENTRIES),
+    bytes: MESSAGE_BYTES,
+  } as const;
+  return (await rows.findAnyWithin(filter as Filter<T>, options)).rows;
 }
 
 /** Builds the answer to `search_entries`: the rows' entries for search, and the start of the next page. */

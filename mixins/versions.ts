@@ -8,13 +8,12 @@ interface VersionDoc extends TenantDocument {
 }
 
 /** Returns the newest version that matches a filter, or null. The filter and `version_num` need a unique index. */
-export async function newestVersion<T extends VersionDoc>(
+export function newestVersion<T extends VersionDoc>(
   rows: TenantCollection<T>,
   tenant_id: string,
   named: Where<T>,
 ): Promise<T | null> {
-  const [doc] = await rows.find(tenant_id, named, { sort: { version_num: -1 }, limit: 1 });
-  return doc ?? null;
+  return rows.findOne(tenant_id, named, { sort: { version_num: -1 } });
 }
 
 /**

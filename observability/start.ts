@@ -21,7 +21,7 @@ export interface Observability {
 /** Starts observability. The store must be open, so that `DATA_DIR` exists. */
 export async function startObservability(
   config: Config,
-  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock" | "queues">,
+  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock" | "queues" | "reads">,
 ): Promise<Observability> {
   const health = new Health();
   health.add("store", async () => {
@@ -45,7 +45,8 @@ export async function startObservability(
     metrics.storeOperations.inc(writes);
     metrics.storeCommit.observe(seconds);
   });
-  for (const [name, queue] of Object.entries(store.queues ?? {})) watchQueue(name, queue);
+  for (const [name, queue] of Object.entries({ ...store.queues, large_read: store.reads }))
+    watchQueue(name, queue);
   startProcessMetrics();
   const log = createLog(config);
   return { log, health, disk, tracing: await startTracing(config, log) };

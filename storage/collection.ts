@@ -3,21 +3,22 @@ import {
   type Collection,
   type Document,
   type Filter,
+  type FindCursor,
   type FindOptions,
   MongoBulkWriteError,
   type UpdateFilter,
+  type WithId,
   type WriteError,
 } from "mongodb";
 import type { SqliteCollection } from "mongoose-sqlite";
+import type { FairQueue } from "../lib/queue/fair-queue.ts";
+import type { LargeKeys, TenantDocument } from "./model.ts";
 import type { OwnedWhere, Update, Where, Write } from "./query.ts";
 import type { RecordClock } from "./record-clock.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
+import { type EachOptions, readEach, readWithin, type Within, type WithinOptions } from "./within.ts";
 
-/** Fields of every stored document. */
-export interface TenantDocument {
-  _id: string;
-  tenant_id: string;
-}
+export type { TenantDocument } from "./model.ts";
 
 /** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
 export type Row = TenantDocument & Document;
@@ -32,11 +33,36 @@ export interface Belonging {
 /** Is called with the blobs that rows of a tenant no longer reference. */
 export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
 
+/** A projection without the large fields: names others, or excludes all of them. */
+type Brief<T> =
+  | ({ readonly [K in LargeKeys<T>]?: never } & { readonly [field: string]: 1 | undefined })
+  | ({ readonly [K in LargeKeys<T>]: 0 } & { readonly [field: string]: 0 });
+
+/**
+ * Options of a read of several rows. Those of a model with large fields (`large` in storage/model.ts) are read without
+ * them, or `bounded` says what limits their bytes. Otherwise use `findWithin` or `page`.
+ */
+export type FindArgs<T> = [LargeKeys<T>] extends [never]
+  ? [options?: FindOptions]
+  : [options: FindOptions & ({ projection: Brief<T> } | { bounded: string })];
+
+/** A collection across tenants, with the same rule for its reads. */
+type SystemCollection<T extends TenantDocument> = [LargeKeys<T>] extends [never]
+  ? Collection<T>
+  : Omit<Collection<T>, "find"> & {
+      find(filter: Filter<T>, ...args: FindArgs<T>): FindCursor<WithId<T>>;
+    };
+
+/** What a collection needs besides its rows. */
 export interface CollectionOptions {
   /** Counts inserted bytes; without it nothing is counted. */
   growth?: Growth | undefined;
   /** Of a record that nodes share. */
   clock?: RecordClock | undefined;
+  /** The model's large fields. */
+  large?: readonly string[];
+  /** Reads of large rows by tenants: only a few run at once. */
+  reads?: FairQueue;
   /** The fields that reference blobs (`Model.blobs`). */
   blobs?: { fields: readonly string[]; dropped: Dropped };
 }
@@ -52,19 +78,23 @@ const SLICE = 500;
  */
 export class TenantCollection<T extends TenantDocument> {
   /** Accesses all tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
-  readonly system: Collection<T>;
+  readonly system: SystemCollection<T>;
 
   readonly #growth: Growth | undefined;
   readonly #clock: RecordClock | undefined;
   readonly #native: Collection<Row>;
   readonly #blobs: CollectionOptions["blobs"];
+  readonly #large: readonly string[];
+  readonly #reads: FairQueue | undefined;
 
-  constructor(native: Collection<Row>, { growth, clock, blobs }: CollectionOptions = {}) {
-    this.system = (blobs ? readOnly(native) : native) as unknown as Collection<T>;
+  constructor(native: Collection<Row>, { growth, clock, blobs, large = [], reads }: CollectionOptions = {}) {
+    this.system = (blobs ? readOnly(native) : native) as unknown as SystemCollection<T>;
     this.#native = native;
     this.#growth = growth;
     this.#clock = clock;
     this.#blobs = blobs;
+    this.#large = large;
+    this.#reads = reads;
   }
 
   protected get rows(): Collection<Row> {
@@ -79,23 +109,85 @@ export class TenantCollection<T extends TenantDocument> {
     return this;
   }
 
-  find(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T[]> {
+  /** Returns the documents that match. The types, and a check, refuse a read of large fields without a limit. */
+  find(tenant_id: string, filter: Where<T>, ...[given]: FindArgs<T>): Promise<T[]> {
+    const { bounded, ...options } = (given ?? {}) as FindOptions & { bounded?: string };
+    if (bounded === undefined) this.#requireBrief(options.projection);
     return this.rows.find<T>(scoped(tenant_id, filter), options).toArray();
+  }
+
+  #requireBrief(projection: Document = {}): void {
+    const names = Object.values(projection).some(Boolean);
+    const brief = this.#large.every((field) => (names ? !projection[field] : field in projection));
+    if (!brief) throw new Error(`a read of several rows needs a limit for ${this.#large.join(", ")}`);
+  }
+
+  /**
+   * Returns the first documents that match and whose sizes add up to no more than `bytes`, the very first always; only
+   * they are read. Those of a model with large fields wait for one of the few places for such reads.
+   */
+  findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
+    const within = scoped(tenant_id, filter) as never;
+    return this.#inTurn(tenant_id, () => readWithin<T>(this.rows as never, within, options));
+  }
+
+  /** Yields all documents that match, in batches that `findWithin` reads. */
+  async *batches(
+    tenant_id: string,
+    filter: Where<T>,
+    options: Omit<WithinOptions, "skip" | "limit">,
+  ): AsyncGenerator<T[]> {
+    for (let skip = 0, isLast = false; !isLast; ) {
+      const { rows, more } = await this.findWithin(tenant_id, filter, { ...options, skip });
+      yield rows;
+      skip += rows.length;
+      isLast = !more;
+    }
+  }
+
+  /** Returns the documents with these ids, in this order, up to `bytes` as `findWithin` does. */
+  async findEach(
+    tenant_id: string,
+    ids: readonly string[],
+    { filter = {}, ...options }: { filter?: Where<T> } & Omit<EachOptions, "filter"> = {},
+  ): Promise<T[]> {
+    const each = { ...options, filter: scoped(tenant_id, filter) as never };
+    return (await this.#inTurn(tenant_id, () => readEach<T>(this.rows as never, [...ids], each))).rows;
+  }
+
+  /** Large rows are read in turn: only a few pages of them at once. */
+  #inTurn<R>(tenant_id: string, read: () => Promise<R>): Promise<R> {
+    if (!this.#reads || this.#large.length === 0) return read();
+    return this.#reads.run({ tenant_id, caller: "" }, 1, read) as Promise<R>;
+  }
+
+  /** `findWithin` across tenants, for sweeps. */
+  findAnyWithin(filter: Filter<T>, options: WithinOptions): Promise<Within<T>> {
+    return readWithin<T>(this.system as never, filter as never, options);
   }
 
   findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
     return this.rows.findOne<T>(scoped(tenant_id, filter), options);
   }
 
-  /** Returns one page of the documents that match, 50 by default, and how many match in all. */
+  /**
+   * Returns one page of the documents that match, 50 by default, and how many match in all. A page ends after
+   * `PAGE_BYTES`, so that it may be shorter than `limit` before the last.
+   */
   async page(
     tenant_id: string,
     filter: Where<T>,
-    sort: FindOptions["sort"],
-    { offset = 0, limit = 50 }: { offset?: number; limit?: number },
+    sort: WithinOptions["sort"],
+    {
+      offset = 0,
+      limit = 50,
+      ...given
+    }: { offset?: number; limit?: number } & Omit<WithinOptions, "skip" | "sort">,
   ): Promise<{ rows: T[]; total: number }> {
-    const [rows, total] = await Promise.all([
-      this.find(tenant_id, filter, { sort, skip: offset, limit }),
+    const { bytes, projection } = given;
+    const options = { sort, skip: offset, limit, bytes, projection } as WithinOptions;
+    const [{ rows }, total] = await Promise.all([
+      this.findWithin(tenant_id, filter, options),
       this.count(tenant_id, filter),
     ]);
     return { rows, total };
@@ -261,7 +353,8 @@ export class TenantCollection<T extends TenantDocument> {
    * other writes in between. Callers limit filters by id themselves.
    */
   async #slices(tenant_id: string, filter: Where<T>): Promise<Where<T>[]> {
-    const ids = (limit: number) => this.find(tenant_id, filter, { projection: { _id: 1 }, limit });
+    const whole = scoped(tenant_id, filter);
+    const ids = (limit: number) => this.rows.find(whole, { projection: { _id: 1 }, limit }).toArray();
     if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [filter];
     const rows = await ids(0);
     const slices: Where<T>[] = [];

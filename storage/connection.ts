@@ -2,6 +2,7 @@ import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
+import { FairQueue } from "../lib/queue/fair-queue.ts";
 import {
   type CollectionOptions,
   type Dropped,
@@ -10,7 +11,7 @@ import {
   type TenantDocument,
 } from "./collection.ts";
 import { FairCollection, type RecordQueues, recordQueues } from "./fair-collection.ts";
-import type { Model } from "./model.ts";
+import { largeFields, type Model } from "./model.ts";
 import { ENDING_CONNECTIONS } from "./mongo-connection.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
@@ -26,6 +27,13 @@ interface StoreOptions {
   ERASURE_REWRITE_MB?: number;
 }
 
+/** Pages of large rows that are read at once; one place always remains for another tenant. */
+const LARGE_READS = {
+  ...{ capacity: 4, perTenant: 3, chargeTime: true },
+  // Below the timeout of a call between services.
+  ...{ maxWaiting: 1024, maxWaitingPerCaller: 256, patienceMs: 10_000 },
+};
+
 /** How deleted rows were removed. `deleted`: by MongoDB, which reuses their space eventually. */
 export type Removal = Scrubbed | "deleted";
 
@@ -38,6 +46,8 @@ export interface Store {
   commitsTogether: boolean;
   /** The queues for connections; null without a limit of them. */
   queues: RecordQueues | null;
+  /** The queue for reads of large rows. */
+  reads: FairQueue;
   /** Growth of rows and blobs since it was last written to the tenants' usage. */
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
@@ -164,7 +174,7 @@ function modelsOf(
   { setOutOfLine, clock }: DriverParts,
 ): Pick<
   Store,
-  "connection" | "queues" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
+  "connection" | "queues" | "reads" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
 > {
   let dropped: Dropped = async () => {};
   const database = databaseOf(connection);
@@ -172,9 +182,11 @@ function modelsOf(
   const growth = new Growth();
   // The embedded store has no connections.
   const queues = recordQueues(connection.getClient().options?.maxPoolSize);
+  const reads = new FairQueue(LARGE_READS);
   return {
     connection,
     queues,
+    reads,
     growth,
     collection<T extends TenantDocument>({
       name,
@@ -192,7 +204,7 @@ function modelsOf(
       built.catch(() => {});
       building.push(built);
       const options: CollectionOptions = {
-        ...{ growth, clock },
+        ...{ growth, clock, large: largeFields(schema as never), reads },
         ...(blobs && {
           blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
         }),

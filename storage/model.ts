@@ -1,6 +1,11 @@
 import type { Binary } from "mongodb";
 import { Schema } from "mongoose";
-import type { TenantDocument } from "./collection.ts";
+
+/** Fields of every stored document. */
+export interface TenantDocument {
+  _id: string;
+  tenant_id: string;
+}
 
 /**
  * How the content of a collection is erased. With a tenant all its rows are deleted, in every collection.
@@ -56,21 +61,37 @@ export interface Model<T> extends AnyModel {
  * of its documents. This replaces mongoose's own inference, which makes every field optional, ids ObjectIds, and
  * strings and mixed values of any kind.
  */
-export function tenantSchema<F extends Fields>(fields: F): Schema<Flat<TenantDocument & FieldTypes<F>>> {
+export function tenantSchema<F extends Fields>(
+  fields: F,
+): Schema<Flat<TenantDocument & FieldTypes<F> & MarkLarge<LargeOf<F>>>> {
   const definition: object = { _id: String, tenant_id: String, ...fields };
   return new Schema(definition, { versionKey: false });
 }
 
 declare const TYPE: unique symbol;
 declare const OPTIONAL: unique symbol;
+declare const LARGE: unique symbol;
 
 /** A field's definition for mongoose. The type of its values exists for the compiler only. */
-interface Field<T, Optional extends boolean = false> {
+interface Field<T, Optional extends boolean = false, Large extends boolean = false> {
   readonly [TYPE]: T;
   readonly [OPTIONAL]: Optional;
+  readonly [LARGE]: Large;
 }
 
-type Fields = Record<string, Field<unknown, boolean>>;
+type Fields = Record<string, Field<unknown, boolean, boolean>>;
+
+/** Names a document's large fields for the compiler; no document has this field. */
+interface WithLarge<K> {
+  readonly [LARGE]?: K;
+}
+
+type MarkLarge<K> = [K] extends [never] ? unknown : WithLarge<K>;
+
+/** The large fields of a document's type. */
+export type LargeKeys<T> = typeof LARGE extends keyof T
+  ? NonNullable<T[typeof LARGE]> & keyof T & string
+  : never;
 
 const field = <T, Optional extends boolean = false>(definition: unknown) => definition as Field<T, Optional>;
 
@@ -88,16 +109,31 @@ export const subdocuments = <F extends Fields>(fields: F) =>
   field<FieldTypes<F>[]>([{ _id: false, ...fields }]);
 
 /** Null without a value. */
-export const nullable = <T>(of: Field<T>) => field<T | null>(of);
+export const nullable = <T, L extends boolean>(of: Field<T, false, L>) =>
+  of as unknown as Field<T | null, false, L>;
 /** The field may be absent. */
-export const optional = <T>(of: Field<T>) => field<T, true>(of);
+export const optional = <T, L extends boolean>(of: Field<T, false, L>) => of as unknown as Field<T, true, L>;
+
+/**
+ * A field whose size callers choose: more than some kilobytes in a row. Reads of several rows must then leave it out or
+ * have a budget (`TenantCollection.find`).
+ */
+export const large = <T>(of: Field<T>) => ({ type: of, large: true }) as unknown as Field<T, false, true>;
+
+/** Returns the names of a schema's large fields. */
+export function largeFields(schema: { paths: Record<string, { options: { large?: boolean } }> }): string[] {
+  return Object.keys(schema.paths).filter((path) => schema.paths[path]?.options.large);
+}
 
 type Flat<T> = { [K in keyof T]: T[K] };
-type TypeOf<F> = F extends Field<infer T, boolean> ? T : never;
+type TypeOf<F> = F extends Field<infer T, boolean, boolean> ? T : never;
+type LargeOf<F extends Fields> = {
+  [K in keyof F]: F[K] extends Field<unknown, boolean, true> ? K : never;
+}[keyof F];
 
 /** The type of an object with these fields. */
 export type FieldTypes<F extends Fields> = Flat<
-  { [K in keyof F as F[K] extends Field<unknown, true> ? never : K]: TypeOf<F[K]> } & {
-    [K in keyof F as F[K] extends Field<unknown, true> ? K : never]?: TypeOf<F[K]>;
+  { [K in keyof F as F[K] extends Field<unknown, true, boolean> ? never : K]: TypeOf<F[K]> } & {
+    [K in keyof F as F[K] extends Field<unknown, true, boolean> ? K : never]?: TypeOf<F[K]>;
   }
 >;

@@ -144,9 +144,9 @@ interface AnswerSpec {
    */
   fromBlob?: "answer" | { field: string };
   /**
-   * Page size of an operation that answers a bare list of rows with ids, over HTTP the whole list without a `limit`.
-   * The gateway reads it in pages by `offset` and `limit`, because messages between nodes are limited. A page may be
-   * shorter; the header `X-Total-Count` has the total.
+   * Page size of an operation that answers a bare list of rows with ids: over HTTP as many as `limit`, or its default,
+   * else all. The gateway reads them in pages by `offset` and `limit`, as the caller reads the answer. The action may
+   * answer a shorter page; its header `X-Total-Count` has the total.
    */
   inPages?: number;
   /**

@@ -38,10 +38,17 @@ export function fromCursor(cursor: string, by: string): Place {
   return { value: at, id };
 }
 
-/** Returns the first `limit` rows and the cursor of the next page. Pass one row more than `limit`, if there is one. */
-export function pageOf<T extends { _id: string }>(rows: T[], limit: number, by: keyof T & string) {
+/**
+ * Returns the first `limit` rows and the cursor of the next page. Pass one row more than `limit`, if there is one;
+ * `more`: there is, but it was left out for its size.
+ */
+export function pageOf<T extends { _id: string }>(
+  { rows, more }: { rows: T[]; more?: boolean },
+  limit: number,
+  by: keyof T & string,
+) {
   const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
+  const last = more || rows.length > limit ? page.at(-1) : undefined;
   return { page, next_cursor: last ? toCursor(by, { value: last[by] as Value, id: last._id }) : null };
 }
 

@@ -65,6 +65,21 @@ export const page = {
   ),
 };
 
+/** Rows of a page of a list that is answered whole (`inPages`). */
+export const MOST_LISTED = 200;
+
+/** Parameters of such a list. */
+export const ofAll = {
+  offset: Offset,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_LISTED,
+      description: "Maximum number of results. Default: all.",
+    }),
+  ),
+};
+
 /** Filters a list by a substring. @param where the searched fields, for the description */
 export function partOf(where: string) {
   return Type.Optional(Type.String({ maxLength: 200, description: `Part of ${where}; case is ignored.` }));

@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { array, date, type Model, mixed, nullable, number, string, tenantSchema } from "../model.ts";
+import { array, date, large, type Model, mixed, nullable, number, string, tenantSchema } from "../model.ts";
 import type { Counts } from "./tally.ts";
 
 /** The time that a row covers. */
@@ -16,7 +16,7 @@ const schema = tenantSchema({
   agent_id: nullable(string()),
   counts: mixed<Counts>(),
   /** The same counts by the event's type: see `typeKey`. */
-  types: mixed<Record<string, Counts>>(),
+  types: large(mixed<Record<string, Counts>>()),
 });
 schema.index({ tenant_id: 1, agent_id: 1, unit: 1, at: 1 });
 schema.index({ unit: 1, at: 1 });

@@ -108,7 +108,11 @@ export class Traffic {
     const at = { $gte: new Date(span.from) };
     const path = type === undefined ? "counts" : `types.${typeKey(type)}`;
     const [rows, recorded] = await Promise.all([
-      this.#rows.find(tenant_id, { agent_id, unit: span.unit, at }, { projection: { at: 1, [path]: 1 } }),
+      this.#rows.find(
+        tenant_id,
+        { agent_id, unit: span.unit, at },
+        { projection: { at: 1, [path]: 1 as const } },
+      ),
       this.#recorded.find(INSTALLATION, { at: { $gte: new Date(span.from - HOUR_MS) } }),
     ]);
     const points = rows.map((row): Point => {
@@ -125,11 +129,12 @@ export class Traffic {
     const { from } = spanOf(range, this.#store.now());
     const hour = Math.floor(from / HOUR_MS) * HOUR_MS;
     const filter = { agent_id, unit: "hour" as const, at: { $gte: new Date(hour) } };
-    const rows = await this.#rows.find(tenant_id, filter, { projection: { types: 1 } });
     const sums = new Map<string, number>();
-    for (const { types = {} } of rows)
-      for (const [key, { published = 0, created = 0 }] of Object.entries(types))
-        sums.set(key, (sums.get(key) ?? 0) + published + created);
+    const options = { sort: { at: 1 }, projection: { types: 1 } } as const;
+    for await (const rows of this.#rows.batches(tenant_id, filter, options))
+      for (const { types = {} } of rows)
+        for (const [key, { published = 0, created = 0 }] of Object.entries(types))
+          sums.set(key, (sums.get(key) ?? 0) + published + created);
     const sorted = [...sums].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
     return sorted.slice(0, limit).map(([key]) => typeOf(key));
   }
@@ -224,7 +229,7 @@ async function removeSome<T extends TrafficDoc | RecordedDoc>(
   filter: object,
 ): Promise<boolean> {
   const options = { projection: { _id: 1 }, limit: DELETED_AT_ONCE };
-  const old = await rows.system.find(filter, options).toArray();
+  const { rows: old } = await rows.findAnyWithin(filter, options);
   const _id = { $in: old.map((row) => row._id) };
   if (old.length > 0) await rows.system.deleteMany({ _id } as object);
   return old.length === DELETED_AT_ONCE;

@@ -18,7 +18,7 @@ export const checkPlans: Check = async ({ store }) => {
       const [[first], ...others] = Object.entries(fields) as [[string, 1], ...[string, 1][]];
       const sort = Object.fromEntries(others);
       const plan = await explained(() =>
-        rows.find({ [first]: "x" } as never, { sort }).explain("queryPlanner"),
+        rows.find({ [first]: "x" } as never, { sort, bounded: "only explained" }).explain("queryPlanner"),
       );
       const stages = stagesOf(plan.queryPlanner?.winningPlan);
       if (stages.length === 0) throw new NotSupported("plans of another form than MongoDB's");

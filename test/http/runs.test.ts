@@ -275,7 +275,7 @@ test("hundreds of steps become ready, and blocked again, at once", async () => {
   expect(again.demoted_successors).toHaveLength(499);
 });
 
-test("long runs are listed as many at a time as one message between nodes takes, and over HTTP all", async () => {
+test("long runs are listed all, or as many as the limit, however many pages they take", async () => {
   const project_id = "long-runs";
   ok(await world.admin.post("/projects", { key: project_id }));
   const steps = Array.from({ length: 28 }, (_, i) => ({
@@ -285,9 +285,8 @@ test("long runs are listed as many at a time as one message between nodes takes,
   const made: string[] = [];
   for (let i = 0; i < 6; i++) made.unshift((await newRun(world.agent, { project_id, steps })).id);
   const listed = (query: string) => world.agent.get(`/runs?project_id=${project_id}${query}`);
-  const page = await listed("&limit=200");
+  const page = await listed("&limit=2");
   expect(page.headers.get("x-total-count")).toBe("6");
-  expect(page.body).toHaveLength(2);
   const ids = ({ body }: { body: { id: string }[] }) => body.map(({ id }) => id);
   expect([...ids(page), ...ids(await listed("&limit=1&offset=2"))]).toEqual(made.slice(0, 3));
   expect(ids(await listed(""))).toEqual(made);

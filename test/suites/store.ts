@@ -8,6 +8,7 @@ import { indexTests } from "./store/indexes.ts";
 import { modelTests } from "./store/models.ts";
 import { modifyTests } from "./store/modify.ts";
 import { updateTests } from "./store/updates.ts";
+import { withinTests } from "./store/within.ts";
 import { writeTests } from "./store/writes.ts";
 
 /** A driver under test; `open` gives an empty store, `stop` releases its resources. */
@@ -67,6 +68,7 @@ export function storeSuite({ name, open, lacks = [] }: StoreUnderTest): void {
     cursorTests(bench);
     updateTests(bench);
     writeTests(bench);
+    withinTests(bench);
     modifyTests(bench);
     bulkTests(bench);
     indexTests(bench);

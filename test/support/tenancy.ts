@@ -22,6 +22,7 @@ export interface World {
   member: Api;
   /** An agent whose key has the scope `admin`. */
   agent: Api;
+  agentToken: string;
   agentId: string;
   /** Returns an id of the tenant for each kind of identifier, creating the resource on first use. */
   idOf(kind: string): Promise<string>;
@@ -40,7 +41,8 @@ export async function makeWorld(server: TestServer, slug: string): Promise<World
   const adminToken = await signIn(server, made.admin, slug);
   const admin = api(server, adminToken);
   const invited = ok(await admin.post("/users", { email: `member@${slug}.example` }));
-  const agent = api(server, await agentToken(server, made.agent.api_key));
+  const token = await agentToken(server, made.agent.api_key);
+  const agent = api(server, token);
   const ids = new Map<string, Promise<string>>();
   const world: World = {
     tenant_id: made.tenant.id,
@@ -51,6 +53,7 @@ export async function makeWorld(server: TestServer, slug: string): Promise<World
     credentials: made.admin,
     member: api(server, await signIn(server, invited, slug)),
     agent,
+    agentToken: token,
     agentId: made.agent.id,
     idOf(kind) {
       const known = ids.get(kind) ?? makeId(kind, world);
@@ -162,6 +165,9 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     return ok(await admin.post("/ingest/connectors", { name: "c", source: "test", mapping, ...broker })).id;
   },
 };
+
+/** The kinds of identifiers. */
+export const KINDS = Object.keys(MAKERS);
 
 async function newMemory(agent: Api): Promise<string> {
   const memory = { title: "t", content: "c", type: "semantic", scope: "institutional" };

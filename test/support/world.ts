@@ -103,6 +103,7 @@ export const CLUSTER: World = {
       "fairness",
       "unread-streams",
     ],
+    "memory of one process, and rows written while it is stopped": ["list-memory"],
     "connectors-nodes.test.ts has two workers": ["connectors"],
     "push-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
     "a kill between two writes, whose order is the same; failover.test.ts kills a worker": [

@@ -93,7 +93,7 @@ beforeAll(async () => {
     actions: {
       async load({ params: { event_ids } }) {
         const known = event_ids.map((id: string) => recent.get(TENANT, id));
-        const rows = await events.find(TENANT, { _id: { $in: event_ids } });
+        const rows = await events.find(TENANT, { _id: { $in: event_ids } }, { bounded: "a few" });
         return [...known.filter((each: unknown) => each !== null), ...rows.map(toLoaded)];
       },
     },
@@ -133,7 +133,7 @@ const event = (id: string, type = "t"): CloudEvent => ({
   data: {},
 });
 const row = async (event_id: string) => (await events.findOne(TENANT, { _id: event_id })) as EventDoc;
-const delivered = (event_id: string) => deliveries.find(TENANT, ofEvent(event_id));
+const delivered = (event_id: string) => deliveries.find(TENANT, ofEvent(event_id), { bounded: "a few" });
 const isDone = async (event_id: string) => (await row(event_id)).fanned_out_at !== undefined;
 
 /** Publishes in one batch. */
@@ -160,7 +160,7 @@ test("a duplicate event adds no delivery", async () => {
   expect(second).toBe(first);
   expect(await publish(event("twice"))).toEqual([first]);
   expect(await delivered(first as string)).toHaveLength(1);
-  const of = await deliveries.find(TENANT, { agent_id: AGENT, state: "ready" });
+  const of = await deliveries.find(TENANT, { agent_id: AGENT, state: "ready" }, { bounded: "a few" });
   for (const { event_id } of of) expect(await row(event_id as string)).not.toBeNull();
 });
 
@@ -190,7 +190,7 @@ test("a waiting request gets the written deliveries once, with their events", as
   await settle(() => receivers.hasWaiting(AGENT));
   const taken = await settle(async () => {
     const ids = await publish(...[1, 2, 3].map((n) => event(`${Math.random()}-${n}`)));
-    const leased = await deliveries.find(TENANT, { state: "leased" });
+    const leased = await deliveries.find(TENANT, { state: "leased" }, { bounded: "a few" });
     return leased.length > 0 && { ids, leased };
   });
   const { deliveries: given } = await waiting;

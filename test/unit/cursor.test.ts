@@ -31,10 +31,11 @@ test("a time that is none is refused", () => {
 
 test("a page has a cursor while rows follow it", () => {
   const rows = [3, 2, 2].map((ms, i) => ({ _id: `${i}`, created_at: new Date(ms) }));
-  const { page, next_cursor } = pageOf(rows, 2, "created_at");
+  const { page, next_cursor } = pageOf({ rows }, 2, "created_at");
   expect(page).toEqual(rows.slice(0, 2));
   expect(fromCursor(next_cursor as string, "created_at")).toEqual({ value: new Date(2), id: "1" });
-  expect(pageOf(rows, 3, "created_at")).toEqual({ page: rows, next_cursor: null });
+  expect(pageOf({ rows }, 3, "created_at")).toEqual({ page: rows, next_cursor: null });
+  expect(pageOf({ rows, more: true }, 3, "created_at").next_cursor).not.toBeNull();
 });
 
 test("rows of the same value are told apart by their ids", () => {

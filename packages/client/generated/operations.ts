@@ -113,7 +113,7 @@ export const OPERATIONS = {
   },
   exemplars: {
     create: {"method":"POST","path":"/exemplars","scope":"memory:write"},
-    list: {"method":"GET","path":"/exemplars","scope":"memory:read"},
+    list: {"method":"GET","path":"/exemplars","scope":"memory:read","pages":{"items":"","by":"offset"}},
     get: {"method":"GET","path":"/exemplars/{exemplar_id}","scope":"memory:read"},
     rename: {"method":"PATCH","path":"/exemplars/{exemplar_id}","scope":"memory:write"},
     delete: {"method":"DELETE","path":"/exemplars/{exemplar_id}","scope":"memory:write","audited":true},
@@ -295,7 +295,7 @@ export const OPERATIONS = {
   },
   templates: {
     author: {"method":"POST","path":"/process-templates","scope":"memory:write","audited":true},
-    list: {"method":"GET","path":"/process-templates","scope":"memory:read"},
+    list: {"method":"GET","path":"/process-templates","scope":"memory:read","pages":{"items":"","by":"offset"}},
     get: {"method":"GET","path":"/process-templates/{slug}","scope":"memory:read"},
   },
   tenants: {

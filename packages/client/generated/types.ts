@@ -454,10 +454,10 @@ export interface Api {
     create: Call<ExemplarsCreateParams, ExemplarsCreateResult>;
     /** List exemplars, newest first.
      *
-     * Use this to find an example by its name. Returns names and ids; read an exemplar for its text.
+     * Use this to find an example by its name. Returns names and ids of all, or of at most `limit`; the header `X-Total-Count` has their number. Read an exemplar for its text.
      *
      * Needs the scope `memory:read`. */
-    list: Call<ExemplarsListParams, ExemplarsListResult>;
+    list: PagedCall<ExemplarsListParams, ExemplarsListResult, ExemplarsListResult[number]>;
     /** Read an exemplar's text.
      *
      * Returns 202 while the text is being extracted, and 200 without a text if extraction failed.
@@ -526,7 +526,7 @@ export interface Api {
     save: Call<HandoffsSaveParams, HandoffsSaveResult>;
     /** List the calling agent's handoffs, last saved first.
      *
-     * Use this to find work to continue. With `q`, returns the best matches in words or meaning; if search is unavailable or incomplete, those with `q` in their name or summary, and the header `X-Degraded` gives the reason. A page of very long ones may have fewer than `limit`.
+     * Use this to find work to continue. With `q`, returns the best matches in words or meaning; if search is unavailable or incomplete, those with `q` in their name or summary, and the header `X-Degraded` gives the reason. Without `q`, the header `X-Total-Count` has the number of handoffs.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<HandoffsListParams, HandoffsListResult, HandoffsListResult[number]>;
@@ -1042,7 +1042,7 @@ export interface Api {
     create: Call<RunsCreateParams, RunsCreateResult>;
     /** List the tenant's runs, newest first.
      *
-     * Returns all runs of the tenant as an array. With `limit`, returns a page, which may have fewer if runs are long: continue with `offset` until the header `X-Total-Count`.
+     * Returns all runs of the tenant as an array, or at most `limit`; the header `X-Total-Count` has their number.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<RunsListParams, RunsListResult, RunsListResult[number]>;
@@ -1122,7 +1122,7 @@ export interface Api {
     create: Call<SchedulesCreateParams, SchedulesCreateResult>;
     /** List schedules, oldest first.
      *
-     * Use this to find a schedule. Returns the caller's schedules, for admins all, as one page with the `total`.
+     * Use this to find a schedule. Returns a page of the caller's schedules, for admins of all, with the `total`. Their events are without `data`: read a schedule for that.
      *
      * Needs the scope `send`. */
     list: PagedCall<SchedulesListParams, SchedulesListResult, SchedulesListResult["schedules"][number]>;
@@ -1266,10 +1266,10 @@ export interface Api {
     author: Call<TemplatesAuthorParams, TemplatesAuthorResult>;
     /** List the latest version of every process template, by slug.
      *
-     * Use this to find a process for a run. Returns names, descriptions and step counts, without the steps.
+     * Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; of all, or of at most `limit`. The header `X-Total-Count` has their number.
      *
      * Needs the scope `memory:read`. */
-    list: Call<TemplatesListParams, TemplatesListResult>;
+    list: PagedCall<TemplatesListParams, TemplatesListResult, TemplatesListResult[number]>;
     /** Read a process template.
      *
      * Use this before creating a run. Returns the steps, and the `id` to create runs with.
@@ -2617,7 +2617,12 @@ export interface ExemplarsCreateParams {
 
 export type ExemplarsCreateResult = Exemplar;
 
-export type ExemplarsListParams = Record<never, never>;
+export interface ExemplarsListParams {
+  /** Results to skip. */
+  offset?: number;
+  /** Maximum number of results. Default: all. */
+  limit?: number;
+}
 
 export type ExemplarsListResult = Array<Exemplar>;
 
@@ -4568,7 +4573,12 @@ export interface TemplatesAuthorParams {
 
 export type TemplatesAuthorResult = ProcessTemplate;
 
-export type TemplatesListParams = Record<never, never>;
+export interface TemplatesListParams {
+  /** Results to skip. */
+  offset?: number;
+  /** Maximum number of results. Default: all. */
+  limit?: number;
+}
 
 export type TemplatesListResult = Array<TemplateSummary>;
 

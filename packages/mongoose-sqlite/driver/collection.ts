@@ -1,6 +1,6 @@
 import { type BulkWriteResult, Collection, MongoInvalidArgumentError } from "mongodb";
 import { decode, encode, fromRaw } from "../query/codec.ts";
-import type { Page } from "../query/queries.ts";
+import type { Page, Within } from "../query/queries.ts";
 import type { Raw } from "../query/values.ts";
 import type { Index } from "../tables/catalog.ts";
 import { toIndex } from "../tables/index-spec.ts";
@@ -132,16 +132,31 @@ export class SqliteCollection {
     return new Cursor({ sort, skip, limit, projection }, (settings) => this.#find(filter, settings));
   }
 
+  /**
+   * Returns the first matching documents that together have no more than a number of characters as JSON, at least one,
+   * and whether others were left out for their size. Only the returned ones are read. MongoDB's driver has no such
+   * method.
+   */
+  async findWithin(filter: Document, most: number, options?: Options) {
+    const request = {
+      op: "findWithin",
+      query: toQuery(filter, checkOptions(options) as CursorSettings),
+      most,
+    };
+    const short = isShort(filter, options?.limit as number | undefined);
+    const { documents, more } = await (short ? this.#read<Within>(request) : this.#scan<Within>(request));
+    return { documents: documents.map(decode), more };
+  }
+
   async findOne(filter: Document = {}, options?: Options): Promise<unknown> {
     const pages = await this.#find(filter, { ...(checkOptions(options) as CursorSettings), limit: 1 });
     return pages.documents[0] ?? null;
   }
 
   async #find(filter: Document, settings: CursorSettings): Promise<Pages> {
-    const { sort, skip = 0, limit = 0, projection } = settings;
-    const query = { filter, sort: toSort(sort), skip, limit, ...(projection ? { projection } : {}) };
-    const request = { op: "find", query: encode(query) };
-    const short = (limit > 0 && limit <= SHORT_LIMIT) || filter._id !== undefined;
+    const { limit, projection } = settings;
+    const request = { op: "find", query: toQuery(filter, settings) };
+    const short = isShort(filter, limit);
     const { documents, rest } = await (short ? this.#read<Page>(request) : this.#scan<Page>(request));
     let at = 0;
     const more = async () => {
@@ -205,6 +220,14 @@ export class SqliteCollection {
 }
 
 refuseOthers(SqliteCollection, Collection, "collection");
+
+function toQuery(filter: Document, { sort, skip = 0, limit = 0, projection }: CursorSettings): string {
+  return encode({ filter, sort: toSort(sort), skip, limit, ...(projection ? { projection } : {}) });
+}
+
+function isShort(filter: Document, limit = 0): boolean {
+  return (limit > 0 && limit <= SHORT_LIMIT) || filter._id !== undefined;
+}
 
 function requireSome(list: unknown, argument: string): void {
   if (!Array.isArray(list))

@@ -23,6 +23,9 @@ export type Row = { rid: number; text: string; document?: RawObject };
 /** The first documents of an answer as text, and the row ids that remain to be fetched. */
 export type Page = { documents: string[]; rest: number[] };
 
+/** The first documents of an answer as text, and whether others were left out for their size. */
+export type Within = { documents: string[]; more: boolean };
+
 const PAGE_DOCUMENTS = 1_000;
 const PAGE_CHARACTERS = 4_000_000;
 
@@ -99,6 +102,45 @@ export class Queries {
       page.documents.push(text);
     }
     return page;
+  }
+
+  /**
+   * Returns the first documents of an answer that together have no more than a number of characters, the very first
+   * always. Orders row ids alone: no document is read that is not returned, but for one, and those that the filter must
+   * examine.
+   */
+  findWithin(name: string, query: Query, most: number): Within {
+    const projection = compileProjection(query.projection);
+    const table = this.#table(name, query.filter);
+    const found: Within = { documents: [], more: false };
+    if (!table) return found;
+    const sql = `SELECT ${wanted(table, projection)} FROM ${table.sql} WHERE rid = ?`;
+    let size = 0;
+    for (const rid of this.#rids(table, query)) {
+      const [text] = this.statements.row<[string]>(sql, rid) as [string];
+      const document = project({ rid, text }, projection);
+      size += document.length;
+      if (size > most && found.documents.length > 0) return { ...found, more: true };
+      found.documents.push(document);
+    }
+    return found;
+  }
+
+  #rids(table: Table, { filter, skip = 0, limit = 0, sort = [] }: Query): Iterable<number> {
+    const plan = planFilter(table, filter);
+    const order = planSort(table, sort);
+    if (plan.exact && order !== undefined) {
+      const by = `${order && ` ORDER BY ${order}`}${window(skip, limit)}`;
+      const sql = `SELECT rid FROM ${source(table, plan, sort)}${by}`;
+      return this.statements.rows<[number]>(sql, ...plan.params).map(([rid]) => rid);
+    }
+    const document = usesLongText(table, [filter, Object.fromEntries(sort)]) ? wholeDocument(table) : "doc";
+    const select = { table, plan, document };
+    const matching = this.#matching(select, filter, order === undefined ? [] : sort, order ?? "");
+    if (order !== undefined) return map(slice(matching, skip, limit), ({ rid }) => rid);
+    const keyed = [...map(matching, (row) => ({ rid: row.rid, keys: sortKeys(parsed(row), sort) }))];
+    keyed.sort((a, b) => compareKeys(a.keys, b.keys, sort));
+    return map(slice(keyed, skip, limit), ({ rid }) => rid);
   }
 
   // A column holds `_id`, so no document is read if SQL answers the rest too.
@@ -191,7 +233,11 @@ function window(skip: number, limit: number): string {
   return ` LIMIT ${limit === 0 ? -1 : limit} OFFSET ${skip}`;
 }
 
-function* slice(rows: Iterable<Row>, skip: number, limit: number): Generator<Row> {
+function* map<T, R>(items: Iterable<T>, to: (item: T) => R): Generator<R> {
+  for (const item of items) yield to(item);
+}
+
+function* slice<T>(rows: Iterable<T>, skip: number, limit: number): Generator<T> {
   let at = 0;
   for (const row of rows) {
     if (at++ < skip) continue;

@@ -32,6 +32,7 @@ export type WriteRequest =
 
 export type ReadRequest =
   | { op: "find"; collection: string; query: string }
+  | { op: "findWithin"; collection: string; query: string; most: number }
   | { op: "fetch"; collection: string; rids: number[]; projection: string }
   | { op: "count" | "bytes"; collection: string; filter: string }
   | { op: "indexes"; collection: string }

@@ -59,6 +59,10 @@ class Reader {
     switch (request.op) {
       case "find":
         return this.#queries.find(request.collection, JSON.parse(request.query) as Query);
+      case "findWithin": {
+        const { collection, query, most } = request;
+        return this.#queries.findWithin(collection, JSON.parse(query) as Query, most);
+      }
       case "fetch":
         return this.#queries.fetch(request.collection, request.rids, JSON.parse(request.projection));
       case "count":

@@ -182,9 +182,7 @@ const routeHooks: ThisType<Gateway> & RouteHooks = {
     stream(this.edge, exchangeOf(req)).catch(next);
   },
   completeList(req, _res, next) {
-    const exchange = exchangeOf(req);
-    if (exchange.query.limit !== undefined) return next();
-    sendCompleteList(this.edge, exchange).catch(next);
+    sendCompleteList(this.edge, exchangeOf(req)).catch(next);
   },
   textParts(req, _res, next) {
     sendTextParts(this.edge, exchangeOf(req)).catch(next);

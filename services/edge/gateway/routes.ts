@@ -30,7 +30,7 @@ export interface RouteHooks {
   onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest, res: unknown, alias: RoutedAlias) => void;
   /** Answers an operation with `stream`. */
   stream: Handler;
-  /** Answers an operation with `inPages` that is asked for the complete list. */
+  /** Answers an operation with `inPages`. */
   completeList: Handler;
   /** Answers an operation with `continuedBy`. */
   textParts: Handler;
@@ -44,7 +44,7 @@ export function routesOf(
   const handlersOf = ({ stream: isStream, continuedBy, inPages, action }: Operation) => {
     if (isStream) return stream;
     if (continuedBy) return textParts;
-    return inPages ? [completeList, action] : action;
+    return inPages ? completeList : action;
   };
   const aliasesOf = (isRoot: boolean) =>
     Object.fromEntries(

@@ -33,13 +33,13 @@ export async function eraseAnswers(
   tenant_id: string,
   isErased: IsErased,
 ): Promise<void> {
-  const projection = { answer: 1, answer_blob: 1, caller_id: 1, secret_ends_at: 1 };
+  const projection = { answer: 1, answer_blob: 1, caller_id: 1, secret_ends_at: 1 } as const;
   const options = { sort: { _id: 1 } as const, limit: PAGE, projection };
   // A crash may leave a blob without an answer.
   const kept = { $or: [{ answer: { $ne: null } }, { answer_blob: { $exists: true } }] };
   let after = "";
   for (;;) {
-    const rows = await records.find(tenant_id, { _id: { $gt: after }, ...kept }, options);
+    const { rows, more } = await records.findWithin(tenant_id, { _id: { $gt: after }, ...kept }, options);
     const erased = rows.filter(
       ({ answer_blob, caller_id, answer, secret_ends_at }) =>
         answer_blob || isErased(caller_id, secret_ends_at ? "" : (answer as string)),
@@ -47,7 +47,7 @@ export async function eraseAnswers(
     const those = { _id: { $in: erased.map(({ _id }) => _id) } };
     const update = { $set: { answer: null }, $unset: { answer_blob: 1 } };
     if (erased.length) await records.updateMany(tenant_id, those, update);
-    if (rows.length < PAGE) return;
+    if (!more && rows.length < PAGE) return;
     after = (rows.at(-1) as IdempotencyDoc)._id;
   }
 }

@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
+import { date, large, type Model, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
 
 /** A stored answer: bytes as base64; a large body in `blob`, by its hash. */
 export interface KeptAnswer {
@@ -29,7 +29,7 @@ const schema = tenantSchema({
   lease_ends_at: date(),
   answered_at: nullable(date()),
   /** JSON of a KeptAnswer, encrypted if `secret_ends_at` is set; null if none is available (any more). */
-  answer: nullable(string()),
+  answer: nullable(large(string())),
   /** The blob of the answer. */
   answer_blob: optional(string()),
   resource_id: nullable(string()),

@@ -7,7 +7,7 @@ const BATCH = 1000;
 export async function sweep(records: TenantCollection<IdempotencyDoc>, now: number): Promise<boolean> {
   const due = { $lte: new Date(now) };
   const spent = { secret_ends_at: due };
-  const options = { projection: { tenant_id: 1 }, limit: BATCH };
+  const options = { projection: { tenant_id: 1 } as const, limit: BATCH };
   const rows = (await records.system.find(spent, options).toArray()) as IdempotencyDoc[];
   for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
     const update = { $set: { answer: null }, $unset: { secret_ends_at: 1, answer_blob: 1 } };

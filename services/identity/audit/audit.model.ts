@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { date, large, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
 import type { ACTORS, OUTCOMES } from "./audit.contract.ts";
 
 type AuditOutcome = (typeof OUTCOMES)[number];
@@ -22,7 +22,7 @@ const schema = tenantSchema({
   request_id: nullable(string()),
   ip: nullable(string()),
   /** JSON; ids and counts, never content. */
-  details: string(),
+  details: large(string()),
 });
 schema.index({ tenant_id: 1, at: 1, _id: 1 });
 schema.index({ tenant_id: 1, action: 1, at: 1, _id: 1 });

@@ -31,7 +31,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
 
   async function removeOld(): Promise<boolean> {
     const before = { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) };
-    const options = { limit: BATCH, projection: { _id: 1 } };
+    const options = { limit: BATCH, projection: { _id: 1 } as const };
     const old = await entries.system.find({ at: before }, options).toArray();
     if (old.length) await entries.system.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } });
     return old.length === BATCH;
@@ -51,8 +51,8 @@ export const auditService: ServiceFactory = ({ store, config }) => {
       list: action(listAudit, async ({ params, meta }) => {
         const { limit = 50 } = params;
         const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
-        const rows = await entries.find(meta.caller.tenant_id, toFilter(params), options);
-        const { page, next_cursor } = pageOf(rows, limit, "at");
+        const found = await entries.findWithin(meta.caller.tenant_id, toFilter(params), options);
+        const { page, next_cursor } = pageOf(found, limit, "at");
         return { entries: page.map(present), next_cursor };
       }),
 

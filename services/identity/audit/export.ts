@@ -40,8 +40,8 @@ export async function beginExport(entries: TenantCollection<AuditDoc>, ctx: Aske
 export async function nextPart(entries: TenantCollection<AuditDoc>, ctx: Asked): Promise<TextPart> {
   const { format = "csv", ...query } = ctx.params;
   const options = { sort: { at: -1, _id: -1 } as const, limit: PART + 1 };
-  const rows = await entries.find(ctx.meta.caller.tenant_id, toFilter(query), options);
-  const { page, next_cursor } = pageOf(rows, PART, "at");
+  const found = await entries.findWithin(ctx.meta.caller.tenant_id, toFilter(query), options);
+  const { page, next_cursor } = pageOf(found, PART, "at");
   const names = await actorNames(ctx, page);
   const lineOf = (entry: Entry) => {
     const actor_name = entry.actor_id === null ? null : (names.get(entry.actor_id) ?? null);
@@ -54,7 +54,7 @@ export async function nextPart(entries: TenantCollection<AuditDoc>, ctx: Asked):
 
 function toCsv(entry: Entry & { actor_name: string | null }): string {
   const cells = { ...entry, details: JSON.stringify(entry.details) };
-  return csvRow(COLUMNS.map((column) => cells[column as keyof typeof cells]));
+  return csvRow(COLUMNS.map((column) => cells[column as keyof typeof cells & string]));
 }
 
 /** Returns the names of the agents and people that still exist. */

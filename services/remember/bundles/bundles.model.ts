@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import {
   array,
   date,
+  large,
   type Model,
   nullable,
   number,
@@ -21,17 +22,19 @@ export type BundleItem = BundleDoc["items"][number];
 const schema = tenantSchema({
   agent_id: string(),
   query: nullable(string()),
-  items: subdocuments({
-    kind: string<BundleKind>(),
-    item_id: string(),
-    title: string(),
-    /** 0..1 */
-    score: number(),
-    source: string(),
-    why: string(),
-    rank: number(),
-  }),
-  rendered_brief: string(),
+  items: large(
+    subdocuments({
+      kind: string<BundleKind>(),
+      item_id: string(),
+      title: string(),
+      /** 0..1 */
+      score: number(),
+      source: string(),
+      why: string(),
+      rank: number(),
+    }),
+  ),
+  rendered_brief: large(string()),
   degraded_reasons: array(string()),
   weights_version: string(),
   /** The memories among the items, for erasure. */

@@ -21,9 +21,9 @@ export async function listOfAgent(bundles: Bundles, ctx: CallOf<typeof listBundl
     $and: [afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })],
   };
   const options = { sort: { created_at: -1, _id: -1 } as const, limit: limit + 1 };
-  const projection = { rendered_brief: 0, memory_ids: 0 } as const;
+  const projection = { query: 1, degraded_reasons: 1, created_at: 1, "items.rank": 1 } as const;
   const rows = await bundles.find(tenant_id, { agent_id, ...behind }, { ...options, projection });
-  const { page, next_cursor } = pageOf(rows, limit, "created_at");
+  const { page, next_cursor } = pageOf({ rows }, limit, "created_at");
   return { bundles: page.map(listed), next_cursor };
 }
 

@@ -36,7 +36,7 @@ export async function reap(
   broker: Pick<ServiceBroker, "call">,
 ): Promise<boolean> {
   const over = { expires_at: { $lte: new Date(now) } };
-  const options = { limit: BATCH, projection: { _id: 1, tenant_id: 1 } };
+  const options = { limit: BATCH, projection: { _id: 1, tenant_id: 1 } as const };
   const rows = (await bundles.system.find(over, options).toArray()) as BundleDoc[];
   for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
     const ids = those.map(({ _id }) => _id);

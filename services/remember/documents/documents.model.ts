@@ -5,6 +5,7 @@ import {
   array,
   boolean,
   date,
+  large,
   type Model,
   mixed,
   nullable,
@@ -46,7 +47,7 @@ const documents = tenantSchema({
   filename: string(),
   mime_type: string(),
   sensitivity: string<Sensitivity>(),
-  audience: mixed<Audience>(),
+  audience: large(mixed<Audience>()),
   /** The subject, for erasure; absent in documents uploaded before the field existed. */
   subject: optional(nullable(string())),
   hash: string(),
@@ -91,10 +92,10 @@ const chunks = tenantSchema({
   char_offset: number(),
   char_length: number(),
   chunk_index: number(),
-  text: string(),
+  text: large(string()),
   filename: string(),
   /** Labels such as `regions:emea`. */
-  labels: array(string()),
+  labels: large(array(string())),
   /** False once the document is superseded. */
   searched: boolean(),
   version: number(),

@@ -209,7 +209,8 @@ export class Ingest {
   async #settle(doc: Queued): Promise<void> {
     const { rows, now } = this.#deps.documents;
     const { tenant_id, source_id, filename } = doc;
-    const stored = await rows.find(tenant_id, { source_id, filename, status: "stored" });
+    const named = { source_id, filename, status: "stored" as const };
+    const stored = await rows.find(tenant_id, named, { projection: { audience: 0 } });
     const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
     for (const { _id, agent_id } of older) {
       const $set = {
@@ -264,9 +265,9 @@ export class Ingest {
   async *#chunksOf({ tenant_id, _id }: DocumentDoc): AsyncGenerator<ChunkDoc[]> {
     for (let from = 0; ; from += PAGE) {
       const range = { $gte: from, $lt: from + PAGE };
-      const page = await this.#deps.documents.chunks.find(tenant_id, {
-        document_id: _id,
-        chunk_index: range,
+      const wanted = { document_id: _id, chunk_index: range };
+      const page = await this.#deps.documents.chunks.find(tenant_id, wanted, {
+        bounded: "a page of short texts",
       });
       if (page.length === 0) return;
       yield page;

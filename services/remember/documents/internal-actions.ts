@@ -27,7 +27,8 @@ export function internalActions(documents: Documents): Record<string, ActionSche
 
     /** Returns whether citations of documents are still valid; omits unknown ones. */
     freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
-      const found = await rows.find(params.tenant_id, { _id: { $in: params.document_ids } });
+      const wanted = { _id: { $in: params.document_ids } };
+      const found = await rows.find(params.tenant_id, wanted, { projection: { stale_since: 1 } });
       return found.map(({ _id, stale_since }) => ({
         document_id: _id,
         stale: stale_since !== null,
@@ -40,7 +41,7 @@ export function internalActions(documents: Documents): Record<string, ActionSche
       const { tenant_id } = ctx.meta.caller;
       const [access, found] = await Promise.all([
         ownerAccess(ctx),
-        rows.find(tenant_id, { _id: { $in: ctx.params.document_ids } }),
+        rows.find(tenant_id, { _id: { $in: ctx.params.document_ids } }, { projection: { audience: 0 } }),
       ]);
       return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
     }),

@@ -23,7 +23,8 @@ const FIELDS = ["sensitivity", "audience", "subject"] as const;
  */
 export async function narrowTwins({ rows, now }: Documents, row: DocumentDoc): Promise<boolean> {
   const { tenant_id, source_id, hash } = row;
-  const twins = await rows.find(tenant_id, { source_id, hash, status: { $ne: "deleted" } });
+  const standing = { source_id, hash, status: { $ne: "deleted" as const } };
+  const twins = await rows.find(tenant_id, standing, { bounded: "versions of one file in one source" });
   for (const twin of twins) Object.assign(row, narrowest(row, twin));
   for (const twin of twins) {
     const access = narrowest(row, twin);

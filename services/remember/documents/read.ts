@@ -22,7 +22,7 @@ export async function listDocuments({ rows }: Documents, ctx: CallOf<typeof cont
       : { $and: [wanted, afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })] };
   const sort = { created_at: -1, _id: -1 } as const;
   const [found, total] = await Promise.all([
-    rows.find(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
+    rows.findWithin(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
     rows.count(tenant_id, wanted),
   ]);
   const { page, next_cursor } = pageOf(found, limit, "created_at");
@@ -39,6 +39,7 @@ export async function listChunks(documents: Documents, ctx: CallOf<typeof contra
   const { chunk_count } = await findReadable(documents, ctx, document_id, source_id);
   const range = { $gte: offset, $lt: offset + limit };
   const sort = { chunk_index: 1 } as const;
-  const rows = await documents.chunks.find(tenant_id, { document_id, chunk_index: range }, { sort });
+  const wanted = { document_id, chunk_index: range };
+  const { rows } = await documents.chunks.findWithin(tenant_id, wanted, { sort });
   return { chunks: rows.map(presentChunk), total: chunk_count };
 }

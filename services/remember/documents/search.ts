@@ -23,9 +23,12 @@ export async function searchDocuments({ sources, rows, chunks }: Documents, ctx:
     ...(min_score !== undefined && { min_score }),
     ...(explain && { explain }),
   });
-  const hitChunks = await chunks.find(tenant_id, { _id: { $in: found.hits.map(({ id }) => id) } });
+  const hitChunks = await chunks.findEach(
+    tenant_id,
+    found.hits.map(({ id }) => id),
+  );
   const ids = [...new Set(hitChunks.map(({ document_id }) => document_id))];
-  const stored = await rows.find(tenant_id, { _id: { $in: ids }, status: "stored" });
+  const stored = await rows.findEach(tenant_id, ids, { filter: { status: "stored" } });
   const chunkOf = new Map(hitChunks.map((chunk) => [chunk._id, chunk]));
   const readable = stored.filter((doc) => isReadable(access, doc));
   const documentOf = new Map(readable.map((doc) => [doc._id, doc]));

@@ -15,7 +15,7 @@ export async function browse({ rows, now }: Findings, ctx: CallOf<typeof browseF
   };
   const options = { sort: { seq: -1 } as const, limit: limit + 1 };
   const found = await rows.find(ctx.meta.caller.tenant_id, filter, options);
-  const { page, next_cursor } = pageOf(found, limit, "seq");
+  const { page, next_cursor } = pageOf({ rows: found }, limit, "seq");
   const memories = await standingMemories(
     ctx,
     page.map(({ _id }) => _id),

@@ -5,10 +5,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
 const BATCH = 200;
-const BRIEF = {
-  ...{ tenant_id: 1, scope: 1, agent_id: 1, team_id: 1, type: 1, status: 1, superseded_by: 1, version: 1 },
-  ...{ announce: 1, announce_at: 1 },
-} as const;
+const BRIEF = { content: 0, metadata: 0, citations: 0 } as const;
 
 /**
  * Publishes the events in the rows' outboxes. An event's id is the announcement's, so a repetition adds nothing.

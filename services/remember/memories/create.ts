@@ -118,7 +118,11 @@ class Creation {
         await this.#memories.rows.insertMany(piece);
       } catch (err) {
         const ids = refusedRows(err, piece.length).map(({ index }) => (piece[index] as MemoryDoc)._id);
-        const there = await this.#memories.rows.find(tenant_id, { _id: { $in: ids } });
+        const there = await this.#memories.rows.find(
+          tenant_id,
+          { _id: { $in: ids } },
+          { bounded: "rows of one request" },
+        );
         if (there.length < ids.length) throw err;
         for (const row of there) made.set(row._id, row);
       }

@@ -1,16 +1,16 @@
 import type { InferSchemaType } from "mongoose";
-import { array, date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { array, date, large, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
 
 /** An erasure in progress: an interrupted one is resumed from this row, which is deleted when nothing is left. */
 export interface MemoryErasureDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
   /** JSON of an `EraseTarget`; null when only the files are left to scrub. */
-  target: nullable(string()),
+  target: nullable(large(string())),
   /** JSON: the target's name in the audit log. */
   by: string(),
   /** Memories whose rows may be deleted already while other data about them remains. */
-  batch: array(string()),
+  batch: large(array(string())),
   begun_at: date(),
   /** Until then the node that began it is working on it. */
   lease_ends_at: date(),

@@ -130,9 +130,9 @@ export class Erasures {
 
   /** Finishes an interrupted erasure. @returns whether there may be more */
   async resume(broker: ServiceBroker): Promise<boolean> {
-    const [due] = (await this.#erasures.system
-      .find({ lease_ends_at: { $lte: this.#memories.now() } }, { sort: { lease_ends_at: 1 }, limit: 1 })
-      .toArray()) as MemoryErasureDoc[];
+    const past = { lease_ends_at: { $lte: this.#memories.now() } };
+    const order = { sort: { lease_ends_at: 1 } } as const;
+    const due = (await this.#erasures.system.findOne(past, order)) as MemoryErasureDoc | null;
     const row = due && (await this.#claim(due));
     if (!row) return false;
     const { erased, memory_ids_sha256 } = await this.carryOut(broker, row);
@@ -206,7 +206,7 @@ export class Erasures {
   /** Returns all matching ids, in order. */
   async #idsOf(tenant_id: string, filter: Where<MemoryDoc>): Promise<string[]> {
     const ids: string[] = [];
-    const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { _id: 1 } };
+    const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { _id: 1 } as const };
     for (;;) {
       const behind = { _id: { $gt: ids.at(-1) ?? "" } };
       const rows = await this.#memories.rows.find(tenant_id, { $and: [filter, behind] }, options);

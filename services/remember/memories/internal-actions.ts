@@ -11,7 +11,7 @@ import { type Recall, recall } from "./search.ts";
 
 interface Asked {
   ids: string[];
-  /** Omits content and metadata, most of a memory's size, to keep messages between nodes small. */
+  /** Omits the content too, most of a memory's size, to keep messages between nodes small. */
   brief?: boolean;
 }
 
@@ -21,9 +21,13 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
 
   async function load(tenant_id: string, { ids, brief }: Asked): Promise<MemoryDoc[]> {
     const filter = { _id: { $in: ids } };
-    if (!brief) return rows.find(tenant_id, filter);
-    const docs = await rows.find(tenant_id, filter, { projection: { content: 0, metadata: 0 } });
-    return docs.map((doc) => ({ ...doc, content: "", metadata: "{}" }));
+    const docs = brief
+      ? await rows.find(tenant_id, filter, { projection: { content: 0, metadata: 0, citations: 0 } })
+      : await rows.find(tenant_id, filter, {
+          projection: { metadata: 0, citations: 0 },
+          bounded: "CHUNK in readable.ts",
+        });
+    return docs.map((doc) => ({ ...doc, content: doc.content ?? "", metadata: "{}", citations: [] }));
   }
 
   return {

@@ -20,7 +20,9 @@ export async function explainLineage(memories: Memories, ctx: RequestContext, id
   while (winners.length > 0 && seen.size < MOST_ANCESTORS) {
     const sort = { invalid_at: -1 as const, _id: -1 as const };
     const limit = MOST_ANCESTORS;
-    const into = await memories.rows.find(tenant_id, { superseded_by: { $in: winners } }, { sort, limit });
+    const projection = { content: 0, metadata: 0, citations: 0 } as const;
+    const merged = { superseded_by: { $in: winners } };
+    const into = await memories.rows.find(tenant_id, merged, { sort, limit, projection });
     const readable = into.filter((row) => mayRead(access, row) && !seen.has(row._id));
     // Forgetting what was replaced does not undo the replacement.
     const isReplaced = ({ status, merge_origin }: MemoryDoc) =>

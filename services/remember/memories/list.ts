@@ -69,14 +69,21 @@ async function placesInOrder(asked: Asked): Promise<Places> {
   const wanted = [statusOf(params), ...clausesOf(params, asked.now)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
   // A covered query: the index holds ids and order.
-  const ids = { sort: { [order.by]: order.sign, _id: order.sign }, limit: most, projection: { _id: 1 } };
+  const ids = {
+    sort: { [order.by]: order.sign, _id: order.sign },
+    limit: most,
+    projection: { _id: 1 } as const,
+  };
   const inPartition = async (partition: Clause): Promise<Places> => {
     const clauses = [partition, ...wanted];
     const [rows, count] = await Promise.all([
       memories.find(tenant_id, joined([...clauses, ...beyond]), ids),
       memories.count(tenant_id, joined(clauses)),
     ]);
-    return { places: await memories.find(tenant_id, idsOf(rows), { projection: { [order.by]: 1 } }), count };
+    return {
+      places: await memories.find(tenant_id, idsOf(rows), { projection: { [order.by]: 1 as const } }),
+      count,
+    };
   };
   const found = await Promise.all(partitionsOf(asked.access, params.scope).map(inPartition));
   return {
@@ -112,21 +119,21 @@ export async function latest(
   const order: Order = { by: "created_at", sign: -1 };
   const sort = { created_at: -1, _id: -1 } as const;
   const found = await Promise.all(
-    partitionsOf(access, scope).map((partition) =>
-      memories.find(tenant_id, joined([partition, statusOf({}), ...clausesOf({}, now), where]), {
-        sort,
-        limit,
-      }),
-    ),
+    partitionsOf(access, scope).map((partition) => {
+      const filter = joined([partition, statusOf({}), ...clausesOf({}, now), where]);
+      return memories.findWithin(tenant_id, filter, { sort, limit });
+    }),
   );
-  const merged = found.flat().sort((a, b) => compare(a, b, order));
+  const merged = found.flatMap(({ rows }) => rows).sort((a, b) => compare(a, b, order));
   return merged.slice(0, limit);
 }
 
 /** Loads the rows at these positions in order, limited to the size of one answer. */
-async function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: Place[]) {
-  const rows = new Map((await memories.find(tenant_id, idsOf(places))).map((row) => [row._id, row]));
-  return inOneMessage(places.flatMap(({ _id }) => rows.get(_id) ?? []));
+function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: Place[]) {
+  return memories.findEach(
+    tenant_id,
+    places.map(({ _id }) => _id),
+  );
 }
 
 function idsOf(rows: Pick<MemoryDoc, "_id">[]) {

@@ -4,6 +4,7 @@ import { fromStored, labelsOf } from "../../../lib/text/namespace.ts";
 import {
   array,
   date,
+  large,
   type Model,
   mixed,
   nullable,
@@ -50,11 +51,11 @@ const schema = tenantSchema({
   /** `pending`: not fully written (create.ts), visible to nobody. */
   status: string<MemoryStatus | "pending">(),
   title: string(),
-  content: string(),
+  content: large(string()),
   confidence: number(),
   importance: number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: string(),
+  metadata: large(string()),
   source_type: nullable(string()),
   source_id: nullable(string()),
   source_url: nullable(string()),
@@ -89,7 +90,7 @@ const schema = tenantSchema({
   subjects: array(string()),
   /** Subjects of its sources: event, document, merged memories. Absent in older rows. */
   source_subjects: optional(array(string())),
-  citations: array(mixed<StoredCitation>()),
+  citations: large(array(mixed<StoredCitation>())),
   /** Null: never. Includes citations by others than the owner. */
   last_cited_at: nullable(date()),
   /** Citations by others within 30 days; affects ranking. */

@@ -1,6 +1,7 @@
 import { type Access, type MemoryScope, visibleTo } from "../../../lib/access/visibility.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { LargeKeys } from "../../../storage/model.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
@@ -58,7 +59,7 @@ interface Scan<P> {
   wanted: Clause[];
   text: string;
   /** The fields to read of matching memories. */
-  projection: Partial<Record<keyof MemoryDoc, 1>>;
+  projection: Partial<Record<Exclude<keyof MemoryDoc, LargeKeys<MemoryDoc>> & string, 1>>;
   /** Selects which of the matches so far to keep. */
   keep(found: P[]): P[];
 }

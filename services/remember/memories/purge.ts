@@ -25,9 +25,10 @@ export async function purge(of: Memories, ctx: Calls): Promise<boolean> {
 /** Finishes replacements that were interrupted. @returns whether there may be more */
 export async function finishPending(memories: Memories, ctx: Calls): Promise<boolean> {
   const before = new Date(memories.now().getTime() - PENDING_MS);
-  const rows = (await memories.rows.system
-    .find({ pending_at: { $lte: before } }, { limit: BATCH })
-    .toArray()) as MemoryDoc[];
+  const { rows, more } = await memories.rows.findAnyWithin(
+    { pending_at: { $lte: before } },
+    { limit: BATCH },
+  );
   for (const row of rows) await completeReplacement(memories, ctx, row);
-  return rows.length === BATCH;
+  return more || rows.length === BATCH;
 }

@@ -95,7 +95,10 @@ export async function findRows(memories: Memories, ctx: Pick<Call, "call">, find
 async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[]) {
   if (hits.length === 0) return [];
   const { tenant_id, access, include_superseded: superseded = false } = find;
-  const rows = await memories.rows.find(tenant_id, { _id: { $in: hits.map(({ id }) => id) } });
+  const rows = await memories.rows.findEach(
+    tenant_id,
+    hits.map(({ id }) => id),
+  );
   const good = rows.filter((row) => {
     const inForce = row.status === "active" || (superseded && row.status === "superseded");
     return inForce && !memories.isExpired(row) && mayRead(access, row);

@@ -8,6 +8,7 @@ import type { MergeDoc } from "./merges.model.ts";
 const CHUNK = 500;
 /** Proposals that one request examines: `total` counts among them. */
 const MOST_LOOKED_AT = 10_000;
+const BRIEF = { merged_content: 0 } as const;
 const LATEST = { proposed_at: -1, _id: -1 } as const;
 
 interface ListParams {
@@ -26,14 +27,19 @@ export async function listProposals(
   const filter = status ? { status } : {};
   if (isOrgAdmin(ctx.meta.caller)) {
     const [rows, total] = await Promise.all([
-      proposals.find(tenant_id, filter, { sort: LATEST, skip: offset, limit }),
+      proposals.find(tenant_id, filter, { sort: LATEST, skip: offset, limit, projection: BRIEF }),
       proposals.count(tenant_id, filter),
     ]);
     return { rows, total };
   }
   const visible: MergeDoc[] = [];
   for (let skip = 0; skip < MOST_LOOKED_AT; skip += CHUNK) {
-    const rows = await proposals.find(tenant_id, filter, { sort: LATEST, skip, limit: CHUNK });
+    const rows = await proposals.find(tenant_id, filter, {
+      sort: LATEST,
+      skip,
+      limit: CHUNK,
+      projection: BRIEF,
+    });
     visible.push(...(await visibleOf(ctx, rows)));
     if (rows.length < CHUNK) break;
   }

@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import {
   date,
+  large,
   type Model,
   nullable,
   number,
@@ -33,7 +34,7 @@ const schema = tenantSchema({
   /** Outbox: resolved, but the memories are not merged yet. */
   collapse_due_at: optional(date()),
   /** Set until they are merged. */
-  merged_content: optional(string()),
+  merged_content: optional(large(string())),
 });
 schema.index({ tenant_id: 1, proposed_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, proposed_at: 1, _id: 1 });

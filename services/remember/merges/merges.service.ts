@@ -45,7 +45,8 @@ export const mergesService: ServiceFactory = ({ store }) => {
       /** Returns the memories of open proposals, for the health snapshot. */
       open_pairs: idempotent<{ tenant_id: string; limit: number }>(
         async ({ params: { tenant_id, limit } }) => {
-          const rows = await proposals.find(tenant_id, { status: "open" }, { limit });
+          const projection = { memory_a_id: 1, memory_b_id: 1 } as const;
+          const rows = await proposals.find(tenant_id, { status: "open" }, { limit, projection });
           return rows.map(({ memory_a_id, memory_b_id }) => [memory_a_id, memory_b_id]);
         },
       ),

@@ -154,11 +154,10 @@ async function reopen({ proposals }: Merges, { _id, tenant_id, pair, resolved_at
 /** Merges memories of proposals resolved by a node that did not finish. @returns whether there may be more */
 export async function collapseDue(merges: Merges, broker: ServiceBroker): Promise<boolean> {
   const due = { collapse_due_at: { $lte: merges.now() } };
-  const rows = await merges.proposals.system
-    .find(due, { sort: { collapse_due_at: 1 }, limit: BATCH })
-    .toArray();
-  await eachInTurn(rows as MergeDoc[], (row) => collapse(merges, broker, row));
-  return rows.length === BATCH;
+  const order = { sort: { collapse_due_at: 1 }, limit: BATCH } as const;
+  const { rows, more } = await merges.proposals.findAnyWithin(due, order);
+  await eachInTurn(rows, (row) => collapse(merges, broker, row));
+  return more || rows.length === BATCH;
 }
 
 function settledAlready({ _id, status }: MergeDoc): Fault {

@@ -56,7 +56,8 @@ export async function listEdges(edges: Edges, now: number, ctx: CallOf<typeof co
   const all = await edgesAt(edges, ctx.meta.caller.tenant_id, [id]);
   const standing = await standingMemories(ctx, endsOf(all), now, BRIEF);
   const shown = all.filter((edge) => endsOf([edge]).every((end) => end === id || standing.has(end)));
-  const relationships = shown.slice(offset, offset + limit).map(present);
+  const page = shown.slice(offset, offset + limit).map(({ _id }) => _id);
+  const relationships = (await edges.findEach(ctx.meta.caller.tenant_id, page)).map(present);
   return { relationships, count: relationships.length };
 }
 
@@ -94,9 +95,12 @@ async function findEdge(edges: Edges, now: number, ctx: Call<{ id: string; rel_i
   return { edge, source: seen.get(edge.source_memory_id) ?? memory };
 }
 
+/** An edge without its metadata. */
+export type BareEdge = Omit<RelationshipDoc, "metadata">;
+
 /** Returns the edges from or to any of these memories, oldest first, each once. */
-export async function edgesAt(edges: Edges, tenant_id: string, ids: string[]): Promise<RelationshipDoc[]> {
-  const options = { sort: ORDER, limit: MOST_EDGES };
+export async function edgesAt(edges: Edges, tenant_id: string, ids: string[]): Promise<BareEdge[]> {
+  const options = { sort: ORDER, limit: MOST_EDGES, projection: { metadata: 0 } as const };
   const [from, to] = await Promise.all([
     edges.find(tenant_id, { source_memory_id: { $in: ids } }, options),
     edges.find(tenant_id, { target_memory_id: { $in: ids } }, options),
@@ -105,11 +109,11 @@ export async function edgesAt(edges: Edges, tenant_id: string, ids: string[]): P
   return [...each.values()].sort(byAge).slice(0, MOST_EDGES);
 }
 
-function byAge(a: RelationshipDoc, b: RelationshipDoc): number {
+function byAge(a: BareEdge, b: BareEdge): number {
   return a.created_at.getTime() - b.created_at.getTime() || (a._id < b._id ? -1 : 1);
 }
 
-export function endsOf(edges: RelationshipDoc[]): string[] {
+export function endsOf(edges: BareEdge[]): string[] {
   return edges.flatMap(({ source_memory_id, target_memory_id }) => [source_memory_id, target_memory_id]);
 }
 

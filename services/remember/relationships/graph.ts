@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
-import { edgesAt, endsOf } from "./edges.ts";
+import { type BareEdge, edgesAt, endsOf } from "./edges.ts";
 import { present, type RelationshipDoc } from "./relationships.model.ts";
 
 const MOST_NODES = 200;
@@ -26,7 +26,7 @@ export async function readGraph(ctx: Call, edges: TenantCollection<RelationshipD
   const { tenant_id } = ctx.meta.caller;
   const { id, depth, include_superseded, now } = options;
   const nodes = new Map<string, ReadableMemory>([[id, await requireReadable(ctx, id)]]);
-  const found = new Map<string, RelationshipDoc>();
+  const found = new Map<string, BareEdge>();
   let frontier = [id];
   let truncated = false;
   for (let hop = 0; hop < depth && frontier.length > 0; hop++) {
@@ -42,5 +42,8 @@ export async function readGraph(ctx: Call, edges: TenantCollection<RelationshipD
   }
   const within = [...found.values()].filter((edge) => endsOf([edge]).every((end) => nodes.has(end)));
   truncated ||= within.length > MOST_EDGES;
-  return { nodes: [...nodes.values()], edges: within.slice(0, MOST_EDGES).map(present), truncated };
+  const shown = within.slice(0, MOST_EDGES).map(({ _id }) => _id);
+  const whole = await edges.findEach(tenant_id, shown);
+  truncated ||= whole.length < shown.length;
+  return { nodes: [...nodes.values()], edges: whole.map(present), truncated };
 }

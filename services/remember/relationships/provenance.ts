@@ -34,10 +34,9 @@ export function provenanceActions(
 
     /** Returns the edges to the memories that these were derived from. */
     derivations: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
-      const rows = await edges.find(tenant_id, {
-        source_memory_id: { $in: ids },
-        relationship_type: { $in: [...DERIVATION_TYPES] },
-      });
+      const derived = { source_memory_id: { $in: ids }, relationship_type: { $in: [...DERIVATION_TYPES] } };
+      const projection = { source_memory_id: 1, target_memory_id: 1, created_by: 1 } as const;
+      const rows = await edges.find(tenant_id, derived, { projection });
       return rows.map(({ source_memory_id, target_memory_id, created_by }) => ({
         source_memory_id,
         target_memory_id,
@@ -47,7 +46,7 @@ export function provenanceActions(
 
     /** Returns a page of a tenant's edges: only their ends. */
     page: idempotent<PageParams>(async ({ params: { tenant_id, after, limit } }) => {
-      const projection = { source_memory_id: 1, target_memory_id: 1 };
+      const projection = { source_memory_id: 1, target_memory_id: 1 } as const;
       const rows = await edges.find(
         tenant_id,
         { _id: { $gt: after } },

@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import { date, large, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 
 /** A directed edge between two memories (spec: Relationship). */
 export interface RelationshipDoc extends InferSchemaType<typeof schema> {}
@@ -10,7 +10,7 @@ const schema = tenantSchema({
   relationship_type: string(),
   strength: number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: nullable(string()),
+  metadata: nullable(large(string())),
   /** The agent or user; null if the service recorded it. */
   created_by: nullable(string()),
   created_at: date(),

@@ -213,12 +213,15 @@ export class CatchUp {
     const settled = this.#deps.now() - OVERLAP_MS;
     const since = Number((await this.#deps.index.cursor(ERASURES_CURSOR)) ?? 0);
     let dropped = 0;
-    for (let skip = 0; ; skip += PAGE) {
-      const rows = (await this.#deps.erasures.system
-        .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 }, skip, limit: PAGE })
-        .toArray()) as ErasureDoc[];
+    for (let skip = 0; ; ) {
+      const options = { sort: { at: 1, _id: 1 }, skip, limit: PAGE } as const;
+      const { rows, more } = await this.#deps.erasures.findAnyWithin(
+        { at: { $gte: new Date(since) } },
+        options,
+      );
       for (const row of rows) dropped += await this.#eraseOne(row);
-      if (rows.length < PAGE) break;
+      if (!more && rows.length < PAGE) break;
+      skip += rows.length;
     }
     if (dropped > 0) await this.#deps.index.scrub();
     await this.#deps.index.setCursor(ERASURES_CURSOR, String(settled));

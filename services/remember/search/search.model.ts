@@ -1,5 +1,14 @@
 import { type InferSchemaType, Schema } from "mongoose";
-import { array, binary, date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  array,
+  binary,
+  date,
+  large,
+  type Model,
+  nullable,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import { type EntryDoc, type SearchStateDoc, searchStates } from "../../../storage/search/atlas/entries.ts";
 import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
@@ -24,7 +33,7 @@ export interface ErasureDoc extends InferSchemaType<typeof erasures> {}
 const erasures = tenantSchema({
   /** Null: everything of the tenant `ids[0]`. */
   kind: nullable(string<SearchKind>()),
-  ids: array(string()),
+  ids: large(array(string())),
   at: date(),
 });
 erasures.index({ at: 1, _id: 1 });

@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import { date, large, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 
 /** One version of a specialist's preamble. Rows are never changed. */
 export interface SpecialistDoc extends InferSchemaType<typeof specialists> {}
@@ -7,9 +7,9 @@ export interface SpecialistDoc extends InferSchemaType<typeof specialists> {}
 const specialists = tenantSchema({
   name: string(),
   version_num: number(),
-  system_prompt: string(),
-  memory_search_directives: nullable(string()),
-  output_format_rules: nullable(string()),
+  system_prompt: large(string()),
+  memory_search_directives: nullable(large(string())),
+  output_format_rules: nullable(large(string())),
   description: nullable(string()),
   created_at: date(),
 });

@@ -1,5 +1,4 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
-import { upToSize } from "../../../lib/broker/message-size.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
@@ -72,13 +71,10 @@ export class Specialists {
   async versions({ params, meta }: CallOf<typeof contract.listSpecialistVersions>) {
     const { name, offset = 0, limit = 50 } = params;
     const { tenant_id } = meta.caller;
-    const [docs, total] = await Promise.all([
-      this.#rows.find(tenant_id, { name }, { sort: { version_num: -1 }, skip: offset, limit }),
-      this.#rows.count(tenant_id, { name }),
-    ]);
+    const newestFirst = { version_num: -1 } as const;
+    const { rows, total } = await this.#rows.page(tenant_id, { name }, newestFirst, { offset, limit });
     if (total === 0) throw notFound("specialist", name);
-    const versions = upToSize(docs.map(versionOf), (version) => JSON.stringify(version).length);
-    return { versions, total };
+    return { versions: rows.map(versionOf), total };
   }
 
   /** Returns the newest version; undefined if the store fails repeatedly. */

@@ -3,6 +3,7 @@ import { fromStored } from "../../../lib/text/namespace.ts";
 import {
   array,
   date,
+  large,
   type Model,
   nullable,
   number,
@@ -21,11 +22,11 @@ const schema = tenantSchema({
   key: string(),
   version: number(),
   /** Null if it is a blob: `hash`. */
-  value: nullable(string()),
+  value: nullable(large(string())),
   hash: nullable(string()),
   size: number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: string(),
+  metadata: large(string()),
   /** The people that `metadata.subject` names. */
   subjects: array(string()),
   created_at: date(),

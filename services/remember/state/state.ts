@@ -1,5 +1,4 @@
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
-import { upToSize } from "../../../lib/broker/message-size.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { addressId } from "../../../lib/ids.ts";
 import { toStored } from "../../../lib/text/namespace.ts";
@@ -12,8 +11,6 @@ import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./state.contract.ts";
 import { present, presentWhole, type StateDoc, StateModel } from "./state.model.ts";
 
-/** Characters of values in one page: a message between nodes. */
-const PAGE_CHARACTERS = 524_288;
 /** Sorts after every character. */
 const LAST = "\u{10ffff}";
 
@@ -68,10 +65,11 @@ export class State {
     ];
     const filter = { ...this.#own(ctx), $and: [...bounds, this.#inForce()] };
     const sort = { key: order === "asc" ? 1 : -1 } as const;
-    const found = await this.rows.find(ctx.meta.caller.tenant_id, filter, { sort, limit: limit + 1 });
-    const page = upToSize(found.slice(0, limit), sizeOf, PAGE_CHARACTERS);
+    const { tenant_id } = ctx.meta.caller;
+    const { rows, more } = await this.rows.findWithin(tenant_id, filter, { sort, limit: limit + 1 });
+    const page = rows.slice(0, limit);
     const entries = page.map((doc) => ({ ...present(doc), value: doc.value }));
-    return { entries, next: page.length < found.length ? (page.at(-1)?.key ?? null) : null };
+    return { entries, next: more || page.length < rows.length ? (page.at(-1)?.key ?? null) : null };
   }
 
   async clear(ctx: CallOf<typeof contract.clearState>) {
@@ -111,5 +109,3 @@ export class State {
 }
 
 const beginningWith = (prefix: string) => ({ key: { $gte: prefix, $lt: prefix + LAST } });
-
-const sizeOf = ({ value, metadata }: StateDoc) => (value?.length ?? 0) + metadata.length + 1000;

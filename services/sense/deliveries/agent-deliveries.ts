@@ -53,7 +53,7 @@ export class AgentDeliveries {
       .flat()
       .sort(newestFirst)
       .slice(0, limit + 1);
-    const { page, next_cursor } = pageOf(rows, limit, BY);
+    const { page, next_cursor } = pageOf({ rows }, limit, BY);
     const envelopes = await loadEnvelopes(this.#deps.broker, tenant_id, page);
     return { deliveries: page.map((row) => present(row, envelopes.get(row.event_id ?? ""))), next_cursor };
   }
@@ -112,7 +112,11 @@ export class AgentDeliveries {
     const last = (await deliveries.find(tenant_id, filter, ends)).at(-1);
     if (!last) return [];
     const page = { $and: [filter, { [BY]: { $gte: last[BY] } }] };
-    const options = { sort: { [BY]: -1, _id: -1 }, limit, projection: { payload_json: 0 } } as const;
+    const options = {
+      sort: { [BY]: -1, _id: -1 },
+      limit,
+      projection: { payload_json: 0, origin: 0 },
+    } as const;
     return deliveries.find(tenant_id, page, options);
   }
 }

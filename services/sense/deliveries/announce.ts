@@ -17,7 +17,7 @@ export function newAnnouncements(
   broker: ServiceBroker,
   deliveries: TenantCollection<DeliveryDoc>,
 ): () => Promise<boolean> {
-  const projection = { timeline: 0, payload_json: 0 } as const;
+  const projection = { timeline: 0, payload_json: 0, origin: 0 } as const;
   const options = { sort: { announce_at: 1 }, limit: BATCH, projection } as const;
   const find = othersToo<DeliveryDoc>(
     (others) =>

@@ -68,6 +68,9 @@ interface ClaimsDeps {
 /** Events that came with their deliveries are soon delivered: as in the events service, this is enough for bursts. */
 const RECEIVED_LENGTH = 4 * 1_048_576;
 
+/** What a claim does not read: rows of unmapped payloads are never claimed. */
+const UNDELIVERED = { timeline: 0, payload_json: 0, origin: 0 } as const;
+
 /** Appears in every envelope with an audience and in few others: most need not be parsed. */
 const AUDIENCE = '"audience":"';
 
@@ -97,7 +100,7 @@ export class Claims {
     const ready = await this.#deps.deliveries.find(
       tenant_id,
       { state: "ready", agent_id },
-      { sort: { priority: -1, created_at: 1 }, limit, projection: { timeline: 0 } },
+      { sort: { priority: -1, created_at: 1 }, limit, projection: UNDELIVERED },
     );
     if (ready.length === 0) return { deliveries: [], drained: true };
     const [{ size }] = ready as [DeliveryDoc];
@@ -202,7 +205,7 @@ export class Claims {
     return deliveries.find(
       tenant_id,
       { _id: { $in: ids }, lease, state: "leased" },
-      { projection: { timeline: 0 } },
+      { projection: UNDELIVERED },
     );
   }
 

@@ -61,7 +61,10 @@ export async function chooseDead(deps: BulkDeps, ctx: Call<ManyParams>, isEligib
 async function findByIds({ deliveries }: BulkDeps, caller: Caller, ids: string[]): Promise<DeliveryDoc[]> {
   const agent_id = visibleAgent(caller);
   const filter = { _id: { $in: ids }, state: "dead" as const, ...(agent_id && { agent_id }) };
-  return deliveries.find(caller.tenant_id, filter, { projection: { timeline: 0, payload_json: 0 } });
+  return deliveries.find(caller.tenant_id, filter, {
+    projection: { timeline: 0, payload_json: 0, "origin.headers": 0 },
+    bounded: "nothing long",
+  });
 }
 
 async function chooseMatching(

@@ -140,8 +140,8 @@ async function findLatest(
   if (!last) return [];
   const page = { $and: [...behind.$and, { [field]: { $gte: last[field] } }] };
   // Payloads are loaded later, only for the rows in the answer.
-  const projection = { timeline: 0, payload_json: 0 } as const;
-  const order = { sort: { [field]: -1, _id: -1 }, limit, projection } as const;
+  const projection = { timeline: 0, payload_json: 0, "origin.headers": 0 } as const;
+  const order = { sort: { [field]: -1, _id: -1 }, limit, projection, bounded: "nothing long" } as const;
   return deliveries.find(tenant_id, page, order);
 }
 

@@ -60,7 +60,9 @@ export class DeadLetters {
     const agent_id = visibleAgent(caller);
     const which = id.startsWith("evt_") ? ofEvent(id) : { _id: id };
     const filter = { ...which, state: "dead" as const, ...(agent_id && { agent_id }) };
-    const [row, other] = await this.#deps.deliveries.find(caller.tenant_id, filter, { limit: 2 });
+    const [row, other] = await this.#deps.deliveries.find(caller.tenant_id, filter, {
+      ...{ limit: 2, bounded: "two rows" },
+    });
     if (!row) throw notFound("dead_letter", id);
     if (other)
       throw new Fault("conflict", `The event ${id} has several dead letters. Give the id of one of them.`);
@@ -158,7 +160,7 @@ export class DeadLetters {
   ): Promise<Map<string, string | undefined>> {
     const ids = rows.filter(({ event_id }) => event_id === null).map(({ _id }) => _id);
     if (ids.length === 0) return new Map();
-    const options = { projection: { payload_json: 1 } };
+    const options = { projection: { payload_json: 1 }, bounded: "sizes were added up (upToBytes)" };
     const found = await this.#deps.deliveries.find(tenant_id, { _id: { $in: ids } }, options);
     return new Map(found.map(({ _id, payload_json }) => [_id, payload_json]));
   }

@@ -1,6 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import {
   date,
+  large,
   type Model,
   mixed,
   nullable,
@@ -97,10 +98,10 @@ const schema = tenantSchema({
   /** Outbox: set while a requested replay is pending. */
   replay_at: optional(date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
-  payload_json: optional(string()),
+  payload_json: optional(large(string())),
   /** The source of that payload. */
   source: optional(string()),
-  origin: optional(mixed<Origin>()),
+  origin: optional(large(mixed<Origin>())),
 
   /** When an acknowledged row is reduced to a tombstone, or one without an event is deleted. */
   retire_at: optional(date()),

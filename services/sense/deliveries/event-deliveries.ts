@@ -31,7 +31,8 @@ export interface EventReceiver {
 
 /** Returns the outcome of an event for its first `limit` receivers. */
 export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent, limit: number) {
-  const docs = await deliveries.find(tenant_id, ofEvent(event_id), { sort: { _id: 1 }, limit });
+  const projection = { payload_json: 0, origin: 0 } as const;
+  const docs = await deliveries.find(tenant_id, ofEvent(event_id), { sort: { _id: 1 }, limit, projection });
   return docs.map(toReceiver);
 }
 
@@ -58,7 +59,11 @@ export async function givenTo(
   { tenant_id, agent_id, event_ids }: { tenant_id: string; agent_id: string; event_ids: string[] },
 ): Promise<string[]> {
   const ids = event_ids.map((event_id) => deliveryId(event_id, agent_id));
-  const found = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { event_id: 1 } });
+  const found = await deliveries.find(
+    tenant_id,
+    { _id: { $in: ids } },
+    { projection: { event_id: 1 } as const },
+  );
   return found.map(({ event_id }) => event_id as string);
 }
 

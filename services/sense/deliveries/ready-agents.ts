@@ -23,7 +23,7 @@ export async function findReadyAgents(
   const $or = agents.map(({ tenant_id, agent_ids }) => {
     return { tenant_id, state: "ready" as const, agent_id: { $in: agent_ids } };
   });
-  const options = { limit: LIMIT, projection: { agent_id: 1 } };
+  const options = { limit: LIMIT, projection: { agent_id: 1 } as const };
   const rows = (await deliveries.system.find({ $or }, options).toArray()) as DeliveryDoc[];
   const found = new Set(rows.map(({ agent_id }) => agent_id as string));
   return { agent_ids: [...found], more: rows.length === LIMIT };

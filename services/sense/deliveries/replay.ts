@@ -40,7 +40,12 @@ export class Replays {
 
   constructor(deps: ReplaysDeps) {
     this.#deps = deps;
-    const options = { sort: { replay_at: 1 }, limit: BATCH, projection: { timeline: 0 } } as const;
+    const options = {
+      sort: { replay_at: 1 },
+      limit: BATCH,
+      projection: { timeline: 0 },
+      bounded: "one loop a node",
+    } as const;
     this.#findRequested = othersToo((others) => {
       const found = deps.deliveries.system.find({ replay_at: { $lte: this.#now() }, ...others }, options);
       return found.toArray() as Promise<DeliveryDoc[]>;

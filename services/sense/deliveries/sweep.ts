@@ -68,7 +68,7 @@ export class Sweep {
   async retire(): Promise<boolean> {
     const { deliveries, store } = this.#deps;
     const past = { retire_at: { $lte: new Date(store.now()) } };
-    const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } };
+    const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } as const };
     const rows = (await deliveries.system.find(past, options).toArray()) as DeliveryDoc[];
     const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, type: 1, size: 1 } as const;
     for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
@@ -80,7 +80,7 @@ export class Sweep {
   }
 
   #find(filter: Ended & { tenant_id?: { $nin: string[] } }): Promise<DeliveryDoc[]> {
-    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1, type: 1 };
+    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1, type: 1 } as const;
     const options = { sort: { due_at: 1 }, limit: BATCH, projection } as const;
     return this.#deps.deliveries.system.find(filter, options).toArray() as Promise<DeliveryDoc[]>;
   }

@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import {
   date,
+  large,
   type Model,
   nullable,
   number,
@@ -18,7 +19,7 @@ export interface EventDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
   /** The whole CloudEvent as JSON text. */
-  envelope: string(),
+  envelope: large(string()),
   /** Its length in bytes. */
   size: number(),
   /** The producer's id. With the tenant it is the unique key for deduplication (spec: Events 1). */

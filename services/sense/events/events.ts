@@ -32,6 +32,8 @@ export interface LatestParams {
 /** What dead letters are filtered by. */
 export type EventHeader = Pick<EventDoc, "_id" | "type" | "source" | "subject">;
 
+const SIZED = "sizes were added up";
+
 /** The operations on stored events. */
 export class Events {
   readonly #deps: EventsDeps;
@@ -104,21 +106,21 @@ export class Events {
     const known = event_ids.map((id) => recent.get(tenant_id, id));
     const missing = event_ids.filter((_, i) => known[i] === null);
     if (missing.length === 0) return known as Loaded[];
-    const projection = { envelope: 1, accepted_at: 1, traceparent: 1 };
-    const rows = await events.find(tenant_id, { _id: { $in: missing } }, { projection });
+    const projection = { envelope: 1, accepted_at: 1, traceparent: 1 } as const;
+    const rows = await events.find(tenant_id, { _id: { $in: missing } }, { projection, bounded: SIZED });
     return [...known.filter((each) => each !== null), ...rows.map(toLoaded)];
   }
 
   /** Returns the headers of the existing ones of the requested events. */
   loadHeaders({ tenant_id, event_ids }: { tenant_id: string; event_ids: string[] }): Promise<EventHeader[]> {
-    const projection = { type: 1, source: 1, subject: 1 };
+    const projection = { type: 1, source: 1, subject: 1 } as const;
     return this.#deps.events.find(tenant_id, { _id: { $in: event_ids } }, { projection });
   }
 
   /** Returns the subject of an event by its id or its producer's; null if it has none or does not exist. */
   async readSubject({ tenant_id, id }: { tenant_id: string; id: string }): Promise<string | null> {
     const { events } = this.#deps;
-    const projection = { subject: 1 };
+    const projection = { subject: 1 } as const;
     const row =
       (await events.findOne(tenant_id, { _id: id }, { projection })) ??
       (await events.findOne(tenant_id, { ce_id: id }, { projection }));
@@ -133,10 +135,10 @@ export class Events {
     const { events } = this.#deps;
     const sort = { position: -1 } as const;
     const filter = include_service ? {} : WITHOUT_SERVICE;
-    const sizes = await events.find(tenant_id, filter, { sort, limit, projection: { size: 1 } });
+    const sizes = await events.find(tenant_id, filter, { sort, limit, projection: { size: 1 } as const });
     const _id = { $in: upToSize(sizes, ({ size }) => size).map((row) => row._id) };
-    const projection = { envelope: 1, accepted_at: 1 };
-    const rows = await events.find(tenant_id, { _id }, { sort, projection });
+    const projection = { envelope: 1, accepted_at: 1 } as const;
+    const rows = await events.find(tenant_id, { _id }, { sort, projection, bounded: SIZED });
     return rows.filter(({ envelope }) => audienceIn(JSON.parse(envelope)) === null).map(toLoaded);
   }
 }

@@ -109,10 +109,8 @@ export class FanOutSweep {
     const owner = `${instance} ${++this.#claims}`;
     const leased_until = leaseEnd(this.#deps.store, this.#deps.store.now());
     await this.#lease(tenant_id, rows, due, { fanout_owner: owner });
-    const claimed = await events.find(tenant_id, {
-      _id: { $in: rows.map((row) => row._id) },
-      fanout_owner: owner,
-    });
+    const own = { _id: { $in: rows.map((row) => row._id) }, fanout_owner: owner };
+    const claimed = await events.find(tenant_id, own, { bounded: "sizes were added up" });
     claimed.sort((a, b) => (a.position < b.position ? -1 : 1));
     for (const row of claimed) {
       const event = parse(row.envelope);

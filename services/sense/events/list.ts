@@ -1,6 +1,5 @@
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
-import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
 import { PLATFORM_TYPES } from "../../../lib/cloudevents/platform-types.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
@@ -8,6 +7,7 @@ import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { PAGE_BYTES } from "../../../storage/within.ts";
 import type { EventDoc } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
 import { present } from "./present.ts";
@@ -57,7 +57,7 @@ const END = "~";
 
 /** Lists events, latest first, by cursor (api.md Events). @throws Fault insufficient_scope, validation_error. */
 export async function listEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
-  const page = new Page(params.limit ?? 50, MESSAGE_BYTES);
+  const page = new Page(params.limit ?? 50, PAGE_BYTES);
   const before = await fill(page, events, toQuery(broker, caller, params), params);
   return { events: await loadEvents(events, caller.tenant_id, page.rows), next_cursor: cursorOf(before) };
 }
@@ -78,7 +78,8 @@ export async function findEvents(events: Events, broker: ServiceBroker, caller: 
 /** Loads events that were found, in their order, as lists show them. */
 export async function loadEvents(events: Events, tenant_id: string, found: Pick<EventDoc, "_id">[]) {
   if (found.length === 0) return [];
-  const loaded = await events.find(tenant_id, { _id: { $in: found.map(({ _id }) => _id) } });
+  const those = { _id: { $in: found.map(({ _id }) => _id) } };
+  const loaded = await events.find(tenant_id, those, { bounded: "a page" });
   const rows = new Map(loaded.map((row) => [row._id, row]));
   return found.flatMap(({ _id }) => {
     const row = rows.get(_id);
@@ -223,7 +224,7 @@ async function findWindow(
   size: number,
 ): Promise<string | null> {
   const sort = { [query.key]: -1 as const };
-  const options = { sort, skip: size - 1, limit: 1, projection: { position: 1 as const } };
+  const options = { sort, skip: size - 1, limit: 1, projection: { position: 1 as const } as const };
   const [first] = await events.find(query.tenant_id, inRange(query, query.from, before), options);
   return first?.position ?? null;
 }

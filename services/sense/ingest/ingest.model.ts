@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
 import {
   date,
+  large,
   type Model,
   mixed,
   nullable,
@@ -60,21 +61,23 @@ export const WebhookBodyModel: Model<WebhookBodyDoc> = {
 export interface WebhookLogDoc extends InferSchemaType<typeof logs> {}
 
 const logs = tenantSchema({
-  requests: subdocuments({
-    request_id: string(),
-    at: date(),
-    outcome: string<(typeof REQUEST_OUTCOMES)[number]>(),
-    reason: nullable(string()),
-    event_id: nullable(string()),
-    dead_letter_id: nullable(string()),
-    events: number(),
-    size: number(),
-    signature: nullable(string()),
-    /** Empty for a refused request. */
-    headers: mixed<KeptHeaders>(),
-    /** The payload is the event's data, the event itself, or lost but for a part. */
-    event_is: string<"data" | "payload" | "part">(),
-  }),
+  requests: large(
+    subdocuments({
+      request_id: string(),
+      at: date(),
+      outcome: string<(typeof REQUEST_OUTCOMES)[number]>(),
+      reason: nullable(string()),
+      event_id: nullable(string()),
+      dead_letter_id: nullable(string()),
+      events: number(),
+      size: number(),
+      signature: nullable(string()),
+      /** Empty for a refused request. */
+      headers: mixed<KeptHeaders>(),
+      /** The payload is the event's data, the event itself, or lost but for a part. */
+      event_is: string<"data" | "payload" | "part">(),
+    }),
+  ),
 });
 
 export type LoggedRequest = WebhookLogDoc["requests"][number];

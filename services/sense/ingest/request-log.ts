@@ -11,6 +11,19 @@ const IDLE_MS = 60_000;
 /** Interval of writes under load: senders of refused requests cannot cause more than one write in it per webhook. */
 const BUSY_MS = 1000;
 
+/** What `presentRequest` shows. */
+const WITHOUT_HEADERS = {
+  "requests.request_id": 1,
+  "requests.at": 1,
+  "requests.outcome": 1,
+  "requests.reason": 1,
+  "requests.event_id": 1,
+  "requests.dead_letter_id": 1,
+  "requests.events": 1,
+  "requests.size": 1,
+  "requests.signature": 1,
+} as const;
+
 interface LogDeps {
   logs: TenantCollection<WebhookLogDoc>;
   webhooks: TenantCollection<WebhookDoc>;
@@ -57,7 +70,8 @@ export class RequestLog {
 
   /** Returns the last request of each webhook that has had one, by the webhook's id. */
   async latest(tenant_id: string, webhooks: readonly Of[]): Promise<Map<string, LoggedRequest>> {
-    const logs = await this.#deps.logs.find(tenant_id, { _id: { $in: webhooks.map(({ _id }) => _id) } });
+    const wanted = { _id: { $in: webhooks.map(({ _id }) => _id) } };
+    const logs = await this.#deps.logs.find(tenant_id, wanted, { projection: WITHOUT_HEADERS });
     return new Map(logs.map(({ _id, requests }) => [_id, requests.at(-1) as LoggedRequest]));
   }
 
@@ -104,7 +118,7 @@ export class RequestLog {
 
   async #writeOf(tenant_id: string, logs: (readonly [string, LoggedRequest[]])[]): Promise<void> {
     const ids = { _id: { $in: logs.map(([_id]) => _id) } };
-    const rows = await this.#deps.webhooks.find(tenant_id, ids, { projection: { _id: 1 } });
+    const rows = await this.#deps.webhooks.find(tenant_id, ids, { projection: { _id: 1 } as const });
     const exist = new Set(rows.map(({ _id }) => _id));
     await this.#deps.logs.upsert(
       logs

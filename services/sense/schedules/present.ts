@@ -1,5 +1,6 @@
 import type { ScheduleStatus } from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
+import { givenEvent } from "./tick-event.ts";
 
 /** Formats a schedule for callers. */
 export function present(row: ScheduleDoc) {
@@ -8,7 +9,7 @@ export function present(row: ScheduleDoc) {
     name: row.name,
     owner_id: row.owner_id,
     status: statusOf(row),
-    event: JSON.parse(row.event) as { type: string },
+    event: givenEvent(row),
     cron: row.cron,
     time_zone: row.time_zone,
     at: textOf(row.at),
@@ -24,6 +25,13 @@ export function present(row: ScheduleDoc) {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
+}
+
+/** Formats a schedule for a list: without the data of its event. */
+export function presentBriefly(row: ScheduleDoc) {
+  const schedule = present(row);
+  const { data: _, data_base64: __, ...event } = schedule.event;
+  return { ...schedule, event };
 }
 
 function statusOf({ paused, next_at }: ScheduleDoc): ScheduleStatus {

@@ -154,7 +154,8 @@ export const listSchedules = operation({
   route: "GET /schedules",
   summary: "List schedules, oldest first",
   description:
-    "Use this to find a schedule. Returns the caller's schedules, for admins all, as one page with the `total`.",
+    "Use this to find a schedule. Returns a page of the caller's schedules, for admins of all, with the `total`. Their " +
+    "events are without `data`: read a schedule for that.",
   access,
   query: {
     ...page,

@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import {
   boolean,
   date,
+  large,
   type Model,
   nullable,
   number,
@@ -18,8 +19,10 @@ const schema = tenantSchema({
   /** The agent or person that created it: the publisher of its events. */
   owner_id: string(),
   name: string(),
-  /** The attributes and data of its events as JSON text. */
-  event: string(),
+  /** The attributes of its events as JSON text; with the data in rows from before `content`. */
+  event: large(string()),
+  /** `data` and `data_base64` of its events as JSON text. */
+  content: optional(large(string())),
   /** Either `cron` or `at`. */
   cron: nullable(string()),
   time_zone: string(),
@@ -57,4 +60,5 @@ export const ScheduleModel: Model<ScheduleDoc> = {
   erasure: { agent: "schedules.erase", subject: "schedules.erase", mentions: "schedules.erase" },
   name: "schedules",
   schema,
+  outOfLine: "content",
 };

@@ -7,7 +7,7 @@ import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { requireRoom } from "../../../mixins/row-limit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { present } from "./present.ts";
+import { present, presentBriefly } from "./present.ts";
 import type * as contract from "./schedules.contract.ts";
 import type { ScheduleStatus } from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
@@ -41,7 +41,7 @@ export class Schedules {
     const now = this.#now();
     const row: ScheduleDoc = {
       ...{ _id, tenant_id: meta.caller.tenant_id, owner_id: callerId(meta.caller), name },
-      event: checkEvent(_id, event, this.#runtime.config.EVENT_MAX_BYTES),
+      ...checkEvent(_id, event, this.#runtime.config.EVENT_MAX_BYTES),
       ...{ ...DEFAULTS, ...defined(given), ...whenOf(given, NEVER) },
       ...{ revision: 1, secret: newUuid(), next_at: null, failures: 0, run_count: 0 },
       ...{ last_run_at: null, last_event_id: null, last_missed_at: null },
@@ -65,8 +65,9 @@ export class Schedules {
       ...(status && WITH_STATUS[status]),
     };
     const sort = { created_at: 1, _id: 1 } as const;
-    const { rows, total } = await this.#rows.page(meta.caller.tenant_id, filter, sort, params);
-    return { schedules: rows.map(present), total };
+    const page = { ...params, projection: { content: 0 } };
+    const { rows, total } = await this.#rows.page(meta.caller.tenant_id, filter, sort, page);
+    return { schedules: rows.map(presentBriefly), total };
   }
 
   async get({ params: { schedule_id }, meta }: CallOf<typeof contract.getSchedule>) {
@@ -113,7 +114,7 @@ export class Schedules {
   /** Returns the update for a change, of the row that was read. */
   async #change(row: ScheduleDoc, params: CallOf<typeof contract.updateSchedule>["params"]) {
     const { name, event, on_missed, time_zone, paused = row.paused } = params;
-    const more = event && { event: checkEvent(row._id, event, this.#runtime.config.EVENT_MAX_BYTES) };
+    const more = event && checkEvent(row._id, event, this.#runtime.config.EVENT_MAX_BYTES);
     const changed = { ...row, ...defined({ time_zone }), ...whenOf(params, row), paused };
     const $set = { ...defined({ name, on_missed }), ...more, paused, updated_at: this.#now() };
     const $inc = { revision: 1 };

@@ -7,9 +7,24 @@ import type { ScheduleDoc } from "./schedules.model.ts";
 /** The attributes that each tick gives. */
 const GIVEN = ["id", "time", "specversion", "notbefore"];
 
+type Stored = Pick<ScheduleDoc, "event" | "content">;
+
+/** Returns the event as callers gave it. */
+export function givenEvent({ event, content = "{}" }: Stored): {
+  type: string;
+  data?: unknown;
+  data_base64?: string;
+} {
+  return { ...JSON.parse(event), ...JSON.parse(content) };
+}
+
+function toStored({ data, data_base64, ...attributes }: Record<string, unknown>): Stored {
+  return { event: JSON.stringify(attributes), content: JSON.stringify({ data, data_base64 }) };
+}
+
 /** Builds the event of a schedule for a time. */
 export function eventOf(
-  { _id, event }: Pick<ScheduleDoc, "_id" | "event">,
+  { _id, ...stored }: Pick<ScheduleDoc, "_id"> & Stored,
   id: string,
   time: Date,
 ): CloudEvent {
@@ -18,7 +33,7 @@ export function eventOf(
     id,
     source: `sensorium/schedules/${_id}`,
     time: time.toISOString(),
-    ...JSON.parse(event),
+    ...givenEvent(stored),
   };
 }
 
@@ -32,14 +47,14 @@ export function tickId({ secret }: Pick<ScheduleDoc, "secret">, tick: Date): str
  *
  * @throws Fault invalid_event, with a field below `event`; payload_too_large
  */
-export function checkEvent(schedule_id: string, given: Record<string, unknown>, maxBytes: number): string {
+export function checkEvent(schedule_id: string, given: Record<string, unknown>, maxBytes: number): Stored {
   try {
     for (const name of GIVEN)
       if (given[name] !== undefined)
         throw invalidEvent(name, given[name], "no value: each tick gives the event one");
     const now = new Date();
     const event = checkClientEvent(
-      eventOf({ _id: schedule_id, event: JSON.stringify(given) }, derivedId("evt", "of a tick to come"), now),
+      eventOf({ _id: schedule_id, ...toStored(given) }, derivedId("evt", "of a tick to come"), now),
       now.getTime(),
     );
     requireSize(Buffer.byteLength(JSON.stringify(event)), maxBytes);
@@ -48,5 +63,5 @@ export function checkEvent(schedule_id: string, given: Record<string, unknown>, 
     const { field } = err.data as { field: string };
     throw new Fault("invalid_event", `event.${err.message}`, { ...err.data, field: `event.${field}` });
   }
-  return JSON.stringify(given);
+  return toStored(given);
 }

@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { FAULTS, Fault, type FaultCode } from "../../../lib/contract/faults.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
@@ -45,10 +46,9 @@ export class Ticker {
   /** Settles the ticks that are due. Returns when the next one is, if there is one. */
   async run(): Promise<More> {
     const { rows, store } = this.#deps;
-    const options = { sort: { due_at: 1 }, limit: BATCH } as const;
-    const due = (await rows.system
-      .find({ due_at: { $lte: new Date(store.now()) } }, options)
-      .toArray()) as ScheduleDoc[];
+    const options = { sort: { due_at: 1 }, limit: BATCH, bytes: MESSAGE_BYTES } as const;
+    const past = { due_at: { $lte: new Date(store.now()) } };
+    const { rows: due, more } = await rows.findAnyWithin(past, options);
     const latest = due.at(-1)?.due_at;
     if (!latest) return this.#untilNext();
     // The record's clock may be behind this node's estimate, and nothing may come early.
@@ -56,7 +56,7 @@ export class Ticker {
     const settled = await Promise.allSettled(due.map((row) => this.#settle(row)));
     const failed = settled.find((each) => each.status === "rejected");
     if (failed) throw failed.reason;
-    return due.length === BATCH || this.#untilNext();
+    return more || due.length === BATCH || this.#untilNext();
   }
 
   /** Tells the nodes of a schedule that is due soon; later ones they find by themselves. */

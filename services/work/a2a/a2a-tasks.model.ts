@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   date,
+  large,
   type Model,
   number,
   optional,
@@ -22,9 +23,9 @@ const schema = tenantSchema({
   context_id: string(),
   state: string<TaskState>(),
   /** The task as JSON of the protocol: its keys could have a meaning to the store. */
-  task_json: string(),
+  task_json: large(string()),
   /** Ids of the caller's messages, so that a repeated one is not added again. */
-  message_ids: array(string()),
+  message_ids: large(array(string())),
   /** Counts the changes, and guards them. */
   version: number(),
   /** Whether it may have webhooks (push-configs.ts). */

@@ -152,7 +152,7 @@ export class A2aTasks {
   /** Deletes a batch of tasks that have been final since a time; returns whether there may be more. */
   async deleteFinal(before: Date): Promise<boolean> {
     const old = { state: { $in: [...FINAL] }, updated_at: { $lt: before } };
-    const options = { projection: { tenant_id: 1 }, limit: BATCH };
+    const options = { projection: { tenant_id: 1 } as const, limit: BATCH };
     const rows = (await this.#rows.system.find(old, options).toArray()) as A2aTaskDoc[];
     for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
       const ids = own.map(({ _id }) => _id);

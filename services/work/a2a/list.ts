@@ -23,9 +23,6 @@ export interface TaskPage {
   total: number;
 }
 
-/** Bytes of a page, except for a first task that alone is larger: it travels between nodes in one message. */
-const MAX_PAGE = 768 * 1024;
-
 /** Returns a page of a caller's tasks, the last changed first. @throws Fault validation_failed for a bad cursor */
 export async function listTasks(
   rows: TenantCollection<A2aTaskDoc>,
@@ -38,26 +35,18 @@ export async function listTasks(
     ...(since !== undefined && { updated_at: { $gte: new Date(since) } }),
   };
   const filter = cursor ? { $and: [chosen, after(cursor)] } : chosen;
-  const [found, total] = await Promise.all([
-    rows.find(tenant_id, filter, { sort: { updated_at: -1, _id: -1 }, limit: limit + 1 }),
+  const order = { sort: { updated_at: -1, _id: -1 }, limit: limit + 1 } as const;
+  const [{ rows: found, more }, total] = await Promise.all([
+    rows.findWithin(tenant_id, filter, order),
     rows.count(tenant_id, chosen),
   ]);
-  const page = fitting(found.slice(0, limit));
-  const last = page.length < found.length ? page.at(-1) : undefined;
+  const page = found.slice(0, limit);
+  const last = more || page.length < found.length ? page.at(-1) : undefined;
   return {
     tasks: page.map(({ task_json }) => JSON.parse(task_json)),
     next: last ? `${last.updated_at.getTime()}:${last._id}` : null,
     total,
   };
-}
-
-function fitting(rows: A2aTaskDoc[]): A2aTaskDoc[] {
-  let size = 0;
-  const past = rows.findIndex(({ task_json }, i) => {
-    size += Buffer.byteLength(task_json);
-    return i > 0 && size > MAX_PAGE;
-  });
-  return past < 0 ? rows : rows.slice(0, past);
 }
 
 function after(cursor: string) {

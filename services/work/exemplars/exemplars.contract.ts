@@ -1,5 +1,5 @@
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { MOST_LISTED, ofAll, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 /** api: Exemplars, small text. In bytes of UTF-8. */
@@ -73,10 +73,16 @@ export const listExemplars = operation({
   route: "GET /exemplars",
   summary: "List exemplars, newest first",
   description:
-    "Use this to find an example by its name. Returns names and ids; read an exemplar for its text.",
+    "Use this to find an example by its name. Returns names and ids of all, or of at most `limit`; the header " +
+    "`X-Total-Count` has their number. Read an exemplar for its text.",
   access: reader,
+  heavy: true,
+  query: ofAll,
+  inPages: MOST_LISTED,
   results: { 200: Type.Array(Exemplar) },
-  mcp: true,
+  mcp: {
+    description: `Use this to find an example by its name. Returns names and ids, without texts; at most ${MOST_LISTED}: continue with \`offset\`.`,
+  },
 });
 
 export const getExemplar = operation({

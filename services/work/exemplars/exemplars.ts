@@ -1,6 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
@@ -55,9 +56,12 @@ export class Exemplars {
     return this.#presentWhole(kept);
   }
 
-  async list({ meta }: RequestContext) {
-    const docs = await this.#rows.find(meta.caller.tenant_id, {}, { sort: { created_at: -1, _id: -1 } });
-    return docs.map((doc) => present(doc, null));
+  async list({ params, meta }: CallOf<typeof contract.listExemplars>) {
+    const newestFirst = { created_at: -1, _id: -1 } as const;
+    const { limit = MOST_LISTED } = params;
+    const page = await this.#rows.page(meta.caller.tenant_id, {}, newestFirst, { ...params, limit });
+    meta.$responseHeaders = { "X-Total-Count": String(page.total) };
+    return page.rows.map((doc) => present(doc, null));
   }
 
   async get(ctx: Asked) {

@@ -34,8 +34,11 @@ export async function findOwn(
   };
   const { hits, degraded } = await ctx.call<SearchFound, SearchFind>("search.find", find);
   // Checks hits against the rows.
-  const filter = { agent_id, _id: { $in: hits.map(({ id }) => id) }, ...handoffs.standing() };
-  const rows = new Map((await handoffs.rows.find(tenant_id, filter)).map((doc) => [doc._id, doc]));
+  const ids = hits.map(({ id }) => id);
+  const standing = await handoffs.rows.findEach(tenant_id, ids, {
+    filter: { agent_id, ...handoffs.standing() },
+  });
+  const rows = new Map(standing.map((doc) => [doc._id, doc]));
   const found = hits.flatMap(({ id, score, sources }) => {
     const doc = rows.get(id);
     return doc ? [{ doc, score, sources }] : [];
@@ -51,7 +54,8 @@ export async function latestOwn(
 ): Promise<HandoffDoc[]> {
   const { tenant_id, agent_id } = agentOf(ctx);
   const options = { sort: { updated_at: -1, _id: -1 } as const, skip: offset, limit };
-  return handoffs.rows.find(tenant_id, { agent_id, ...bounds, ...handoffs.standing() }, options);
+  const filter = { agent_id, ...bounds, ...handoffs.standing() };
+  return (await handoffs.rows.findWithin(tenant_id, filter, options)).rows;
 }
 
 /** Returns a page of the list; with `q` those that have it in their name or summary, or that search finds. */
@@ -60,7 +64,15 @@ export async function listHandoffs(
   ctx: Call<{ q?: string; limit?: number; offset?: number }>,
 ) {
   const { q = "", limit = 50, offset = 0 } = ctx.params;
-  if (!/\S/.test(q)) return inOneMessage(await latestOwn(handoffs, ctx, { limit, offset })).map(present);
+  const { tenant_id, agent_id } = agentOf(ctx);
+  if (!/\S/.test(q)) {
+    const [page, total] = await Promise.all([
+      latestOwn(handoffs, ctx, { limit, offset }),
+      handoffs.rows.count(tenant_id, { agent_id, ...handoffs.standing() }),
+    ]);
+    ctx.meta.$responseHeaders = { "X-Total-Count": String(total) };
+    return page.map(present);
+  }
   const [{ hits, degraded }, literal] = await Promise.all([
     findOwn(handoffs, ctx, { query: q, limit }).catch(withoutSearch),
     latestOwn(handoffs, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),

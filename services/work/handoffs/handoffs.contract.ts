@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import { Id, MOST_LISTED, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 /** Agent-scoped: other callers are not authenticated here (spec: Handoffs). */
@@ -177,8 +177,9 @@ export const listHandoffs = operation({
   description:
     "Use this to find work to continue. With `q`, returns the best matches in words or meaning; if search is " +
     "unavailable or incomplete, those with `q` in their name or summary, and the header `X-Degraded` gives the " +
-    "reason. A page of very long ones may have fewer than `limit`.",
+    "reason. Without `q`, the header `X-Total-Count` has the number of handoffs.",
   access: reader,
+  inPages: MOST_LISTED,
   query: {
     q: Type.Optional(Type.String({ maxLength: 1000, description: "Search text.", examples: ["billing"] })),
     limit: page.limit,

@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import {
   array,
   date,
+  large,
   type Model,
   nullable,
   number,
@@ -17,12 +18,12 @@ export interface HandoffDoc extends InferSchemaType<typeof schema> {}
 const schema = tenantSchema({
   agent_id: string(),
   name: string(),
-  summary: string(),
+  summary: large(string()),
   /** JSON: callers' keys must have no meaning in the store. */
-  payload: string(),
+  payload: large(string()),
   /** With the memories' titles as of the last save. */
-  citations: subdocuments({ memory_id: string(), title: string() }),
-  artifacts: array(string()),
+  citations: large(subdocuments({ memory_id: string(), title: string() })),
+  artifacts: large(array(string())),
   origin_client: nullable(string()),
   bundle_id: nullable(string()),
   version_num: number(),

@@ -112,7 +112,7 @@ export class Handoffs {
   /** Removes expired handoffs; returns whether there may be more. */
   async reap(calls: Calls): Promise<boolean> {
     const over = { reap_at: { $lte: this.now() } };
-    const options = { limit: REAPED_AT_ONCE, projection: { _id: 1, tenant_id: 1 } };
+    const options = { limit: REAPED_AT_ONCE, projection: { _id: 1, tenant_id: 1 } as const };
     const ended = (await this.rows.system.find(over, options).toArray()) as HandoffDoc[];
     // Handoffs that were resumed, saved or pinned meanwhile stay.
     for (const each of ended) await this.remove(calls, each, over);
@@ -126,7 +126,8 @@ export class Handoffs {
     let count = 0;
     // Repeats until none is left: a concurrent save is found by the next round.
     for (;;) {
-      const docs = await this.rows.find(tenant_id, titled, { limit: ERASED_AT_ONCE });
+      const options = { limit: ERASED_AT_ONCE, projection: { version: 1, citations: 1 } as const };
+      const { rows: docs } = await this.rows.findWithin(tenant_id, titled, options);
       if (docs.length === 0) return count;
       for (const { _id, version, citations } of docs) {
         const left = citations.map((each) => (ids.includes(each.memory_id) ? { ...each, title: "" } : each));

@@ -24,7 +24,7 @@ export async function listOfAgent(handoffs: Handoffs, ctx: CallOf<typeof listHan
   const filter = { agent_id, $and: [handoffs.standing(), ...behind] };
   const options = { sort: { updated_at: -1, _id: -1 } as const, limit: limit + 1, projection: BRIEFLY };
   const { page, next_cursor } = pageOf(
-    await handoffs.rows.find(tenant_id, filter, options),
+    await handoffs.rows.findWithin(tenant_id, filter, options),
     limit,
     "updated_at",
   );

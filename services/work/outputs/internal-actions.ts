@@ -15,7 +15,7 @@ import {
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
 import { type OutputDoc, toEntry } from "./outputs.model.ts";
-import type { Outputs } from "./outputs.ts";
+import { BRIEF, type Outputs } from "./outputs.ts";
 import { findOutputs, passagesOf } from "./search.ts";
 
 /** Actions for other domains. */
@@ -38,7 +38,7 @@ export function internalActions(outputs: Outputs): Record<string, ActionSchema> 
     visible: idempotent<{ output_ids: string[] }>(async (ctx) => {
       const wanted = { _id: { $in: ctx.params.output_ids }, deleted_at: null };
       const filter = { ...wanted, ...visibleTo(await ownerAccess(ctx)) };
-      const found = await rows.find(ctx.meta.caller.tenant_id, filter, { projection: { _id: 1 } });
+      const found = await rows.find(ctx.meta.caller.tenant_id, filter, { projection: { _id: 1 } as const });
       return found.map(({ _id }) => _id);
     }),
 
@@ -59,7 +59,7 @@ async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Fou
     ...visibleTo(await ownerAccess(ctx)),
   };
   const sort = { created_at: -1, _id: -1 } as const;
-  const found = await rows.find(tenant_id, filter, { sort, limit });
+  const found = await rows.find(tenant_id, filter, { sort, limit, projection: BRIEF });
   const at = now();
   return found.map((doc) => ({
     ...doc,

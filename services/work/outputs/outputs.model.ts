@@ -5,6 +5,7 @@ import {
   boolean,
   date,
   type FieldTypes,
+  large,
   type Model,
   nullable,
   number,
@@ -47,11 +48,11 @@ const outputs = tenantSchema({
   process_run_id: nullable(string()),
   source_type: nullable(string()),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata_json: string(),
+  metadata_json: large(string()),
   tags: array(string()),
-  derived_from_ids: array(string()),
-  references_ids: array(string()),
-  supersedes_ids: array(string()),
+  derived_from_ids: large(array(string())),
+  references_ids: large(array(string())),
+  supersedes_ids: large(array(string())),
   superseded_by: nullable(string()),
   created_at: date(),
   updated_at: date(),
@@ -84,7 +85,7 @@ export interface ChunkDoc extends InferSchemaType<typeof chunks> {}
 
 const chunks = tenantSchema({
   output_id: string(),
-  text: string(),
+  text: large(string()),
   title: string(),
   scope: string<MemoryScope>(),
   agent_id: string(),

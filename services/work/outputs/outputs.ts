@@ -35,6 +35,9 @@ export async function findReadable(
   return doc;
 }
 
+/** Leaves out the large fields. */
+export const BRIEF = { metadata_json: 0, derived_from_ids: 0, references_ids: 0, supersedes_ids: 0 } as const;
+
 /** Returns the ids of readable outputs among these ids and slugs. */
 export async function readableIds(
   { rows }: Outputs,
@@ -46,7 +49,7 @@ export async function readableIds(
   const ids = named.filter(isUuid).map((id) => id.toLowerCase());
   const slugs = named.filter((each) => !isUuid(each));
   const filter = { deleted_at: null, $and: [{ $or: [{ _id: { $in: ids } }, { slug: { $in: slugs } }] }] };
-  const found = await rows.find(tenant_id, { ...filter, ...visibleTo(access) });
+  const found = await rows.find(tenant_id, { ...filter, ...visibleTo(access) }, { projection: { slug: 1 } });
   const byName = new Map(found.flatMap(({ _id, slug }) => [[_id, _id] as const, [slug, _id] as const]));
   return [...new Set(named.flatMap((each) => byName.get(isUuid(each) ? each.toLowerCase() : each) ?? []))];
 }

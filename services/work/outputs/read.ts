@@ -20,11 +20,11 @@ export async function listOutputs({ rows: outputs }: Outputs, ctx: Call<Asked>) 
   const filter =
     cursor === undefined ? wanted : { $and: [wanted, afterPlace(fromCursor(cursor, order.by), order)] };
   const sort = { [order.by]: order.sign, _id: order.sign };
-  const [rows, total] = await Promise.all([
-    outputs.find(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
+  const [found, total] = await Promise.all([
+    outputs.findWithin(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
     outputs.count(tenant_id, wanted),
   ]);
-  const { page, next_cursor } = pageOf(rows, limit, order.by);
+  const { page, next_cursor } = pageOf(found, limit, order.by);
   return { outputs: page.map(present), total, next_cursor };
 }
 

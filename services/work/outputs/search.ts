@@ -3,7 +3,7 @@ import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
 import type { CallOf } from "../../runtime.ts";
 import { type ChunkDoc, type OutputDoc, present } from "./outputs.model.ts";
-import type { Outputs } from "./outputs.ts";
+import { BRIEF, type Outputs } from "./outputs.ts";
 import { ranked } from "./ranking.ts";
 import type { searchOutputs } from "./search.contract.ts";
 
@@ -33,12 +33,14 @@ export async function search(outputs: Outputs, ctx: CallOf<typeof searchOutputs>
   const { tenant_id } = ctx.meta.caller;
   const { limit = 10 } = ctx.params;
   const { hits, degraded } = await findOutputs(outputs, ctx, { ...ctx.params, limit });
-  const given = hits.slice(0, limit);
+  const ids = hits.slice(0, limit).map(({ _id }) => _id);
+  const whole = new Map((await outputs.rows.findEach(tenant_id, ids)).map((doc) => [doc._id, doc]));
+  const given = hits.filter(({ _id }) => whole.has(_id));
   const passages = await passagesOf(outputs, tenant_id, given);
   return {
     results: given.map((hit) => ({
       kind: "output" as const,
-      output: present(hit),
+      output: present({ ...hit, ...(whole.get(hit._id) as OutputDoc) }),
       score: hit.score,
       passage: passages.get(hit.chunk_id) ?? "",
       superseded: hit.superseded_by !== null,
@@ -69,7 +71,12 @@ export async function findOutputs(outputs: Outputs, ctx: RequestContext, wanted:
     degraded = found.degraded;
     const best = bestOf(found);
     for (const id of best.keys()) seen.add(id);
-    for (const doc of await outputs.rows.find(tenant_id, { _id: { $in: [...best.keys()] } })) {
+    const projection = BRIEF;
+    for (const doc of await outputs.rows.find(
+      tenant_id,
+      { _id: { $in: [...best.keys()] } },
+      { projection },
+    )) {
       if (isToBeFound(doc, access, wanted, archived))
         hits.set(doc._id, { ...doc, ...(best.get(doc._id) as Best) });
     }
@@ -134,6 +141,10 @@ export async function passagesOf(
   hits: readonly Pick<Best, "chunk_id">[],
 ) {
   const ids = hits.map(({ chunk_id }) => chunk_id);
-  const rows = await chunks.find(tenant_id, { _id: { $in: ids } }, { projection: { text: 1 } });
+  const rows = await chunks.find(
+    tenant_id,
+    { _id: { $in: ids } },
+    { projection: { text: 1 }, bounded: "texts of one answer" },
+  );
   return new Map(rows.map(({ _id, text }: Pick<ChunkDoc, "_id" | "text">) => [_id, text]));
 }

@@ -42,10 +42,7 @@ export async function listArtifacts(
   const { tenant_id } = meta.caller;
   await store.get(tenant_id, run_id);
   const sort = { created_at: 1, _id: 1 } as const;
-  const [rows, total] = await Promise.all([
-    store.artifacts.find(tenant_id, { run_id }, { sort, skip: offset, limit }),
-    store.artifacts.count(tenant_id, { run_id }),
-  ]);
+  const { rows, total } = await store.artifacts.page(tenant_id, { run_id }, sort, { offset, limit });
   return { artifacts: rows.map(presentArtifact), total };
 }
 

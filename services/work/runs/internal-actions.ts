@@ -21,7 +21,7 @@ export function internalActions({ runs }: RunStore): Record<string, ActionSchema
     /** Returns the runs that an exemplar is attached to, or with a step whose reference pointer names it. */
     exemplar_referrers: idempotent<{ tenant_id: string; exemplar_id: string }>(async ({ params }) => {
       const { tenant_id, exemplar_id } = params;
-      const brief = { projection: { _id: 1 }, limit: 20 };
+      const brief = { projection: { _id: 1 } as const, limit: 20 };
       const [attached, pointing] = await Promise.all([
         runs.find(tenant_id, { exemplar_ids: exemplar_id }, brief),
         runs.find(tenant_id, { pointer_ids: exemplar_id }, brief),

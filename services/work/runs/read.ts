@@ -1,5 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { CallOf } from "../../runtime.ts";
 import { attemptsOn } from "./facts.ts";
@@ -8,7 +9,7 @@ import { personOf } from "./people.ts";
 import { positionOf, standing } from "./position.ts";
 import { presentRun, stepAt } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
-import { MOST_LISTED, type listRuns as operation } from "./runs.contract.ts";
+import type { listRuns as operation } from "./runs.contract.ts";
 import { statusDocumentOf } from "./status-document.ts";
 
 type Asked = Call<{ run_id: string }>;
@@ -57,7 +58,11 @@ export async function getHistory(store: RunStore, { params: { run_id }, meta }: 
   const run = await store.get(tenant_id, run_id);
   const [facts, artifacts] = await Promise.all([
     store.factsOf(run),
-    store.artifacts.find(tenant_id, { run_id }, { sort: { created_at: 1, _id: 1 } }),
+    store.artifacts.find(
+      tenant_id,
+      { run_id },
+      { sort: { created_at: 1, _id: 1 }, bounded: "MOST_ARTIFACTS of a run" },
+    ),
   ]);
   return { items: historyOf(run, facts, artifacts) };
 }

@@ -28,11 +28,10 @@ export async function relayLeft(store: RunStore, broker: ServiceBroker): Promise
     limit: BATCH,
     projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1 },
   } as const;
-  const runs = (await store.runs.system
-    .find({ relay_at: { $lte: new Date(store.now() - LEFT_MS) } }, options)
-    .toArray()) as Waiting[];
+  const left = { relay_at: { $lte: new Date(store.now() - LEFT_MS) } };
+  const { rows: runs, more } = await store.runs.findAnyWithin(left, options);
   if (runs.length) await relay(store, broker, runs);
-  return runs.length === BATCH;
+  return more || runs.length === BATCH;
 }
 
 /**

@@ -14,13 +14,6 @@ export function withPeople(steps: StepDef[], progress: readonly StepProgress[]):
   });
 }
 
-/** Estimates the size of a run as shown. */
-export function charactersOf(run: RunDoc): number {
-  const { goal, success_criteria, ambiguity_notes, close_note } = run;
-  const shown = JSON.stringify([goal, success_criteria, ambiguity_notes, close_note]);
-  return run.plan.length + run.progress.length * 100 + shown.length;
-}
-
 /** Returns the update from one state of a run to another. Sets only changed fields, because each index costs. */
 export function updateOf(before: Run, after: Run, also: Partial<Run>, facts: Fact[]) {
   const { status, version, updated_at, stale_check_at, offers, progress, noted } = after;

@@ -1,20 +1,10 @@
-import { upToSize } from "../../../lib/broker/message-size.ts";
 import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { RecentRuns } from "./recent-runs.ts";
-import {
-  charactersOf,
-  factsAfter,
-  opened,
-  placed,
-  slotOf,
-  transitionsIn,
-  updateOf,
-  withPeople,
-} from "./run-document.ts";
+import { factsAfter, opened, placed, slotOf, transitionsIn, updateOf, withPeople } from "./run-document.ts";
 import type { Change } from "./run-state.ts";
 import {
   type PlacedFact,
@@ -25,8 +15,6 @@ import {
   RunModel,
 } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
-
-const READ_FIRST = 5;
 
 type Transition = (run: Run) => Change;
 
@@ -76,26 +64,14 @@ export class RunStore {
     return opened(doc);
   }
 
-  /** Returns a page of runs, newest first: fewer than requested if they exceed one message between nodes. */
+  /** Returns a page of runs, newest first: fewer than requested if they are long. */
   async list(
     tenant_id: string,
     filter: Where<RunDoc>,
     { skip, limit }: { skip: number; limit: number },
   ): Promise<Run[]> {
-    const options = { sort: { created_at: -1, _id: -1 }, projection: { outbox: 0 } } as const;
-    // Keyed by id: a run created meanwhile shifts the others, so that the last ones repeat.
-    const page = new Map<string, RunDoc>();
-    let at = skip;
-    // Starts small: most long runs would be read without use.
-    for (let next = READ_FIRST; page.size < limit; next *= 8) {
-      const most = Math.min(next, limit - page.size);
-      const found = await this.runs.find(tenant_id, filter, { ...options, skip: at, limit: most });
-      at += found.length;
-      for (const doc of found) page.set(doc._id, doc);
-      const fit = upToSize([...page.values()], charactersOf);
-      if (fit.length < page.size || found.length < most) return fit.map(opened);
-    }
-    return [...page.values()].map(opened);
+    const options = { sort: { created_at: -1, _id: -1 }, projection: { outbox: 0 }, skip, limit } as const;
+    return (await this.runs.findWithin(tenant_id, filter, options)).rows.map(opened);
   }
 
   /**
@@ -103,7 +79,10 @@ export class RunStore {
    */
   async factsOf(run: Run): Promise<PlacedFact[]> {
     const filter = { run_id: run._id };
-    const stored = await this.facts.find(run.tenant_id, filter, { sort: { version: 1 } });
+    const stored = await this.facts.find(run.tenant_id, filter, {
+      sort: { version: 1 },
+      bounded: "MOST_NOTED of a run",
+    });
     const last = stored.at(-1)?.version ?? 0;
     const newer = transitionsIn(run.outbox).filter(({ version }) => version > last);
     return [...stored, ...newer].flatMap(placed);

@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Offset, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, MOST_LISTED, ofAll, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 import { COMPLETION_MODES, Slug, StepKey, stepFields } from "../templates/templates.contract.ts";
 import {
@@ -24,9 +24,6 @@ import {
   Text,
   writer,
 } from "./shapes.contract.ts";
-
-/** Runs in one answer of the service; the gateway may combine several. */
-export const MOST_LISTED = 200;
 
 const GivenStep = Type.Object(
   {
@@ -86,8 +83,7 @@ export const listRuns = operation({
   heavy: true,
   summary: "List the tenant's runs, newest first",
   description:
-    "Returns all runs of the tenant as an array. With `limit`, returns a page, which may have fewer if runs are " +
-    "long: continue with `offset` until the header `X-Total-Count`.",
+    "Returns all runs of the tenant as an array, or at most `limit`; the header `X-Total-Count` has their number.",
   access: reader,
   query: {
     status: Type.Optional(oneOf(RUN_STATUSES, { description: "Only this status." })),
@@ -100,14 +96,7 @@ export const listRuns = operation({
       description: "Only runs of this process template, in any of its versions.",
     }),
     search: partOf("the goal"),
-    offset: Offset,
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MOST_LISTED,
-        description: "Maximum number of results. Default: all.",
-      }),
-    ),
+    ...ofAll,
   },
   inPages: MOST_LISTED,
   results: { 200: Type.Array(Run) },
@@ -211,6 +200,7 @@ export const closeRun = operation({
 export const retrospective = operation({
   action: "runs.retrospective",
   route: "GET /runs/{run_id}/retrospective",
+  heavy: true,
   summary: "Read the times and evidence of a closed run's steps",
   description:
     "Use this to learn from a closed run. Returns for each step `elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An open run is `conflict`.",
@@ -242,6 +232,7 @@ export const retrospective = operation({
 export const runHistory = operation({
   action: "runs.history",
   route: "GET /runs/{run_id}/history",
+  heavy: true,
   summary: "List the completions of steps, in order",
   description:
     "Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts, also " +
@@ -277,6 +268,7 @@ export const runHistory = operation({
 export const statusDocument = operation({
   action: "runs.status_document",
   route: "GET /runs/{run_id}/status-document",
+  heavy: true,
   summary: "Read a run as a Markdown document",
   description: "Use this to report on a run. Returns the same bytes until the run changes.",
   access: reader,

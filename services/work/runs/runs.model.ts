@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import {
   array,
   date,
+  large,
   type Model,
   mixed,
   nullable,
@@ -133,13 +134,13 @@ const runs = tenantSchema({
   initiated_by: mixed<{ id: string; display_name: string }>(),
   template_id: nullable(string()),
   /** The steps as JSON text: long and constant, so transitions need not copy them. */
-  plan: string(),
+  plan: large(string()),
   /** One for each step, in the same order. */
-  progress: mixed<StepProgress[]>(),
-  offers: mixed<Offer[]>(),
-  success_criteria: array(string()),
+  progress: large(mixed<StepProgress[]>()),
+  offers: large(mixed<Offer[]>()),
+  success_criteria: large(array(string())),
   ambiguity_score: nullable(number()),
-  ambiguity_notes: mixed<AmbiguityNote[]>(),
+  ambiguity_notes: large(mixed<AmbiguityNote[]>()),
   exemplar_ids: array(string()),
   pointer_ids: array(string()),
   outcome: nullable(string<Outcome>()),
@@ -150,7 +151,7 @@ const runs = tenantSchema({
   version: number(),
   /** Bytes of notes and evidence (see `Draft`); absent in older runs. */
   noted: optional(number()),
-  outbox: mixed<Outbox>(),
+  outbox: large(mixed<Outbox>()),
   /** Blobs of the outbox's snapshots, which its artifacts will reference. */
   snapshots: optional(array(string())),
   /** Set while the outbox is not empty. */
@@ -191,7 +192,7 @@ export interface RunFactsDoc extends InferSchemaType<typeof facts> {}
 const facts = tenantSchema({
   run_id: string(),
   version: number(),
-  facts: mixed<Fact[]>(),
+  facts: large(mixed<Fact[]>()),
 });
 facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
@@ -208,7 +209,7 @@ const artifacts = tenantSchema({
   run_id: string(),
   step_record_id: nullable(string()),
   kind: string(),
-  pointer: mixed<Record<string, string | null>>(),
+  pointer: large(mixed<Record<string, string | null>>()),
   content_hash: nullable(string()),
   byte_size: nullable(number()),
   mime_type: nullable(string()),

@@ -1,7 +1,15 @@
 import type { Static } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { NAMED_ADDRESS } from "../../../lib/contract/links.ts";
-import { Description, Name, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import {
+  Description,
+  MOST_LISTED,
+  Name,
+  ofAll,
+  Timestamp,
+  Uuid,
+  Whole,
+} from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 export const COMPLETION_MODES = ["attestation", "handoff_accepted"] as const;
@@ -205,8 +213,12 @@ export const listTemplates = operation({
   route: "GET /process-templates",
   summary: "List the latest version of every process template, by slug",
   description:
-    "Use this to find a process for a run. Returns names, descriptions and step counts, without the steps.",
+    "Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; of all, or " +
+    "of at most `limit`. The header `X-Total-Count` has their number.",
   access: { by: "any", scope: "memory:read" },
+  heavy: true,
+  query: ofAll,
+  inPages: MOST_LISTED,
   results: {
     200: Type.Array(
       Type.Object(
@@ -215,7 +227,9 @@ export const listTemplates = operation({
       ),
     ),
   },
-  mcp: true,
+  mcp: {
+    description: `Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; at most ${MOST_LISTED}: continue with \`offset\`.`,
+  },
 });
 
 export const getTemplate = operation({

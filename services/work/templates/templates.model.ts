@@ -2,6 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import {
   array,
   date,
+  large,
   type Model,
   mixed,
   nullable,
@@ -20,7 +21,7 @@ const schema = tenantSchema({
   name: string(),
   description: nullable(string()),
   goal_template: nullable(string()),
-  steps: mixed<TemplateStep[]>(),
+  steps: large(mixed<TemplateStep[]>()),
   step_count: number(),
   /** Ids in its steps' reference pointers, to find referrers. */
   pointer_ids: array(string()),

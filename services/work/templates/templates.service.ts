@@ -1,5 +1,6 @@
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../mixins/audited.ts";
 import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
@@ -32,10 +33,15 @@ export const templatesService: ServiceFactory = ({ store }) => {
         return present(doc);
       }),
 
-      list: action(listTemplates, async ({ meta: { caller } }) => {
-        const options = { sort: { slug: 1, version_num: -1 }, projection: { steps: 0 } } as const;
-        const docs = await templates.find(caller.tenant_id, {}, options);
-        return docs.filter(({ slug }, i) => slug !== docs[i - 1]?.slug).map(summaryOf);
+      list: action(listTemplates, async ({ params, meta }) => {
+        const { offset = 0, limit = MOST_LISTED } = params;
+        const { tenant_id } = meta.caller;
+        const options = { sort: { slug: 1, version_num: -1 }, projection: { slug: 1 } } as const;
+        const versions = await templates.find(tenant_id, {}, options);
+        const newest = versions.filter(({ slug }, i) => slug !== versions[i - 1]?.slug);
+        const page = newest.slice(offset, offset + limit).map(({ _id }) => _id);
+        meta.$responseHeaders = { "X-Total-Count": String(newest.length) };
+        return (await templates.findEach(tenant_id, page, { projection: { steps: 0 } })).map(summaryOf);
       }),
 
       get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {

@@ -2454,17 +2454,40 @@ class AsyncExemplars(AsyncGroup):
 
     async def list(
         self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> List[models.Exemplar]:
         """List exemplars, newest first.
 
-        Use this to find an example by its name. Returns names and ids; read an exemplar for
-        its text.
+        Use this to find an example by its name. Returns names and ids of all, or of at most
+        `limit`; the header `X-Total-Count` has their number. Read an exemplar for its text.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results. Default: all.
         """
-        return await self._call(op.EXEMPLARS_LIST, {}, List[models.Exemplar], idempotency_key, timeout)
+        return await self._call(op.EXEMPLARS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), List[models.Exemplar], idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.Exemplar]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.EXEMPLARS_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), List[models.Exemplar], timeout)
 
     async def get(
         self,
@@ -2753,8 +2776,8 @@ class AsyncHandoffs(AsyncGroup):
 
         Use this to find work to continue. With `q`, returns the best matches in words or
         meaning; if search is unavailable or incomplete, those with `q` in their name or
-        summary, and the header `X-Degraded` gives the reason. A page of very long ones may
-        have fewer than `limit`.
+        summary, and the header `X-Degraded` gives the reason. Without `q`, the header
+        `X-Total-Count` has the number of handoffs.
 
         Needs the scope `memory:read`.
 
@@ -5661,9 +5684,8 @@ class AsyncRuns(AsyncGroup):
     ) -> List[models.Run]:
         """List the tenant's runs, newest first.
 
-        Returns all runs of the tenant as an array. With `limit`, returns a page, which may
-        have fewer if runs are long: continue with `offset` until the header
-        `X-Total-Count`.
+        Returns all runs of the tenant as an array, or at most `limit`; the header
+        `X-Total-Count` has their number.
 
         Needs the scope `memory:read`.
 
@@ -6049,8 +6071,8 @@ class AsyncSchedules(AsyncGroup):
     ) -> models.SchedulesListResult:
         """List schedules, oldest first.
 
-        Use this to find a schedule. Returns the caller's schedules, for admins all, as one
-        page with the `total`.
+        Use this to find a schedule. Returns a page of the caller's schedules, for admins of
+        all, with the `total`. Their events are without `data`: read a schedule for that.
 
         Needs the scope `send`.
 
@@ -6724,17 +6746,41 @@ class AsyncTemplates(AsyncGroup):
 
     async def list(
         self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> List[models.TemplateSummary]:
         """List the latest version of every process template, by slug.
 
         Use this to find a process for a run. Returns names, descriptions and step counts,
-        without the steps.
+        without the steps; of all, or of at most `limit`. The header `X-Total-Count` has
+        their number.
 
         Needs the scope `memory:read`.
+
+        Args:
+            offset: Results to skip.
+            limit: Maximum number of results. Default: all.
         """
-        return await self._call(op.TEMPLATES_LIST, {}, List[models.TemplateSummary], idempotency_key, timeout)
+        return await self._call(op.TEMPLATES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), List[models.TemplateSummary], idempotency_key, timeout)
+
+    def list_all(
+        self,
+        *,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.TemplateSummary]:
+        """Like `list`, but goes on through all pages and gives the items one by one."""
+        return self._all(op.TEMPLATES_LIST, given({
+            "offset": offset,
+            "limit": limit,
+        }), List[models.TemplateSummary], timeout)
 
     async def get(
         self,

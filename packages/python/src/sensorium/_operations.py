@@ -376,6 +376,7 @@ EXEMPLARS_CREATE = Operation(
 EXEMPLARS_LIST = Operation(
     method="GET",
     path="/exemplars",
+    pages=Pages(items="", by="offset"),
 )
 EXEMPLARS_GET = Operation(
     method="GET",
@@ -1034,6 +1035,7 @@ TEMPLATES_AUTHOR = Operation(
 TEMPLATES_LIST = Operation(
     method="GET",
     path="/process-templates",
+    pages=Pages(items="", by="offset"),
 )
 TEMPLATES_GET = Operation(
     method="GET",

@@ -1,12 +1,22 @@
-import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
+import { setTimeout } from "node:timers/promises";
+import { PAGE_BYTES } from "../../../../storage/within.ts";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
 import { type Exchange, requestShare } from "../exchange.ts";
 import { afterCall } from "../hooks/after-call.ts";
 import { Output } from "./output.ts";
-import { begin, type Envelope, sendLong } from "./respond.ts";
+import { begin, type Envelope, sendLong, toFault } from "./respond.ts";
 
-/** Alias middleware for complete lists, which may be longer than one message between nodes. */
+/** Bytes of a page and its text. */
+const LARGEST = 2 * PAGE_BYTES;
+const RETRY_MS = 1000;
+const MOST_TRIES = 30;
+/** Characters that are written at once. */
+const CHUNK = 32_768;
+/** Ids of given rows that are remembered, to leave out those that appear again. */
+const REMEMBERED = 10_000;
+
+/** Alias of lists that may be longer than one message between nodes. */
 export function sendCompleteList(edge: Edge, exchange: Exchange): Promise<void> {
   return edge.hold(exchange, async () => {
     const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
@@ -15,8 +25,8 @@ export function sendCompleteList(edge: Edge, exchange: Exchange): Promise<void> 
 }
 
 /**
- * Sends a complete list page by page, as the caller reads it; at most one page is in memory. A failure of the first
- * page is answered as an error; later ones cut the answer off.
+ * Sends a list page by page, as the caller reads it; at most one page is in memory. A failure of the first page is
+ * answered as an error; later ones cut the answer off.
  */
 async function sendInPages(
   exchange: Exchange,
@@ -25,11 +35,11 @@ async function sendInPages(
 ): Promise<void> {
   const output = new Output(exchange.res, requestShare(exchange), exchange.op.action);
   const pages = pagesOf(exchange, params);
-  await output.reserve(MESSAGE_BYTES);
+  await output.reserve(LARGEST);
   const first = await pages.next();
   if (first.done) return sendLong(exchange.res, afterCall(exchange, first.value), envelope, output);
   begin(exchange.res, afterCall(exchange, []), envelope, null);
-  await output.writeAll(listOf(first, pages), MESSAGE_BYTES);
+  await output.writeAll(listOf(first, pages), LARGEST);
 }
 
 interface Row {
@@ -37,17 +47,38 @@ interface Row {
 }
 
 async function* pagesOf(
-  { ctx, op }: Exchange,
+  { ctx, op, res }: Exchange,
   params: Record<string, unknown>,
 ): AsyncGenerator<Row[], Row[]> {
-  const limit = op.inPages as number;
+  let left = Number(
+    params.limit ??
+      (op.query?.limit as { default?: number } | undefined)?.default ??
+      Number.POSITIVE_INFINITY,
+  );
   for (let offset = Number(params.offset ?? 0); ; ) {
-    const page = await ctx.call<Row[]>(op.action, { ...params, offset, limit });
+    const limit = Math.min(left, op.inPages as number);
+    const read = () => ctx.call<Row[]>(op.action, { ...params, offset, limit });
+    const page = res.headersSent ? await patiently(read, res) : await read();
     offset += page.length;
-    // A page also ends at the size limit of a message between nodes.
-    const total = Number(ctx.meta.$responseHeaders?.["X-Total-Count"]);
-    if (page.length === 0 || offset >= total) return page;
+    left -= page.length;
+    // Without a total, the page is all there is. A page also ends at a number of bytes.
+    const total = Number(ctx.meta.$responseHeaders?.["X-Total-Count"] ?? 0);
+    if (page.length === 0 || left <= 0 || offset >= total) return page;
     yield page;
+  }
+}
+
+/** Repeats a read that is refused because others are in progress: an answer that has begun can only be cut off. */
+async function patiently<T>(read: () => Promise<T>, res: Exchange["res"]): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read();
+    } catch (err) {
+      const { type } = toFault(err);
+      const isBusy = type === "rate_limited" || type === "service_unavailable";
+      if (!isBusy || tries === MOST_TRIES || res.destroyed) throw err;
+      await setTimeout(RETRY_MS);
+    }
   }
 }
 
@@ -55,14 +86,20 @@ async function* pagesOf(
 async function* listOf(first: IteratorResult<Row[], Row[]>, pages: AsyncGenerator<Row[], Row[]>) {
   const given = new Set<string>();
   let page = first;
-  yield "[";
-  for (;;) {
-    const fresh = page.value.filter(({ id }) => !given.has(id));
-    const text = fresh.map((row) => JSON.stringify(row)).join();
-    if (text) yield given.size ? `,${text}` : text;
-    for (const { id } of fresh) given.add(id);
+  let text = "[";
+  for (let separator = ""; ; page = await pages.next()) {
+    for (const row of page.value) {
+      if (given.has(row.id)) continue;
+      text += separator + JSON.stringify(row);
+      separator = ",";
+      if (text.length >= CHUNK) {
+        yield text;
+        text = "";
+      }
+      given.add(row.id);
+      if (given.size > REMEMBERED) given.delete(given.values().next().value as string);
+    }
     if (page.done) break;
-    page = await pages.next();
   }
-  yield "]";
+  yield `${text}]`;
 }
