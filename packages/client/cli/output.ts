@@ -1,5 +1,5 @@
-import { write } from "./colour.ts";
 import { jsonLine } from "../lines.ts";
+import { write } from "./colour.ts";
 import { type Column, tableOf } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
