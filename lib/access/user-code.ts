@@ -2,10 +2,12 @@
 const ALPHABET = "BCDFGHJKMNPQRSTVWXYZ23456789";
 const LENGTH = 8;
 
-/** XXXX-XXXX, about 38 bits, as people type it: in any case, and with a hyphen, a space or nothing between. */
-export const USER_CODE_PATTERN = "^ *[A-Za-z0-9]{4}[ \\u2010-\\u2015-]*[A-Za-z0-9]{4} *$";
+const TYPED = `[${ALPHABET}${ALPHABET.toLowerCase()}]{4}`;
 
-/** Returns the code that a person has typed: O counts as 0, I and L as 1. */
+/** XXXX-XXXX, about 38 bits, as people type it: in any case, and with a hyphen, a space or nothing between. */
+export const USER_CODE_PATTERN = `^ *${TYPED}[ \\u2010-\\u2015-]*${TYPED} *$`;
+
+/** Returns the code that a person has typed: O counts as 0, I and L as 1, though no code has any of them. */
 export function canonicalUserCode(typed: string): string {
   const letters = typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
   const code = letters.replaceAll("O", "0").replace(/[IL]/g, "1");

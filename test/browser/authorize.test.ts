@@ -103,12 +103,12 @@ test("who signs in by the provider comes back to the request, and denies it", as
 test("a mistake of the client is shown, and followed only by a click; an unknown one leads nowhere", async () => {
   const { page } = site;
   await page.goto(
-    `${server.root}/oauth/authorize?${(await attempt(client, { redirect_uri, scope: "x" })).query}`,
+    `${server.root}/oauth/authorize?${(await attempt(client, { redirect_uri, resource: "https://other.example/" })).query}`,
   );
   await heading(page, "Editor has made a mistake").waitFor();
   expect(await checkPage(page, "authorize-refused")).toEqual([]);
   expect(await page.getByRole("link", { name: "Go back" }).getAttribute("href")).toContain(
-    "error=invalid_scope",
+    "error=invalid_target",
   );
   const evil = await attempt(client, { redirect_uri: "https://evil.example/callback" });
   await page.goto(`${server.root}/oauth/authorize?${evil.query}`);
@@ -126,13 +126,16 @@ test("no page of another site can show it in a frame", async () => {
 
 test("a device that shows a code is approved as a new agent", async () => {
   const { page } = site;
-  const { as, client: device } = client;
+  const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
+  const { as, client: device } = await registered(site.server, { client_name: "Editor", grant_types });
   const answer = await oauth.deviceAuthorizationRequest(as, device, oauth.None(), {}, HTTP);
   const begun = await oauth.processDeviceAuthorizationResponse(as, device, answer);
   await page.goto(begun.verification_uri);
   await page.getByLabel("Code", { exact: true }).fill(begun.user_code.toLowerCase());
   await page.getByRole("button", { name: "Continue" }).click();
   await heading(page, "Editor wants to act as an agent").waitFor();
+  await page.getByText(begun.user_code, { exact: true }).waitFor();
+  await page.getByText("Nobody: any device can use this name").waitFor();
   await page.getByLabel("Name of the new agent").fill("Robot");
   await page.getByRole("button", { name: "Approve" }).click();
   await heading(page, "Editor is connected").waitFor();
