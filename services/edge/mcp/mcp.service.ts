@@ -46,7 +46,7 @@ export const mcpService: ServiceFactory = (runtime) => {
     const { req, res } = exchange;
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     requireOneMessage(message);
-    const invalid = invalidInitialize(message);
+    const invalid = invalidInitialize(message, req);
     if (invalid) return sendResponse(res, output, invalid);
     const { handler, offer, all, newSession } = await loaded();
     const chosen = choose(all, (tools ?? req.headers[TOOLS_HEADER]) as string | undefined);

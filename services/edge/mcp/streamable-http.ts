@@ -49,10 +49,13 @@ export function withoutNulls(message: unknown): unknown {
   };
 }
 
-/** Whether an `initialize` lacks what the protocol requires, which its implementation reports as a fault of its own. */
-export function invalidInitialize(message: unknown): Response | null {
+/**
+ * Returns the refusal of an `initialize` that lacks what the protocol requires, which its implementation reports as a fault
+ * of its own; null for others. Requests that name their revision in a header belong to those without `initialize`.
+ */
+export function invalidInitialize(message: unknown, { headers }: IncomingMessage): Response | null {
   const { method, id, params } = message as Record<string, Record<string, unknown> | undefined>;
-  if (String(method) !== "initialize") return null;
+  if (String(method) !== "initialize" || "mcp-protocol-version" in headers) return null;
   const { protocolVersion, capabilities, clientInfo } = params ?? {};
   const { name, version } = (clientInfo ?? {}) as Record<string, unknown>;
   if ([protocolVersion, name, version].every((each) => typeof each === "string") && capabilities) return null;
