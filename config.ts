@@ -1,4 +1,4 @@
-import { ConfigError, readSetting, type Setting } from "./lib/settings.ts";
+import { ConfigError, isServiceLink, readSetting, type Setting } from "./lib/settings.ts";
 
 export { ConfigError };
 
@@ -396,10 +396,4 @@ function checkSignIn(config: Config): void {
     throw new ConfigError(
       "OIDC_ISSUER is set, but OIDC_ROLES is not: nobody would be let in. Example: staff=member.",
     );
-}
-
-/** Whether Kubernetes set a variable for a service, such as `nats`: `NATS_SERVICE_HOST`, `NATS_PORT_4222_TCP` … */
-function isServiceLink(name: string, env: NodeJS.ProcessEnv): boolean {
-  const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_|$)/.exec(name) ?? [];
-  return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
 }

@@ -85,3 +85,9 @@ function readInteger(
   if (!/^-?\d+$/.test(given) || value < min || value > max) fail(`a whole number from ${min} to ${max}`);
   return value;
 }
+
+/** Whether Kubernetes set a variable for a service, such as `nats`: `NATS_SERVICE_HOST`, `NATS_PORT_4222_TCP` … */
+export function isServiceLink(name: string, env: NodeJS.ProcessEnv): boolean {
+  const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_|$)/.exec(name) ?? [];
+  return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
+}

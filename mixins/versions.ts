@@ -1,5 +1,6 @@
-import { nullIfTaken, type TenantCollection, type TenantDocument } from "../storage/collection.ts";
+import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { byFields, type Where } from "../storage/query.ts";
+import { nullIfTaken } from "../storage/write-errors.ts";
 import { guardedWrite } from "./guarded-write.ts";
 
 /** One version of a named resource; versions are immutable (spec: Versioning 2). */

@@ -1,57 +1,20 @@
-import {
-  type AnyBulkWriteOperation,
-  type Collection,
-  type Document,
-  type Filter,
-  type FindCursor,
-  type FindOptions,
-  MongoBulkWriteError,
-  type UpdateFilter,
-  type WithId,
-  type WriteError,
-} from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
 import type { SqliteCollection } from "mongoose-sqlite";
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
-import type { LargeKeys, TenantDocument } from "./model.ts";
-import type { OwnedWhere, Update, Where, Write } from "./query.ts";
+import type { TenantDocument } from "./model.ts";
+import type { Belonging, FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
 import type { RecordClock } from "./record-clock.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 import { type EachOptions, readEach, readWithin, type Within, type WithinOptions } from "./within.ts";
+import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
 
 export type { TenantDocument } from "./model.ts";
 
 /** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
 export type Row = TenantDocument & Document;
 
-/** Rows of another collection, given by its name, that belong to inserted rows: `of` gives the index of each one's row. */
-export interface Belonging {
-  collection: string;
-  docs: TenantDocument[];
-  of: number[];
-}
-
 /** Is called with the blobs that rows of a tenant no longer reference. */
 export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
-
-/** A projection without the large fields: names others, or excludes all of them. */
-type Brief<T> =
-  | ({ readonly [K in LargeKeys<T>]?: never } & { readonly [field: string]: 1 | undefined })
-  | ({ readonly [K in LargeKeys<T>]: 0 } & { readonly [field: string]: 0 });
-
-/**
- * Options of a read of several rows. Those of a model with large fields (`large` in storage/model.ts) are read without
- * them, or `bounded` says what limits their bytes. Otherwise use `findWithin` or `page`.
- */
-export type FindArgs<T> = [LargeKeys<T>] extends [never]
-  ? [options?: FindOptions]
-  : [options: FindOptions & ({ projection: Brief<T> } | { bounded: string })];
-
-/** A collection across tenants, with the same rule for its reads. */
-type SystemCollection<T extends TenantDocument> = [LargeKeys<T>] extends [never]
-  ? Collection<T>
-  : Omit<Collection<T>, "find"> & {
-      find(filter: Filter<T>, ...args: FindArgs<T>): FindCursor<WithId<T>>;
-    };
 
 /** What a collection needs besides its rows. */
 export interface CollectionOptions {
@@ -434,38 +397,4 @@ function scoped(tenant_id: string, filter: object): Filter<Row> {
 function requireTenants(owned: readonly { tenant_id: string }[]): void {
   for (const { tenant_id } of owned)
     if (typeof tenant_id !== "string" || tenant_id === "") throw new Error("a query needs a tenant");
-}
-
-const DUPLICATE_KEY = 11000;
-
-/** Whether a write failed on an existing key: the only driver error that services distinguish. */
-export function isDuplicateKey(err: unknown): boolean {
-  return err instanceof Error && "code" in err && err.code === DUPLICATE_KEY;
-}
-
-/** Returns null for a duplicate-key error; rethrows others. */
-export function nullIfTaken(err: unknown): null {
-  if (isDuplicateKey(err)) return null;
-  throw err;
-}
-
-/** Returns the refused rows of an upsert if all of them failed on existing keys; else throws the error. */
-export function takenRows(err: unknown): WriteError[] {
-  if (!(err instanceof MongoBulkWriteError) || err.result.getWriteConcernError()) throw err;
-  const refused = [err.writeErrors].flat();
-  if (refused.length === 0 || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
-  return refused;
-}
-
-/**
- * Returns the refused rows of an `insertMany` from its error; all others are durable. A broken connection reports no
- * refusals either: rows count as written only if the server has counted them.
- *
- * @throws the error itself if the outcome of some row is unknown, or the write concern was not met
- */
-export function refusedRows(err: unknown, rows: number): WriteError[] {
-  if (!(err instanceof MongoBulkWriteError)) throw err;
-  const refused = [err.writeErrors].flat();
-  if (err.result.getWriteConcernError() || err.insertedCount + refused.length < rows) throw err;
-  return refused;
 }

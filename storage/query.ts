@@ -1,4 +1,5 @@
-import type { Condition } from "mongodb";
+import type { Collection, Condition, Document, Filter, FindCursor, FindOptions, WithId } from "mongodb";
+import type { LargeKeys, TenantDocument } from "./model.ts";
 
 /** Paths into a field's value, which the compiler does not check. */
 type Paths = { [path: `${string}.${string}`]: unknown };
@@ -37,3 +38,30 @@ export type Write<T> =
   | { updateOne: { filter: OwnedWhere<T>; update: Update<T>; upsert?: boolean } }
   | { updateMany: { filter: OwnedWhere<T>; update: Update<T> } }
   | { deleteMany: { filter: OwnedWhere<T> } };
+
+/** A projection without the large fields: names others, or excludes all of them. */
+type Brief<T> =
+  | ({ readonly [K in LargeKeys<T>]?: never } & { readonly [field: string]: 1 | undefined })
+  | ({ readonly [K in LargeKeys<T>]: 0 } & { readonly [field: string]: 0 });
+
+/**
+ * Options of a read of several rows. Those of a model with large fields (`large` in storage/model.ts) are read without
+ * them, or `bounded` says what limits their bytes. Otherwise use `findWithin` or `page`.
+ */
+export type FindArgs<T> = [LargeKeys<T>] extends [never]
+  ? [options?: FindOptions]
+  : [options: FindOptions & ({ projection: Brief<T> } | { bounded: string })];
+
+/** A collection across tenants, with the same rule for its reads. */
+export type SystemCollection<T extends Document> = [LargeKeys<T>] extends [never]
+  ? Collection<T>
+  : Omit<Collection<T>, "find"> & {
+      find(filter: Filter<T>, ...args: FindArgs<T>): FindCursor<WithId<T>>;
+    };
+
+/** Rows of another collection, given by its name, that belong to inserted rows: `of` gives the index of each one's row. */
+export interface Belonging {
+  collection: string;
+  docs: TenantDocument[];
+  of: number[];
+}

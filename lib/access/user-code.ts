@@ -5,7 +5,7 @@ const LENGTH = 8;
 const TYPED = `[${ALPHABET}${ALPHABET.toLowerCase()}]{4}`;
 
 /** XXXX-XXXX, about 38 bits, as people type it: in any case, and with a hyphen, a space or nothing between. */
-export const USER_CODE_PATTERN = `^ *${TYPED}[ \\u2010-\\u2015-]*${TYPED} *$`;
+export const USER_CODE_PATTERN = `^ *${TYPED}[ ‐-―-]*${TYPED} *$`;
 
 /** Returns the code that a person has typed: O counts as 0, I and L as 1, though no code has any of them. */
 export function canonicalUserCode(typed: string): string {

@@ -1,5 +1,6 @@
-import { isDuplicateKey, type TenantCollection } from "../collection.ts";
+import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
+import { isDuplicateKey } from "../write-errors.ts";
 import { type UsageDoc, UsageModel } from "./usage.model.ts";
 
 /** A tenant's storage use and quota; `Infinity` without one. */

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
-import { refusedRows, TenantCollection } from "../../storage/collection.ts";
+import { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
+import { refusedRows } from "../../storage/write-errors.ts";
 
 interface Owner {
   _id: string;

@@ -29,7 +29,10 @@ describe("an unknown key is found", () => {
     [{ constructor: 1 }, "constructor", expect.any(String)],
   ])("%j", (value, field, expected) => {
     const fault = check(value);
-    expect(fault).toMatchObject({ type: "validation_failed", data: { field, value: null, expected } });
+    expect(fault).toMatchObject({
+      type: "validation_failed",
+      data: { field, value: expect.anything(), expected },
+    });
     expect(fault?.message).toContain("Allowed: ");
   });
 });

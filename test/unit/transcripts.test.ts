@@ -156,7 +156,7 @@ test("takes whatever is there for a transcript", async () => {
   const none = { requests: [], files: [], commands: [], todos: [] };
   expect(await readTranscript(undefined)).toEqual(none);
   expect(await readTranscript(join(folder, "missing"))).toEqual(none);
-  expect(await readTranscript(folder)).toEqual(none);
+  await expect(readTranscript(folder)).rejects.toThrow("cannot be read");
   const odd = [null, 7, [], {}, { type: "user" }, { type: "user", message: 3, content: [null, 4] }];
   expect(await read("", "{", "\0", ...odd.map((each) => JSON.stringify(each)))).toEqual(none);
 });

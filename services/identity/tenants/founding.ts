@@ -1,7 +1,8 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { derivedId } from "../../../lib/ids.ts";
-import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 /** The first data of a new tenant. Its secrets are generated before the founding, so that a retry changes nothing. */

@@ -42,7 +42,7 @@ const paging = {
 
 const MimeType = Type.String({
   description: `Media type of the file, in any case, with or without \`charset\`: ${MIME_TYPES.map((type) => `\`${type}\``).join(", ")}. With \`DOCUMENT_CONVERTER_URL\`, others that the converter reads.`,
-  pattern: "^[\\w.+-]+/[\\w.+-]+ *(;[ -~]*)?$",
+  pattern: "^[A-Za-z0-9_.+-]+/[A-Za-z0-9_.+-]+ *(;[ -~]*)?$",
   maxLength: 200,
   examples: ["text/markdown"],
 });

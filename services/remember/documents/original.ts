@@ -5,7 +5,7 @@ import { ownerAccess } from "../../../mixins/access.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { BlobMissing } from "../../../storage/blobs/hash.ts";
-import { nullIfTaken } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { type DocumentDoc, present } from "./documents.model.ts";
 import { type Documents, findReadable } from "./documents.ts";
 

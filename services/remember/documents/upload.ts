@@ -5,7 +5,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { place } from "../../../mixins/queue.ts";
-import { nullIfTaken } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
 import { audienceOf, scopeOf } from "./audience.ts";
 import { MIME_TYPES, type uploadDocument as operation } from "./documents.contract.ts";

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import { Actor } from "../../../mixins/actor.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { type Findings, lastPosition } from "./sequence.ts";
 
 /** A memory that became institutional, from `memories.findings_due`. */

@@ -1,4 +1,5 @@
-import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import type { CursorDoc, FindingDoc } from "./findings.model.ts";
 
 /** The findings of tenants, and how far they were read. */

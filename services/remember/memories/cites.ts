@@ -4,7 +4,7 @@ import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.
 import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { eachInTurn, tenantsInTurn } from "../../../mixins/loop.ts";
-import { nullIfTaken } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";

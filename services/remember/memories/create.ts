@@ -7,7 +7,7 @@ import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import { writeInPieces } from "../../../mixins/bulk-writes.ts";
-import { refusedRows } from "../../../storage/collection.ts";
+import { refusedRows } from "../../../storage/write-errors.ts";
 import { getMemory, newMemoryFields } from "./memories.contract.ts";
 import { type MemoryDoc, present, type StoredCitation } from "./memories.model.ts";
 import { type Memories, notActive } from "./memories.ts";

@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { nullIfTaken } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
 import { type MergeDoc, type Merges, openPairOf, pairOf } from "./merges.model.ts";
 

@@ -2,7 +2,7 @@ import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn } from "../../../mixins/loop.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { isReadByAllReaders, type ReadableMemory } from "../memories/readable.ts";
 import { type MergeDoc, type Merges, openPairOf } from "./merges.model.ts";
 import { requireActive } from "./propose.ts";

@@ -4,7 +4,7 @@ import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { addressId } from "../../../lib/ids.ts";
 import { toStored } from "../../../lib/text/namespace.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
-import { nullIfTaken } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import type { CallOf } from "../../runtime.ts";
 import { metadataText, subjectsIn } from "../memories/new-memory.ts";
 import type { putManyState, putState } from "./state.contract.ts";

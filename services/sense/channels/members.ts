@@ -1,6 +1,6 @@
 import type { Caller } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
-import { nullIfTaken } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
 import { changeRouting } from "../interests/routing-change.ts";

@@ -1,7 +1,8 @@
 import { metrics } from "../../../observability/metrics.ts";
-import { refusedRows, type TenantCollection } from "../../../storage/collection.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
+import { refusedRows } from "../../../storage/write-errors.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead.ts";
 import { type DeliveryDoc, DeliveryModel, type Matched, timelinePush } from "./deliveries.model.ts";

@@ -2,13 +2,10 @@ import type { ServiceBroker } from "moleculer";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { Batcher } from "../../../lib/queue/batcher.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import {
-  type Belonging,
-  isDuplicateKey,
-  refusedRows,
-  type TenantCollection,
-} from "../../../storage/collection.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Belonging } from "../../../storage/query.ts";
+import { isDuplicateKey, refusedRows } from "../../../storage/write-errors.ts";
 import { confirmCommit, matchBeforeCommit, UNMATCHED } from "./commit-matching.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";

@@ -7,7 +7,7 @@ import { ownerAccess } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
-import { nullIfTaken } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { slugsFor, titleOf } from "./naming.ts";
 import type { saveOutput as operation } from "./outputs.contract.ts";
 import { type Edition, type OutputDoc, presentWhole, toVersion } from "./outputs.model.ts";

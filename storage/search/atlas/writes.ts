@@ -1,5 +1,6 @@
-import { type TenantCollection, takenRows } from "../../collection.ts";
+import type { TenantCollection } from "../../collection.ts";
 import type { OwnedWhere, Update, Write } from "../../query.ts";
+import { takenRows } from "../../write-errors.ts";
 import type { SearchEntry } from "../entry.ts";
 import { type EntryDoc, entryId, fieldsOf, NONE, REMOVED } from "./entries.ts";
 
