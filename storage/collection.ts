@@ -371,8 +371,7 @@ export class TenantCollection<T extends TenantDocument> {
   }
 }
 
-/** Bytes above which an update may make its row grow. */
-const MUCH = 1024;
+const MUCH = 1024; // Bytes above which an update may make its row grow.
 
 /** Returns the collection without its writes, which would not release blobs. */
 function readOnly(native: Collection<Row>): Collection<Row> {

@@ -265,7 +265,12 @@ test("what waited longer than its lease is left to the node that took it meanwhi
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  const busy = Object.assign(Object.create(events), { system });
+  const busy = new Proxy(events, {
+    get(target, name) {
+      const value = name === "system" ? system : Reflect.get(target, name, target);
+      return typeof value === "function" && name !== "system" ? value.bind(target) : value;
+    },
+  });
   const slow = start("slow", { driver: "mongodb", events: busy });
   const quick = start("quick", { driver: "mongodb" });
   held.set("tn_lapsed", stuck.promise);
