@@ -2,14 +2,12 @@ import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 
 /**
- * Returns the agent of the path if the caller may read its interests: the agent itself, or an admin of its tenant. An
- * agent declares interests for itself alone, whatever its scopes: people who are admins may change those of others.
+ * Returns the agent of the path if the caller may manage its interests: the agent itself, or an admin of its tenant.
  *
  * @throws Fault not_found if the tenant has no such agent, forbidden if it is another's.
  */
 export async function authorizeAgent(
   ctx: Call<{ agent_id: string }>,
-  { changes = false } = {},
 ): Promise<{ id: string; status: string }> {
   const { caller } = ctx.meta;
   const { agent_id } = ctx.params;
@@ -17,11 +15,6 @@ export async function authorizeAgent(
   const [agent] = await ctx.call<{ id: string; status: string }[], unknown>("agents.get_many", asked);
   if (!agent) throw notFound("agent", agent_id);
   const own = caller.kind === "agent" && caller.agent_id === agent_id;
-  if (!own && changes && caller.kind === "agent")
-    throw new Fault(
-      "forbidden",
-      "An agent changes only its own interests. Ask that agent, or an admin person.",
-    );
   if (!own && !isAdmin(caller))
     throw new Fault("forbidden", "Only the agent itself and admins can read its interests. Ask one of them.");
   return agent;

@@ -42,7 +42,7 @@ export class Interests {
   async create(ctx: Call<CreateParams>) {
     const { agent_id, event_type, priority, enrichment_depth } = ctx.params;
     const filter_expression = givenFilter(ctx.params.filter_expression);
-    await authorizeAgent(ctx, { changes: true });
+    await authorizeAgent(ctx);
     check(ctx.params);
     const at = this.#now();
     const row: InterestDoc = {
@@ -65,7 +65,7 @@ export class Interests {
   }
 
   async update(ctx: Call<UpdateParams>) {
-    await authorizeAgent(ctx, { changes: true });
+    await authorizeAgent(ctx);
     check(ctx.params);
     const { tenant_id } = ctx.meta.caller;
     const { id, agent_id } = ctx.params;
@@ -112,7 +112,7 @@ export class Interests {
   }
 
   async delete(ctx: Call<ParamsOf<typeof contract.deleteInterest>>): Promise<void> {
-    await authorizeAgent(ctx, { changes: true });
+    await authorizeAgent(ctx);
     const { id, agent_id } = ctx.params;
     const { tenant_id } = ctx.meta.caller;
     const deleted = await changeRouting(ctx, tenant_id, `interest ${id}`, () =>
