@@ -65,7 +65,7 @@ function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientO
 
 /** Returns the prefix of operation paths; understands the addresses of the API and of MCP too. @throws TypeError */
 export function originOf(url: string): string {
-  const given = url.trim();
+  const given = String(url).trim();
   if (!/^https?:\/\//i.test(given) || !URL.canParse(given))
     throw new TypeError(`"${url}" is not a URL: expected one like https://sensorium.example.com.`);
   const [address = ""] = given.split(/[?#]/, 1);

@@ -94,7 +94,6 @@ test.each<[string, (each: Record<string, unknown>) => boolean]>([
   ["scope=institutional", (each) => each.scope === "institutional"],
   ["project_id=apollo", (each) => each.project_id === "apollo"],
   ["project_id=", (each) => each.project_id === null],
-  ["project_id=nowhere", () => false],
   ["source_type=ticket", (each) => each.source_type === "ticket"],
   ["tags=TAG%201", (each) => (each.tags as string[]).includes("tag-1")],
   ["tags=tag-1&tags=tag_2", (each) => !(each.tags as string[]).includes("tag-0")],
@@ -139,7 +138,7 @@ test("a parameter that resembles none is ignored", async () => {
 describe("titles of any script and length", () => {
   /** In the order of their code points. By UTF-16 units, as the stand-in for MongoDB has it, emoji come before "Ａ". */
   const emoji = inCluster() ? [] : ["\u{1f600}", "\u{1f601}"];
-  const titles = ["\u0001".repeat(499).concat("Z"), "記".repeat(500), "\uff21", ...emoji];
+  const titles = ["!".repeat(499).concat("Z"), "記".repeat(500), "\uff21", ...emoji];
 
   test.each(["", "&search=any%20script"])("are paged by the cursor in one order%s", async (more) => {
     const writer = await agentIn(server, cast.admin, {});

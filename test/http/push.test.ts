@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { deliveryGround, type Ground, onGround, pollSome } from "../support/deliveries.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
 import { api } from "../support/http.ts";
-import { newReceiver } from "../support/receiver.ts";
+import { newReceiver, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
@@ -368,9 +368,12 @@ test("a suspended tenant's pushes are broken off, and go on without a lost attem
   await settle(() => brokenOff);
   receiver.endpoint.answer(200);
   ok(await operator.patch(tenant, { status: "active" }));
+  // The tokens of before stay refused.
+  ground = { ...ground, ...(await onGround(ground.server)) };
   await settle(() => receiver.endpoint.pushed.length === 2);
   expect(idOf(receiver.endpoint.pushed[1] as Pushed)).toBe(idOf(first));
-  await settle(async () => (await receiver.api.get("/delivery/stats")).body.pending === 0);
+  const { api: again } = await returned(ground.server, ground.admin, receiver);
+  await settle(async () => (await again.get("/delivery/stats")).body.pending === 0);
 });
 
 test("a node that stops returns what it was pushing, and pushes it again", async () => {

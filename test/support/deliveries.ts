@@ -15,7 +15,8 @@ export async function deliveryGround({ env = {}, ...options }: ServerOptions = {
   return { server, ...(await onGround(server)) };
 }
 
-async function onGround(server: TestServer): Promise<Omit<Ground, "server">> {
+/** As `deliveryGround`, on a server that runs, with tokens of its own. */
+export async function onGround(server: TestServer): Promise<Omit<Ground, "server">> {
   const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
   let count = 0;
   const run = Math.random().toString(36).slice(2);
