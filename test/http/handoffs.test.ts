@@ -100,7 +100,7 @@ describe("saving", () => {
   });
 
   test.each([
-    ["an unknown key", { name: "x", agent_id: "ag_1" }, "agent_id"],
+    ["an unknown key", { name: "x", mood: "good" }, "mood"],
     ["no name", {}, "name"],
     ["a blank name", { name: " " }, "name"],
     ["another scope", { name: "x", scope: "team" }, "scope"],

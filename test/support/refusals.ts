@@ -137,7 +137,7 @@ export const REFUSALS: [string, SentRequest, FaultCode, Record<string, unknown>]
     "an unknown field",
     { path: "/things", body: '{"nmae":"a"}' },
     "validation_failed",
-    { field: "nmae", value: null, expected: "name" },
+    { field: "nmae", value: "a", expected: "name" },
   ],
   ["a malformed id", { method: "GET", path: "/things/nope" }, "validation_error", { field: "thing_id" }],
   [
