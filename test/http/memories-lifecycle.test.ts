@@ -30,9 +30,11 @@ describe("an update", () => {
       confidence: 0.9,
     });
     const { alice } = cast;
-    expect(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" })).toMatchObject(
-      refusal(400, "validation_failed", { field: "scope" }),
-    );
+    // Read-only here: promoting widens it.
+    expect(ok(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" }))).toMatchObject({
+      title: "New",
+      scope: "agent",
+    });
     const changed = ok(await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1 }));
     expect(changed).toEqual({ ...made, title: "New", importance: 1, updated_at: changed.updated_at });
     expect(changed.updated_at >= made.updated_at).toBe(true);
