@@ -10,6 +10,7 @@ export const INFO = {
     "and dead letters.\n\n" +
     "Times are ISO 8601 in UTC with milliseconds. Unknown query parameters are ignored. Unknown keys of a body are " +
     "refused with `validation_failed`: `details.field` names the key and `details.expected` the nearest allowed one. " +
+    "Read-only fields of the resource are ignored, so that what was read can be written back. " +
     "Free-form objects, such as `metadata`, accept any key. Resources of other tenants get the same 404 as missing ones.\n\n" +
     `## Errors\n\n${ERROR_TABLE}`,
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
