@@ -13,12 +13,12 @@ interface Given {
 }
 
 /**
- * Deletes, or counts, the rows whose text, which is JSON, has a field `subject` with this value or mentions one of these
+ * Deletes, or counts, the rows of which a text, which is JSON, has a field `subject` with this value or mentions one of these
  * ids. Reads all of the tenant's, within the bytes of a page: they are few, and an index would cost every write.
  */
 export async function eraseTexts<T extends TenantDocument>(
   rows: TenantCollection<T>,
-  field: keyof T & string,
+  fields: readonly (keyof T & string)[],
   { tenant_id, subject, ids = [], dry_run }: Given,
 ): Promise<string[]> {
   const known = new Set(ids);
@@ -26,12 +26,17 @@ export async function eraseTexts<T extends TenantDocument>(
   const isErased = (text: string) =>
     (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) ||
     (subjects.size > 0 && namesSubject(JSON.parse(text), subjects));
-  const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { [field]: 1 } };
+  const options = {
+    sort: { _id: 1 } as const,
+    limit: PAGE,
+    projection: Object.fromEntries(fields.map((field) => [field, 1])),
+  };
   const erased: string[] = [];
   for (let after = ""; ; ) {
     const further = byFields<T, TenantDocument>({ _id: { $gt: after } });
     const { rows: page, more } = await rows.findWithin(tenant_id, further, options);
-    const found = page.filter((row) => isErased(String(row[field]))).map(({ _id }) => _id);
+    const names = (row: T) => fields.some((field) => row[field] != null && isErased(String(row[field])));
+    const found = page.filter(names).map(({ _id }) => _id);
     const those: Where<TenantDocument> = { _id: { $in: found } };
     if (found.length && !dry_run) await rows.deleteMany(tenant_id, byFields<T, TenantDocument>(those));
     erased.push(...found);

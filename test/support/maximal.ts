@@ -104,8 +104,10 @@ export async function multiplyRows(dataDir: string, tenant_id: string): Promise<
   const store = await openStore({ DATA_DIR: dataDir });
   try {
     for (const model of await modelsOf()) {
-      const rows = store.collection(model).system as unknown as Collection<Row>;
+      store.collection(model);
       await store.ready();
+      // As it is, without what the product's collections do besides.
+      const rows = store.connection.collection(model.name) as unknown as Collection<Row>;
       const large = largeFields(model.schema as never);
       const maximal = MAXIMAL[model.name];
       if (large.length > 0 && !maximal)

@@ -47,7 +47,8 @@ export const schedulesService: ServiceFactory = (runtime) => {
       /** Erases, or counts, schedules of an agent, about a person, or that mention memories. */
       erase: idempotent<EraseContent>(async ({ params: { agent_id: owner_id, ...given } }) => {
         const { tenant_id, dry_run } = given;
-        if (owner_id === undefined) return { schedules: (await eraseTexts(rows, "event", given)).length };
+        if (owner_id === undefined)
+          return { schedules: (await eraseTexts(rows, ["event", "content"], given)).length };
         const count = dry_run
           ? rows.count(tenant_id, { owner_id })
           : rows.deleteMany(tenant_id, { owner_id });

@@ -135,7 +135,7 @@ export class A2aTasks {
   async erase({ agent_id, ...given }: EraseContent): Promise<{ a2a_tasks: number }> {
     const { tenant_id, dry_run } = given;
     if (agent_id === undefined) {
-      const ids = await eraseTexts(this.#rows, "task_json", given);
+      const ids = await eraseTexts(this.#rows, ["task_json"], given);
       if (!dry_run) await this.#dropConfigs(tenant_id, ids);
       return { a2a_tasks: ids.length };
     }
