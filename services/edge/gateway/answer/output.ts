@@ -88,12 +88,11 @@ export class Output {
   /** Sends parts, each read only once the one before it is sent. @param largest bytes of a part while it is read */
   async writeAll(parts: AsyncGenerator<string | Uint8Array>, largest: number): Promise<void> {
     const res = this.#res;
-    const closed = new Promise<null>((resolve) => res.once("close", () => resolve(null)));
     try {
       while (!res.destroyed) {
         await this.reserve(largest);
         // A part may never come, when nobody waits for it any more.
-        const part = await Promise.race([parts.next(), closed]);
+        const part = await this.#unlessClosed(parts.next());
         if (part?.done) return this.end();
         if (part) await this.write(part.value);
       }
@@ -104,6 +103,16 @@ export class Output {
     } finally {
       parts.return(undefined).catch(() => {});
     }
+  }
+
+  /** Resolves with null if the connection closes first. Racing one promise of its end would keep all that was read. */
+  #unlessClosed<T>(reading: Promise<T>): Promise<T | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<T | null>();
+    const onClose = () => resolve(null);
+    this.#res.once("close", onClose);
+    const settled = () => this.#res.off("close", onClose);
+    reading.then(resolve, reject).finally(settled);
+    return promise;
   }
 
   /** Returns what is reserved, if nothing is to be written after all. */
