@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Collection } from "mongodb";
 import { openStore } from "../../storage/connection.ts";
 import { largeFields, type Model } from "../../storage/model.ts";
@@ -100,14 +102,19 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
  *
  * @throws Error if a collection has large fields that `MAXIMAL` does not know
  */
-export async function multiplyRows(dataDir: string, tenant_id: string): Promise<void> {
+export function multiplyRows(dataDir: string, tenant_id: string): Promise<unknown> {
+  // In a process of its own, whose memory and threads end with it.
+  return promisify(execFile)(process.execPath, [import.meta.filename, dataDir, tenant_id]);
+}
+
+async function multiply(dataDir: string, tenant_id: string): Promise<void> {
   const store = await openStore({ DATA_DIR: dataDir });
   try {
     for (const model of await modelsOf()) {
       store.collection(model);
       await store.ready();
       // As it is, without what the product's collections do besides.
-      const rows = store.connection.collection(model.name) as unknown as Collection<Row>;
+      const rows = store.connection.db?.collection(model.name) as unknown as Collection<Row>;
       const large = largeFields(model.schema as never);
       const maximal = MAXIMAL[model.name];
       if (large.length > 0 && !maximal)
@@ -162,4 +169,9 @@ function other(value: unknown, i: number): unknown {
   if (typeof value === "number") return value + 1_000 * i;
   if (typeof value !== "string") return value;
   return value.slice(0, -4) + i.toString(16).padStart(4, "0");
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await multiply(process.argv[2] as string, process.argv[3] as string);
+  process.exit();
 }
