@@ -1,11 +1,13 @@
 /**
- * The test command: gets what the tests need, runs every suite within its budget, two at a time, and ends with
- * `N passed, N failed, N skipped`. `npm test -- store` or `npm test -- glob` runs a suite or the files whose
- * path contains the word; `npm test -- quick` what needs no server.
+ * The test command: gets what the tests need, runs the suites within their budgets, two at a time, and ends with
+ * `N passed, N failed, N skipped`. `npm run test:all` also runs what support/longer.ts names and the repeats of
+ * support/world.ts; `npm test -- store` or `npm test -- glob` a suite or the files whose path contains the word;
+ * `npm test -- quick` what needs no server.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { labelOf, planAgain, runAgain } from "./support/again.ts";
+import { checkLonger, isLonger } from "./support/longer.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
 import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
@@ -48,12 +50,14 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => process.exit(128 + (signal === "SIGINT" ? 2 : 15)));
 }
 
-const words = process.argv.slice(2).flatMap((word) => (word === "quick" ? QUICK : [word]));
+const given = process.argv.slice(2);
+const isWhole = given.includes("all");
+const words = isWhole ? [] : given.flatMap((word) => (word === "quick" ? QUICK : [word]));
 const all = globSync("{test,{packages,integrations}/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
   file.split(sep).join("/"),
 );
 const suites = plan();
-const again = planAgain(all, words);
+const again = planAgain(all, words, isWhole);
 /** What files need, by their names in the report. */
 const needs = new Map([
   ...suites.flatMap(({ files }) => files.map((file) => [file, needsOf(file)] as const)),
@@ -84,9 +88,9 @@ async function run(
   const { name, files, budgetSeconds, atOnce } = suite;
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
   let done = 0;
-  const onFile = ({ file, failed }: FileResult) => {
+  const onFile = ({ file, failed, seconds }: FileResult) => {
     const at = ++done > files.length ? "again" : `${done}/${files.length}`;
-    say(`${name} ${at}: ${failed.length ? `FAIL ${file}` : file}`);
+    say(`${name} ${at}: ${failed.length ? "FAIL " : ""}${file} (${seconds.toFixed(1)} s)`);
   };
   const result = await runSuiteTwice(ROOT, files, budgetSeconds, {
     env,
@@ -101,8 +105,11 @@ function plan() {
   const suiteOf = (file: string) => SUITES.find(({ files }) => files.test(file));
   const stray = all.filter((file) => !suiteOf(file));
   if (stray.length > 0) throw new Error(`no suite in test/run.ts takes ${stray.join(", ")}`);
+  checkLonger(all);
   const wanted = (file: string) =>
-    words.length === 0 || words.some((word) => suiteOf(file)?.name === word || file.includes(word));
+    words.length === 0
+      ? isWhole || !isLonger(file)
+      : words.some((word) => suiteOf(file)?.name === word || file.includes(word));
   return SUITES.map((suite) => ({
     ...suite,
     files: all.filter((file) => suiteOf(file) === suite && wanted(file)).sort(),

@@ -19,6 +19,7 @@ test("reports passed, failed and skipped tests by name", async () => {
       passed: ["passes"],
       failed: ["fails"],
       skipped: ["is left out"],
+      seconds: expect.any(Number),
     },
   ]);
   expect(problems).toEqual([]);
@@ -39,7 +40,12 @@ test("reports each file as it ends, and jest's output when the suite ends", asyn
 test.each(["child", "worker", "server"])("fails a file that leaves a %s behind", async (kind) => {
   const { files } = await run([kind]);
   expect(files).toEqual([
-    { file: `test/command/fixtures/${kind}.ts`, passed: [], failed: ["(the file itself)"], skipped: [] },
+    expect.objectContaining({
+      file: `test/command/fixtures/${kind}.ts`,
+      passed: [],
+      failed: ["(the file itself)"],
+      skipped: [],
+    }),
   ]);
 });
 

@@ -14,26 +14,27 @@ export interface Again extends World {
   isWatched: boolean;
 }
 
-/** @param all the test files @param words what `npm test` was given: names of suites, parts of paths */
-export function planAgain(all: string[], words: string[]): Again[] {
+/**
+ * @param all the test files
+ * @param words what `npm test` was given: names of suites, parts of paths; none for all suites
+ * @param isWhole whether it is `npm run test:all`
+ */
+export function planAgain(all: string[], words: string[], isWhole: boolean): Again[] {
   const repeated = without(all, CLUSTER);
-  const isNamed = (file: string) => words.some((word) => file.includes(word));
-  const isAll = words.length === 0 || words.includes(CLUSTER.name);
   const onFerret = without(repeated, FERRETDB);
-  const short = FERRETDB.short.files.map((name) => fileOf(name, onFerret));
-  const { budgetSeconds } = FERRETDB.short;
+  const short = (world: World, able: string[]) => world.short.map((name) => fileOf(name, able));
+  const isNamed = (file: string) => words.some((word) => file.includes(word));
+  const onCluster = words.length > 0 ? repeated.filter(isNamed) : short(CLUSTER, repeated);
   const plans: Again[] = [
     {
       ...CLUSTER,
-      files: repeated.filter((file) => isAll || isNamed(file)),
+      files: isWhole || words.includes(CLUSTER.name) ? repeated : onCluster,
       start: startMongo,
       isWatched: true,
     },
     {
       ...FERRETDB,
-      ...(words.includes(FERRETDB.name)
-        ? { files: onFerret }
-        : { files: words.length ? [] : short, budgetSeconds }),
+      files: words.includes(FERRETDB.name) ? onFerret : isWhole ? short(FERRETDB, onFerret) : [],
       start: startFerret,
       isWatched: false,
     },
@@ -97,4 +98,5 @@ const skipped = (file: string, again: Again): FileResult => ({
   passed: [],
   failed: [],
   skipped: ["all of it"],
+  seconds: 0,
 });

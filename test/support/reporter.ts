@@ -7,6 +7,7 @@ export interface FileResult {
   passed: string[];
   failed: string[];
   skipped: string[];
+  seconds: number;
 }
 
 /** The pipe that the test command reads. */
@@ -24,6 +25,7 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
       passed: named("passed"),
       failed,
       skipped: named("pending", "skipped", "todo", "disabled"),
+      seconds: result.perfStats.runtime / 1000,
     };
     writeSync(RESULTS_FD, `${JSON.stringify(line)}\n`);
   }

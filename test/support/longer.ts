@@ -1,0 +1,77 @@
+/**
+ * What only `npm run test:all` runs, and why a change can do without it before that: files by the beginning of their
+ * path. Naming a file or its suite runs it, too.
+ */
+const LONGER: Record<string, string[]> = {
+  "several nodes and lost parts: `nats`, `nodes`, `redis` and the files on a cluster stay": [
+    "test/http/affinity",
+    "test/http/clock-nodes",
+    "test/http/connectors-nodes",
+    "test/http/failover",
+    "test/http/fair-nodes",
+    "test/http/mongo-lost",
+    "test/http/nats-away",
+    "test/http/nats-paused",
+    "test/http/push-idle",
+    "test/http/push-nodes",
+    "test/http/rolling-upgrade",
+    "test/http/routing-nodes",
+    "test/http/saturated",
+    "test/http/schedules-nodes",
+    "test/http/search-owners",
+    "test/http/several-nodes",
+    "test/http/shared-work",
+    "test/http/waiting-nodes",
+    "test/owners",
+    "test/redis",
+    "test/round-trips",
+    "test/two-owners",
+  ],
+  "kills at one place each: test/rounds kills at all of them": [
+    "test/http/delivery-crash",
+    "test/http/documents-crash",
+    "test/http/idempotency-crash",
+    "test/http/memories-crash",
+    "test/http/outputs-crash",
+    "test/http/runs-crash",
+    "test/http/search-recovery",
+    "test/store.crash",
+  ],
+  "shares under load: `fairness` and `fair-reads` stay": [
+    "test/http/fair-documents",
+    "test/http/fair-exports",
+    "test/http/fair-search",
+    "test/http/loaded",
+    "test/http/torture",
+  ],
+  "other people's programs, which only a change of ours towards them can break": [
+    "integrations/",
+    "test/command/atlas-check",
+    "test/command/chart",
+    "test/command/mongod",
+    "test/command/recall",
+    "test/http/alerts",
+    "test/integrations",
+    "test/store.ferretdb",
+    "test/store.standin",
+    "test/tools/",
+  ],
+  "the same again in another order, or for longer": [
+    "test/guides/cluster",
+    "test/guides/in-reverse",
+    "test/rounds/cluster",
+    "test/rounds/faults",
+    "test/store.property",
+  ],
+};
+
+const beginnings = Object.values(LONGER).flat();
+
+export const isLonger = (file: string): boolean => beginnings.some((beginning) => file.startsWith(beginning));
+
+/** @throws Error if a beginning names no file */
+export function checkLonger(all: string[]): void {
+  const stale = beginnings.filter((beginning) => !all.some((file) => file.startsWith(beginning)));
+  if (stale.length > 0)
+    throw new Error(`test/support/longer.ts names ${stale.join(", ")}, which is not there`);
+}
