@@ -33,6 +33,8 @@ export interface Attacker {
 
 const TINY_VALUES = emptyObjects(300_000);
 const TEN_MEGABYTES = emptyObjects(3_300_000);
+/** Its fields are in the reverse of the order in which they are signed. */
+const WIDE_FORM = Buffer.from(Array.from({ length: 13_000 }, (_, i) => `${99_999 - i}=`).join("&"));
 const MEMORY = { type: "semantic", scope: "agent" };
 const GLOB = `*${"?".repeat(100)}[aa][aab][ab]*[b]`;
 
@@ -47,9 +49,10 @@ function sendText(
   path: string,
   type: string,
   text: Buffer,
+  more: Record<string, string> = {},
 ): Promise<number> {
   return new Promise((resolve) => {
-    const headers: Record<string, string> = { "content-type": type };
+    const headers: Record<string, string> = { "content-type": type, ...more };
     if (token) headers.authorization = `Bearer ${token}`;
     const req = request(url + path, { method: "POST", headers, agent: false }, (res) => {
       res.resume().on("end", () => resolve(res.statusCode as number));
@@ -119,8 +122,70 @@ const STREAM_ATTACKERS: Attacker[] = [
   },
 ];
 
+/** Attackers of lists whose rows are large, and of what is asked without a credential. */
+const LIST_ATTACKERS: Attacker[] = [
+  {
+    resource: "lists of schedules",
+    does: "lists of 60 schedules of 0.9 MB",
+    victim: "publish",
+    async prepare({ person }) {
+      for (let i = 0; i < 60; i++)
+        await person.ask("POST", "/schedules", {
+          name: `long ${i}`,
+          cron: "0 0 1 1 *",
+          event: { type: "com.example.long", data: { text: "x".repeat(900_000) } },
+        });
+      return undefined;
+    },
+    strike: ({ person }) => person.ask("GET", "/schedules?limit=100"),
+    width: 15,
+  },
+  {
+    resource: "lists of state",
+    does: "lists of 100 values of 65 KB",
+    victim: "publish",
+    async prepare({ agents: [agent] }) {
+      for (let i = 0; i < 10; i++) {
+        const keys = Array.from({ length: 10 }, (_, n) => ({ key: `k${i}-${n}`, value: "v".repeat(65_000) }));
+        await agent?.client.ask("POST", "/state/long", { entries: keys });
+      }
+      return undefined;
+    },
+    strike: ({ client }) => client.ask("GET", "/state/long?limit=100"),
+    width: 90,
+  },
+  {
+    resource: "unsigned webhooks",
+    does: "forms of 65 KB with a false signature to a tenant of 50 webhooks",
+    victim: "publish",
+    async prepare({ person, slug }) {
+      const mapping = { entity: "x", action: "y" };
+      for (let i = 0; i < 50; i++)
+        await person.ask("POST", "/ingest/webhooks", { name: `hook ${i}`, source: "/forms", mapping });
+      return slug;
+    },
+    strike: ({ url, target }) =>
+      sendText(addressOf(url), null, `/w/${target}`, "application/x-www-form-urlencoded", WIDE_FORM, {
+        "x-twilio-signature": "AAAA",
+      }),
+    width: 4,
+  },
+  {
+    resource: "registration of clients",
+    does: "registrations of OAuth clients without a credential",
+    victim: "publish",
+    strike: ({ url }) => {
+      const redirect_uris = Array.from({ length: 10 }, (_, i) => `https://${i}.example/${"x".repeat(200)}`);
+      const body = Buffer.from(JSON.stringify({ client_name: randomUUID(), redirect_uris }));
+      return sendText(addressOf(url), null, "/oauth/register", "application/json", body);
+    },
+    width: 16,
+  },
+];
+
 export const ATTACKERS: Attacker[] = [
   ...STREAM_ATTACKERS,
+  ...LIST_ATTACKERS,
   {
     resource: "matching",
     does: "95 costly globs, batches of 20 events with long types",

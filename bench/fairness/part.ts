@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startNameServer } from "../../test/support/dns.ts";
 import { type Endpoint, startEndpoint } from "../../test/support/endpoint.ts";
 import { startServer } from "../../test/support/server.ts";
-import { cpuSeconds } from "../lib/load.ts";
+import { cpuSeconds, residentMegabytes } from "../lib/load.ts";
 import { type Part, progress, type Row } from "../lib/report.ts";
 import { percentile } from "../lib/stats.ts";
 import { Attack } from "./attack.ts";
@@ -20,6 +20,7 @@ const WARM_MS = 2_000;
 const VICTIM_AGENTS = 30;
 const MAX_RATIO = 1.2;
 const MAX_BURST_RATIO = 2;
+const MAX_MEGABYTES = 1000;
 
 interface Window {
   times: number[];
@@ -67,6 +68,13 @@ export const fairnessPart: Part = {
         tenant.close();
       }
       victim.close();
+      const most = residentMegabytes(server.pid(), "VmHWM");
+      rows.push({
+        what: "memory of the server, most of all of them",
+        figure: `${most.toFixed(0)} MB`,
+        target: `< ${MAX_MEGABYTES} MB`,
+        met: most < MAX_MEGABYTES,
+      });
       return rows;
     } finally {
       await server.stop();

@@ -7,6 +7,7 @@ export const OPERATOR_TOKEN = "operator-token-of-the-benchmark";
 /** A tenant with its clients. */
 export interface Tenant {
   url: string;
+  slug: string;
   /** An agent with all scopes, for preparations. */
   admin: Client;
   /** Agents with the scopes of a shipped key; each has its own rate limit. */
@@ -38,5 +39,5 @@ export async function newTenant(server: TestServer, slug: string, agentCount: nu
   const close = () => {
     for (const client of [operator, admin, person, ...agents.map(({ client }) => client)]) client.close();
   };
-  return { url: server.url, admin, agents, person, close };
+  return { url: server.url, slug, admin, agents, person, close };
 }

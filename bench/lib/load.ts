@@ -57,8 +57,8 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
 }
 
-/** Resident memory of a process in MB (proc(5), VmRSS). */
-export function residentMegabytes(pid: number): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+/** Resident memory of a process in MB: now, or the most it ever had (proc(5), VmRSS and VmHWM). */
+export function residentMegabytes(pid: number, field: "VmRSS" | "VmHWM" = "VmRSS"): number {
+  const line = new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   return Number(line?.[1]) / 1024;
 }

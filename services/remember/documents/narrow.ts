@@ -24,16 +24,18 @@ const FIELDS = ["sensitivity", "audience", "subject"] as const;
 export async function narrowTwins({ rows, now }: Documents, row: DocumentDoc): Promise<boolean> {
   const { tenant_id, source_id, hash } = row;
   const standing = { source_id, hash, status: { $ne: "deleted" as const } };
-  const twins = await rows.find(tenant_id, standing, { bounded: "versions of one file in one source" });
-  for (const twin of twins) Object.assign(row, narrowest(row, twin));
-  for (const twin of twins) {
-    const access = narrowest(row, twin);
-    if (differences(access, twin).length === 0) continue;
-    const { _id, access_change, queue = place(tenant_id, now(), twin.agent_id) } = twin;
-    const unchanged = { _id, access_change: access_change ?? { $exists: false }, status: twin.status };
-    // A document in work keeps its place: its next step applies the change.
-    const $set = { ...access, access_change: newUuid(), ...(twin.queue === undefined && { queue }) };
-    if (!(await rows.update(tenant_id, unchanged, { $set }))) return false;
+  const twins = () => rows.batches(tenant_id, standing, { sort: { _id: 1 } });
+  for await (const batch of twins()) for (const twin of batch) Object.assign(row, narrowest(row, twin));
+  for await (const batch of twins()) {
+    for (const twin of batch) {
+      const access = narrowest(row, twin);
+      if (differences(access, twin).length === 0) continue;
+      const { _id, access_change, queue = place(tenant_id, now(), twin.agent_id) } = twin;
+      const unchanged = { _id, access_change: access_change ?? { $exists: false }, status: twin.status };
+      // A document in work keeps its place: its next step applies the change.
+      const $set = { ...access, access_change: newUuid(), ...(twin.queue === undefined && { queue }) };
+      if (!(await rows.update(tenant_id, unchanged, { $set }))) return false;
+    }
   }
   return true;
 }
