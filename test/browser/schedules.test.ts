@@ -24,7 +24,8 @@ test("a schedule is created with its next times in view, changed, paused, run an
   await page.getByLabel("Data (JSON)").fill('{"format": "pdf"}');
   await site.inDialog("Create schedule").click();
   await site.heading("Weekly report").waitFor();
-  const [made] = ok(await admin.get("/schedules")).schedules;
+  const [{ id }] = ok(await admin.get("/schedules")).schedules;
+  const made = ok(await admin.get(`/schedules/${id}`));
   expect(made).toMatchObject({
     ...{ name: "Weekly report", cron: "30 2 * * *", time_zone: "Europe/Berlin", on_missed: "run_once" },
     event: { type: "com.example.report.due", data: { format: "pdf" } },
