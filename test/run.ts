@@ -8,6 +8,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { labelOf, planAgain, runAgain } from "./support/again.ts";
 import { checkLonger, isLonger } from "./support/longer.ts";
+import { sharing, startMongo } from "./support/mongo.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
 import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
@@ -66,6 +67,9 @@ const needs = new Map([
   ),
 ]);
 const missing = await getNeeds(new Set([...needs.values()].flat()));
+const mongo =
+  [...needs.values()].flat().includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
+if (mongo && "url" in mongo) Object.assign(process.env, sharing(mongo));
 const results: SuiteResult[] = [];
 // The longest first: short ones fill the remaining time.
 const queue = [
@@ -74,6 +78,7 @@ const queue = [
 ].sort((a, b) => b.budgetSeconds - a.budgetSeconds);
 const isAlone = queue.length === 1;
 await Promise.all(Array.from({ length: SUITES_AT_ONCE }, runQueue));
+if (mongo && "url" in mongo) await mongo.stop();
 process.exitCode = report(results) ? 0 : 1;
 
 async function runQueue(): Promise<void> {

@@ -46,7 +46,7 @@ try {
 
 async function start(): Promise<void> {
   say(`Starting MongoDB, Redis, NATS, ${workers} workers and ${gateways} gateways.`);
-  const mongo = await startMongo(say);
+  const mongo = await startMongo({ say });
   if ("skipped" in mongo) throw new Error(mongo.skipped);
   ends.push(mongo.stop);
   tell("MongoDB", `${mongo.url} (${mongo.kind})`);

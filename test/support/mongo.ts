@@ -20,16 +20,28 @@ export interface TestMongo {
 }
 
 /**
- * A MongoDB to test against: the one in `MONGO_URL`, else a mongod from PATH, else one that is downloaded where that can
+ * A MongoDB to test against: the one in `MONGO_URL`, else the test command's, else a mongod from PATH, else one that is downloaded where that can
  * be done (mongod.ts), else mongo-java-server, an in-memory stand-in that speaks MongoDB's wire protocol (MongoDB 5.0 without transactions, partial indexes,
  * TTL expiry, collation and pipeline updates; duplicate key errors carry no keyPattern).
  *
  * @param say reports the progress of the download
+ * @param isOwn whether not to use the test command's, for tests that pause it
  * @returns `{skipped}` with the reason if none of these is available.
  */
-export async function startMongo(say?: (line: string) => void): Promise<TestMongo | { skipped: string }> {
+export async function startMongo({
+  say,
+  isOwn = false,
+}: {
+  say?: (line: string) => void;
+  isOwn?: boolean;
+} = {}): Promise<TestMongo | { skipped: string }> {
   const given = process.env.MONGO_URL;
-  if (given) return useGiven(given);
+  if (given) return useGiven(given, { kind: "MONGO_URL", pid: null });
+  const shared = process.env[SHARED];
+  if (shared && !isOwn) {
+    const { url, ...rest } = JSON.parse(shared);
+    return useGiven(url, rest);
+  }
   if (onPath("mongod")) return startMongod("mongod");
   const fetched = await fetchMongod(say);
   if ("path" in fetched) return startMongod(fetched.path);
@@ -47,7 +59,13 @@ export function freshName(): string {
   return `sensorium_test_${randomBytes(6).toString("hex")}`;
 }
 
-function useGiven(given: string): TestMongo {
+/** In the environment: the server that the test command started for all files, each of which gets its own database. */
+const SHARED = "SENSORIUM_TEST_MONGO";
+
+/** Environment with which `startMongo` uses this server. */
+export const sharing = ({ url, kind, pid }: TestMongo) => ({ [SHARED]: JSON.stringify({ url, kind, pid }) });
+
+function useGiven(given: string, rest: Pick<TestMongo, "kind" | "pid">): TestMongo {
   // By hand: no URL has several hosts, as the address of a replica set does.
   const url = given.replace(/^([^:]+:\/\/[^/?]+)(\/[^?]*)?/, `$1/${freshName()}`);
   const stop = async () => {
@@ -55,7 +73,7 @@ function useGiven(given: string): TestMongo {
     await client.db().dropDatabase();
     await client.close();
   };
-  return { url, kind: "MONGO_URL", pid: null, stop };
+  return { url, ...rest, stop };
 }
 
 /** A replica set of one, as what the service is used with is a replica set. */
@@ -89,7 +107,7 @@ async function initiate(port: number): Promise<void> {
 
 async function startStandIn(classPath: string): Promise<TestMongo> {
   const launcher = join(import.meta.dirname, "MongoStandIn.java");
-  const flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"];
+  const flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g"];
   const java = await startChild("java", [...flags, "-cp", classPath, launcher]);
   const [, port] = await java.find(/^port (\d+)/m);
   const stop = async () => {

@@ -18,7 +18,7 @@ const LONGEST_MS = 6000;
  * @throws Error if there is no MongoDB to test against
  */
 export async function startStruckCluster(workers = 3): Promise<Subject> {
-  const mongo = await startMongo();
+  const mongo = await startMongo({ isOwn: true });
   if ("skipped" in mongo) throw new Error(mongo.skipped);
   const redis = await startRedis();
   const nodes = await startNodes(mongo.url, workers, { ...SETTINGS, REDIS_URL: redis.url });
