@@ -368,6 +368,20 @@ test("an event's page shows its outcome at each receiver", async () => {
   ]);
 });
 
+test("an agent settles no delivery of another one", async () => {
+  const [receiver, stranger] = [await receiverOf(), await receiverOf()];
+  await ground.publish(receiver.type);
+  const [{ id, lease }] = await pollSome(receiver.api);
+  const post = async (action: string, body: object) =>
+    ok(await stranger.api.post(`/delivery/${action}`, { delivery_ids: [id], ...body }));
+  for (const named of [{}, { lease }]) {
+    expect(await post("extend", { seconds: 1, ...named })).toEqual({ extended: 0 });
+    expect(await post("nack", { delay_seconds: 0, ...named })).toEqual({ nacked: 0, dead_lettered: 0 });
+  }
+  expect(await post("ack", {})).toEqual({ acknowledged: 0 });
+  expect(await statsOf(receiver as never)).toMatchObject({ in_flight: 1 });
+});
+
 describe("the lease of an attempt", () => {
   const post = (receiver: Awaited<ReturnType<typeof receiverOf>>, action: string, body: object) =>
     receiver.api.post(`/delivery/${action}`, body).then(ok);

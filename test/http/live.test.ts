@@ -104,6 +104,22 @@ test("the limits are those of the installation, and null where there is none", a
   });
 });
 
+test("each tenant has its own numbers, however soon after another's it asks", async () => {
+  const event = { specversion: "1.0", id: "seen", type: "com.example.seen", source: "/live" };
+  const interest = { event_type: event.type };
+  ok(await other.admin.post(`/agents/${other.agentId}/interests`, interest));
+  ok(await other.agent.post("/events", event));
+  const stats = async ({ admin }: World) => ok(await admin.get("/stats"));
+  const theirs = await settle(async () => {
+    const found = await stats(other);
+    return found.deliveries.pending === 1 && found;
+  });
+  const own = await stats(world);
+  expect(theirs.recent).toMatchObject([{ type: event.type }]);
+  expect(own.recent.map(({ type }: { type: string }) => type)).not.toContain(event.type);
+  expect(own.deliveries).toMatchObject({ pending: 0 });
+});
+
 test("agents, channels and people are found by a part of what they are called", async () => {
   const { admin } = world;
   const named = (name: string) => admin.post("/agents", { name, delivery_mode: "poll" });

@@ -11,8 +11,9 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { parseTrace, unsynced } from "../support/strace.ts";
 
 const TIMES = 5;
-/** The embedded store's write-ahead log. */
-const FILE = ".db-wal";
+/** The embedded store's write-ahead log, and the files that become blobs. */
+const LOG = ".db-wal";
+const BLOBS = "/blobs.new/";
 const CALLS = "read,readv,recvfrom,recvmsg,write,writev,sendto,sendmsg,pwrite64,fdatasync,fsync";
 
 const canTrace = await promisify(execFile)("strace", ["-o", "/dev/null", "true"]).then(
@@ -25,6 +26,7 @@ interface Asked {
   kind: string;
   id: string;
   row: string;
+  file: string;
   answer: Answer;
   status: number;
 }
@@ -39,8 +41,8 @@ interface Asked {
     for (const { kind, answer, status } of asked)
       expect({ kind, status: answer.status }).toEqual({ kind, status });
     const calls = parseTrace(await readFile(trace, "latin1"));
-    const verdicts = asked.map(({ kind, id, row }) => {
-      const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file: FILE };
+    const verdicts = asked.map(({ kind, id, row, file }) => {
+      const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file };
       return { kind, id, missing: unsynced(calls, exchange) };
     });
     expect(verdicts).toEqual(verdicts.map(({ kind, id }) => ({ kind, id, missing: undefined })));
@@ -54,9 +56,9 @@ async function askAll(server: TestServer): Promise<Asked[]> {
   const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
   const receiver = await newReceiver(server, admin, "synced", { interests: ["com.example.*"] });
   const asked: Asked[] = [];
-  const ask = async (kind: string, n: number, row: string, status: number, call: Call) => {
+  const ask = async (kind: string, n: number, row: string, status: number, call: Call, file = LOG) => {
     const id = `sync-${kind}-${n}`;
-    asked.push({ kind, id, row, status, answer: await call({ "x-request-id": id }) });
+    asked.push({ kind, id, row, file, status, answer: await call({ "x-request-id": id }) });
   };
   for (let n = 0; n < TIMES; n++) {
     const [single, batch, last] = [`single-${n}-row`, `batch-${n}-row`, `batch-${n}-last`];
@@ -75,6 +77,13 @@ async function askAll(server: TestServer): Promise<Asked[]> {
     await ask("ack", n, id, 200, (headers) =>
       receiver.api.post("/delivery/ack", { delivery_ids: [id] }, headers),
     );
+    const text = `document-${n}-row`;
+    const document = {
+      filename: "a.txt",
+      mime_type: "text/plain",
+      file_content: Buffer.from(text).toString("base64"),
+    };
+    await ask("document", n, text, 202, (headers) => admin.post("/documents", document, headers), BLOBS);
   }
   return asked;
 }

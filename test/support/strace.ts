@@ -77,7 +77,7 @@ export function unsynced(calls: Call[], { request, answer, row, file }: Exchange
   if (!sent) return `no answer ${answer} after ${request} was read`;
   const between = calls.filter((call) => call.begun > read.ended && call.ended < sent.begun);
   const onFile = between.filter(({ args }) => args.includes(file) && !args.startsWith("-1"));
-  const written = onFile.find(({ name, args }) => name.startsWith("pwrite") && args.includes(row));
+  const written = onFile.find(({ name, args }) => /^p?write/.test(name) && args.includes(row));
   if (!written) return `${row} was not written to ${file} between ${request} and its answer`;
   const synced = onFile.some(
     ({ name, result, begun }) => /^f(data)?sync$/.test(name) && result === "0" && begun > written.ended,

@@ -245,6 +245,24 @@ test("leases and waits that were made while the clock was days ahead are over, t
   expect(rows[1]?.dlq_reason).toBe("max attempts exceeded (2): lease expired");
 });
 
+test("a lease that is extended while the sweep looks at it goes on", async () => {
+  const agent_id = await agentWith("evt_1", "evt_2");
+  await claim(agent_id);
+  const past = { due_at: new Date(Date.now() - 1000) };
+  await deliveries.updateMany(tenant_id, { agent_id }, { $set: past });
+  const until = new Date(Date.now() + 60_000);
+  const agents = {
+    getMany: async () => {
+      await deliveries.updateMany(tenant_id, { agent_id, event_id: "evt_1" }, { $set: { due_at: until } });
+      return new Map([[agent_id, { retry_budget: 5 }]]);
+    },
+  } as unknown as AgentSettingsCache;
+  const progress = new Progress(store.collection(ProgressModel));
+  await new Sweep({ store, deliveries, agents, progress, notifyReady: () => {} }).endDue();
+  expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "leased", due_at: until });
+  expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
+});
+
 test("what waited too long for an endpoint is given up, what came later is not", async () => {
   const agent_id = await agentWith("evt_1", "evt_2");
   const long_ago = new Date(Date.now() - 86_400_000);

@@ -27,8 +27,9 @@ interface Event {
 export const liveService: ServiceFactory = ({ store, health, usage, traffic }) => {
   const shared = new Map<string, Promise<unknown>>();
 
-  /** Returns a result of `make` that is at most `ms` old. */
-  function share<T>(key: string, ms: number, make: () => Promise<T>): Promise<T> {
+  /** Returns a result of `make` for the caller's tenant that is at most `ms` old. */
+  function share<T>({ meta }: Call, what: string, ms: number, make: () => Promise<T>): Promise<T> {
+    const key = `${meta.caller.tenant_id} ${what}`;
     const known = shared.get(key) as Promise<T> | undefined;
     if (known) return known;
     const made = make();
@@ -39,7 +40,7 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
   }
 
   function deliveriesOf(ctx: Call): Promise<unknown> {
-    return share(`deliveries ${ctx.meta.caller.tenant_id}`, DELIVERIES_MS, async () => {
+    return share(ctx, "deliveries", DELIVERIES_MS, async () => {
       const {
         agents: _,
         total: __,
@@ -87,9 +88,8 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
     ],
     actions: {
       stats: action(readStats, (ctx) => {
-        const { caller } = ctx.meta;
-        const mayLook = isAdmin(caller);
-        return share(`${caller.tenant_id} ${mayLook}`, SHOWN_MS, () => shownTo(ctx, mayLook));
+        const mayLook = isAdmin(ctx.meta.caller);
+        return share(ctx, mayLook ? "all" : "counts", SHOWN_MS, () => shownTo(ctx, mayLook));
       }),
       history: action(readHistory, (ctx) => historyFor(traffic, ctx)),
     },
