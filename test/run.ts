@@ -70,6 +70,7 @@ const missing = await getNeeds(new Set([...needs.values()].flat()));
 const mongo =
   [...needs.values()].flat().includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
 if (mongo && "url" in mongo) Object.assign(process.env, sharing(mongo));
+if (isWhole) process.env.SENSORIUM_TEST_ALL = "1";
 const results: SuiteResult[] = [];
 // The longest first: short ones fill the remaining time.
 const queue = [

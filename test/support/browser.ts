@@ -96,36 +96,52 @@ const SIDEWAYS = `[...document.querySelectorAll(".table-wrap")]
 const WIDE = { width: 1440, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
+/** `npm run test:all` looks at every combination, and leaves pictures. */
+const isWhole = process.env.SENSORIUM_TEST_ALL !== undefined;
+
 /**
- * Checks the page in light and dark, wide and narrow, and walks it by Tab. Saves four screenshots.
+ * Checks the page: axe and a walk by Tab on a wide window, colours in dark mode, and what does not fit on a narrow one.
+ * `npm run test:all` does all of that in light and dark, wide and narrow, and saves four screenshots.
  *
  * @returns what axe finds of serious or critical impact, whether the page is wider than its window, what is wider than
  * its place, and what keys do not reach as they should
  */
 export async function checkPage(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
-  mkdirSync(PICTURES, { recursive: true });
   for (const [size, viewport] of Object.entries({ wide: WIDE, narrow: NARROW })) {
+    const isFirst = viewport === WIDE;
     await page.setViewportSize(viewport);
     for (const colorScheme of ["light", "dark"] as const) {
+      if (!isWhole && !isFirst && colorScheme === "dark") continue;
       await page.emulateMedia({ colorScheme });
       // Until the next frames the page mixes colours of both themes.
       await page.evaluate(DRAWN);
       const where = `${name} ${size} ${colorScheme}`;
-      found.push(...(await seriousIn(page, colorScheme)).map((each) => `${where}: ${each}`));
-      if (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
-        found.push(`${where}: wider than the window`);
-      const cut = (await page.evaluate(WIDER)) as string[];
-      found.push(...cut.map((each) => `${where}: wider than its place: ${each}`));
-      const sideways = viewport === NARROW ? ((await page.evaluate(SIDEWAYS)) as string[]) : [];
-      found.push(...sideways.map((each) => `${where}: the table ${each} is wider than its place`));
-      await page.screenshot({ fullPage: true, path: join(PICTURES, `${name}-${size}-${colorScheme}.png`) });
+      const serious = isWhole || isFirst ? await seriousIn(page, colorScheme) : [];
+      found.push(...[...serious, ...(await widerIn(page, viewport))].map((each) => `${where}: ${each}`));
+      if (isWhole) await savePicture(page, `${name}-${size}-${colorScheme}`);
     }
-    found.push(...(await walkByTab(page)).map((each) => `${name} ${size}: ${each}`));
+    if (isWhole || isFirst) found.push(...(await walkByTab(page)).map((each) => `${name} ${size}: ${each}`));
   }
   await page.setViewportSize(WIDE);
   await page.emulateMedia({ colorScheme: "light" });
   return found;
+}
+
+async function widerIn(page: Page, viewport: typeof WIDE): Promise<string[]> {
+  const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  const cut = (await page.evaluate(WIDER)) as string[];
+  const sideways = viewport === NARROW ? ((await page.evaluate(SIDEWAYS)) as string[]) : [];
+  return [
+    ...(isWider ? ["wider than the window"] : []),
+    ...cut.map((each) => `wider than its place: ${each}`),
+    ...sideways.map((each) => `the table ${each} is wider than its place`),
+  ];
+}
+
+async function savePicture(page: Page, name: string): Promise<void> {
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ fullPage: true, path: join(PICTURES, `${name}.png`) });
 }
 
 interface AxeResult {
