@@ -11,6 +11,7 @@ import { checkLonger, isLonger } from "./support/longer.ts";
 import { sharing, startMongo } from "./support/mongo.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
+import { startAllShared } from "./support/shared.ts";
 import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
 
 interface Suite {
@@ -71,6 +72,9 @@ const mongo =
   [...needs.values()].flat().includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
 if (mongo && "url" in mongo) Object.assign(process.env, sharing(mongo));
 if (isWhole) process.env.SENSORIUM_TEST_ALL = "1";
+const usesShared = suites.some(({ files }) => files.some((file) => textOf(file).includes("startShared(")));
+const shared = usesShared ? await startAllShared() : null;
+Object.assign(process.env, shared?.env);
 const results: SuiteResult[] = [];
 // The longest first: short ones fill the remaining time.
 const queue = [
@@ -79,6 +83,7 @@ const queue = [
 ].sort((a, b) => b.budgetSeconds - a.budgetSeconds);
 const isAlone = queue.length === 1;
 await Promise.all(Array.from({ length: SUITES_AT_ONCE }, runQueue));
+await shared?.stop();
 if (mongo && "url" in mongo) await mongo.stop();
 process.exitCode = report(results) ? 0 : 1;
 
@@ -123,7 +128,11 @@ function plan() {
 }
 
 function needsOf(file: string): string[] {
-  return declaredNeeds(readFileSync(join(ROOT, file), "utf8"));
+  return declaredNeeds(textOf(file));
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), "utf8");
 }
 
 async function getNeeds(names: Set<string>): Promise<Map<string, string>> {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 /** More than two parts of an export. */
 const MANY = 1100;
@@ -12,7 +13,7 @@ let world: World;
 let bot: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   world = await makeWorld(server, "exported");
   bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
   ok(await world.admin.patch(`/agents/${bot.id}`, { name: NAME }));

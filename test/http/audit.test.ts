@@ -5,14 +5,15 @@ import { PREFIXES } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   world = await makeWorld(server, "audited");
 });
 afterAll(() => server?.stop());

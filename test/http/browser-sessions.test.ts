@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let outside: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" } });
+  server = await startShared();
   outside = api(server);
 });
 afterAll(() => server?.stop());

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { byLogin, createClient } from "../../packages/client/index.ts";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 // Clients decide by WWW-Authenticate (RFC 6750) whether to renew a token, to request more scopes or to stop.
 
@@ -14,7 +15,7 @@ let server: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   world = await makeWorld(server, "acme");
 });
 afterAll(() => server?.stop());

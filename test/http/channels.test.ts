@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -9,7 +10,7 @@ let admin: TestAgent;
 let orgAdmin: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared();
   admin = await firstAgent(server);
   const { admin: user, tenant_slug } = server.credentials;
   orgAdmin = api(server, await signIn(server, user, tenant_slug));

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 
 let server: TestServer;
 let admin: Client;
@@ -17,7 +18,7 @@ let cli: Cli;
 let work: string;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 });
 

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Cli, newCli } from "../support/cli.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 
 let server: TestServer;
 let cli: Cli;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
 });
 afterAll(async () => {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { byLogin, type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 
 let server: TestServer;
 let admin: Client;
@@ -14,7 +15,7 @@ let agentId: string;
 let cli: Cli;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
   person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
   agentId = (await admin.agents.create({ name: "at the terminal", delivery_mode: "sse" })).id;

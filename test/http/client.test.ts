@@ -8,15 +8,16 @@ import {
   createClient,
   isApiError,
 } from "../../packages/client/index.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
+import { startShared } from "../support/shared.ts";
 
 let server: TestServer;
 let apiKey: string;
 let client: Client;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   apiKey = server.credentials.agent.api_key;
   client = createClient({ url: server.url, apiKey });
 });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
@@ -10,7 +11,7 @@ let ann: TestAgent;
 let bob: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   world = await makeWorld(server, "originals");
   ann = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
   // The admin who makes an agent owns it, and would read what is its own.

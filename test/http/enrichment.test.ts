@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
 import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
@@ -11,7 +12,7 @@ const SCOPES = ["receive", "memory:read", "memory:write"];
 const about = { title: "Invoice of Globex", content: "The invoice of Globex is overdue again." };
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cast = await makeCast(server);
 });
 afterAll(() => server?.stop());

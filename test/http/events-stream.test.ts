@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Client, createClient, type EventSummary, isApiError } from "../../packages/client/index.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 
 let server: TestServer;
 let admin: Client;
 const ended = new AbortController();
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 });
 

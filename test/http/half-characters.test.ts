@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, receive, type TestAgent } from "../support/agents.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 /** Half a character: what is left of "😀" where somebody cut a text in the middle of it. */
@@ -12,7 +13,7 @@ let server: TestServer;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   agent = await firstAgent(server);
 });
 afterAll(() => server?.stop());

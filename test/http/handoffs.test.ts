@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -9,7 +10,7 @@ let cast: Cast;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cast = await makeCast(server);
   agent = await agentIn(server, cast.admin, { name: "worker" });
 });

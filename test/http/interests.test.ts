@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -8,7 +9,7 @@ let admin: TestAgent;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared();
   admin = await firstAgent(server);
   agent = await newAgent(server, admin);
 });

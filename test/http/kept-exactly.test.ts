@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { firstAgent, receive, type TestAgent } from "../support/agents.ts";
 import type { Answer } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
 
@@ -32,7 +33,7 @@ let server: TestServer;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   agent = await firstAgent(server);
   ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
 });

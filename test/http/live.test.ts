@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
@@ -12,7 +13,7 @@ let stream: Stream;
 let messages: AsyncGenerator<StreamMessage>;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
+  server = await startShared("local");
   [world, other] = [await makeWorld(server, "watched"), await makeWorld(server, "unwatched")];
   stream = await openStream(`${server.url}/live`, world.adminToken);
   messages = each(stream);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 import { deliver, githubHeaders, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
 
 const wrong = (name: string) => ({ entity: "order", action: `/${name}` });
@@ -14,7 +15,7 @@ let world: World;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared();
   world = await makeWorld(server, "acme");
   agent = await newAgent(server, world.admin);
   ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, type World } from "../support/tenancy.ts";
 
 /** Sequences of tools that models use, and prompts that people use. */
 let server: TestServer;
@@ -17,7 +18,7 @@ const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "se
 const PROJECT = "ledger-2026";
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   world = await makeWorld(server, "agents");
   ok(await world.admin.post("/projects", { key: PROJECT, name: "Ledger" }));
   agent = await newAgent(server, world.admin, SCOPES);

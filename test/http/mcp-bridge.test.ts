@@ -3,14 +3,15 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { type Cli, newCli } from "../support/cli.ts";
 import { REVISIONS } from "../support/mcp.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
+import { startShared } from "../support/shared.ts";
 
 let server: TestServer;
 let cli: Cli;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
 });
 afterAll(async () => {

@@ -7,7 +7,8 @@ import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { startChild } from "../support/child.ts";
 import { agentToken } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const REVISIONS = ["2025-11-25", "2026-07-28"];
@@ -28,7 +29,7 @@ let door: Server;
 let folder: string;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   door = await openDoor(server, await agentToken(server, server.credentials.agent.api_key));
   folder = mkdtempSync(join(tmpdir(), "sensorium-mcp-"));
 });

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { agentToken } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const BRIDGE = ["packages/client/bin.js", "mcp"] as const;
@@ -15,7 +16,7 @@ let server: TestServer;
 let token: string;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   token = await agentToken(server, server.credentials.agent.api_key);
 });
 afterAll(() => server?.stop());

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { inCluster, startServer, type TestServer } from "../support/server.ts";
+import { inCluster, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -15,7 +16,7 @@ const SORTS = ["created_at", "title", "confidence", "importance"] as const;
 const made: Record<string, string>[] = [];
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cast = await makeCast(server);
   ok(await cast.admin.post("/projects", { key: "apollo" }));
   agent = await agentIn(server, cast.admin, { team_id: cast.teamA });

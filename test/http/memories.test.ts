@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cast = await makeCast(server);
   ok(await cast.admin.post("/projects", { key: "apollo" }));
 });

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Answer } from "../support/http.ts";
 import { type Cast, makeCast } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   cast = await makeCast(server);
 });
 afterAll(() => server?.stop());

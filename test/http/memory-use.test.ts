@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { receive, type TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 const LISTENS = ["memory:read", "memory:write", "receive", "send"];
@@ -12,7 +13,7 @@ let server: TestServer;
 let cast: Cast;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cast = await makeCast(server);
 });
 afterAll(() => server?.stop());

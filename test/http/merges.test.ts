@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { type Cast, remember as make, makeCast } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 const PROPOSALS = "/memories/merge-proposals";
@@ -11,7 +12,7 @@ let cast: Cast;
 
 beforeAll(async () => {
   // Without an embedder the service proposes no merges itself.
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cast = await makeCast(server);
 });
 afterAll(() => server?.stop());

@@ -2,15 +2,16 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { STEPS } from "../../services/identity/onboarding/onboarding.contract.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   world = await makeWorld(server, "newcomers");
 });
 afterAll(() => server?.stop());

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { ABSENT, makeWorld, ok, refusal, signIn, type World } from "../support/tenancy.ts";
 
 /** What people may read of an agent's own work: handoffs, bundles and findings. */
 let server: TestServer;
@@ -13,7 +14,7 @@ let owner: Api;
 let ownerId: string;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   world = await makeWorld(server, "people");
   bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
   const invited = ok(await world.admin.post("/users", { email: "owner@people.example" }));

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let admin: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   admin = await firstAgent(server);
 });
 afterAll(() => server?.stop());

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember as make } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal, signIn } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -12,7 +13,7 @@ let mine: TestAgent;
 let other: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   admin = await firstAgent(server);
   const { admin: user, tenant_slug } = server.credentials;
   orgAdmin = api(server, await signIn(server, user, tenant_slug));

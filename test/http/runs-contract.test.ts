@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
 let agent: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   world = await makeWorld(server, "runs-contract");
   agent = world.agent;
 });

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { act, at, keysOf, newRun } from "../support/runs.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
 let member: string;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   world = await makeWorld(server, "runs-position");
   member = ok(await world.member.get("/auth/me")).user.id;
 });

@@ -3,14 +3,15 @@ import { MOST_ARTIFACTS } from "../../services/work/runs/shapes.contract.ts";
 import { newAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { act, at, DIAMOND, newRun } from "../support/runs.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   world = await makeWorld(server, "runs-refusals");
 });
 afterAll(() => server?.stop());

@@ -5,14 +5,15 @@ import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { sampleBody } from "../support/sample.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let mine: World;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   mine = await makeWorld(server, "mine");
 });
 afterAll(() => server?.stop());

@@ -3,14 +3,15 @@ import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import type { Api } from "../support/http.ts";
 import { identifierKind } from "../support/sample.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeId, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { makeId, makeWorld, ok, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let mine: World;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   mine = await makeWorld(server, "mine");
 });
 afterAll(() => server?.stop());
