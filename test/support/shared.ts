@@ -65,9 +65,17 @@ export async function startAllShared(): Promise<{ env: Record<string, string>; s
   const started = await Promise.all(
     Object.entries(KINDS).map(async ([kind, env]) => [kind, await startAlone({ env })] as const),
   );
+  let isOver = false;
+  // However the test command ends.
+  process.once("exit", () => {
+    if (!isOver) for (const [, server] of started) process.kill(server.pid());
+  });
   const roots = Object.fromEntries(started.map(([kind, { root }]) => [kind, root]));
   return {
     env: { [SHARED]: JSON.stringify(roots) },
-    stop: async () => void (await Promise.all(started.map(([, server]) => server.stop()))),
+    stop: async () => {
+      await Promise.all(started.map(([, server]) => server.stop()));
+      isOver = true;
+    },
   };
 }
