@@ -94,6 +94,20 @@ test("saving one section of an agent's settings keeps the other sections", async
   expect(await secret.textContent()).toBe(shown);
 });
 
+test("deletes an agent that is inactive", async () => {
+  const { id } = ok(await site.admin.post("/agents", { name: "retired", delivery_mode: "poll" }));
+  await site.go(`/agents/${id}`);
+  await site.button("Deactivate").waitFor();
+  expect(await site.button("Delete").count()).toBe(0);
+  await site.button("Deactivate").click();
+  await site.inDialog("Deactivate").click();
+  await site.button("Delete").click();
+  await site.inDialog("Delete agent").click();
+  await page.getByText("retired deleted.").waitFor();
+  await site.heading("Agents").waitFor();
+  expect((await site.admin.get(`/agents/${id}`)).status).toBe(404);
+});
+
 test("copies a secret without a clipboard API, and keeps it after a click outside", async () => {
   const context = await site.browser.newContext({ storageState: await page.context().storageState() });
   // As the browser has it on pages over plain HTTP of another host.

@@ -212,6 +212,11 @@ describe("people and what they own", () => {
     await site.inDialog("Disable").click();
     await page.getByText("Grace is disabled.").waitFor();
     expect((await api(site.server).post("/auth/login", login)).status).toBe(401);
+    await site.button("Actions for Grace").click();
+    await page.getByRole("menuitem", { name: "Delete…" }).click();
+    await site.inDialog("Delete person").click();
+    await page.getByText("Grace deleted.").waitFor();
+    await site.button("Actions for Grace").waitFor({ state: "detached" });
     await page.getByLabel("Search people").fill("nobody of this name");
     await page.getByText("No people match “nobody of this name”").waitFor();
   });

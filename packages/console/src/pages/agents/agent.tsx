@@ -1,5 +1,5 @@
-import { Power, PowerOff } from "lucide-react";
-import { useParams } from "react-router";
+import { Power, PowerOff, Trash2 } from "lucide-react";
+import { useNavigate, useParams } from "react-router";
 import type { Agent as AgentShape } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { nameIs } from "../../data/names.ts";
@@ -63,6 +63,7 @@ export function Agent() {
 }
 
 function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }) {
+  const { may } = useSession();
   const isActive = agent.status === "active";
   const change = useTask(async () => {
     const sure =
@@ -78,8 +79,32 @@ function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }
     toast({ title: isActive ? `${agent.name} is inactive.` : `${agent.name} is active.` });
   });
   return (
-    <Button icon={isActive ? PowerOff : Power} busy={change.busy} onClick={() => change.run()}>
-      {isActive ? "Deactivate" : "Activate"}
+    <>
+      <Button icon={isActive ? PowerOff : Power} busy={change.busy} onClick={() => change.run()}>
+        {isActive ? "Deactivate" : "Activate"}
+      </Button>
+      {!isActive && may("agents.delete") && <Deletion agent={agent} />}
+    </>
+  );
+}
+
+/** Offered once nothing works with the agent any more. */
+function Deletion({ agent: { id: agent_id, name } }: { agent: AgentShape }) {
+  const navigate = useNavigate();
+  const remove = useTask(async () => {
+    const sure = await confirm({
+      title: `Delete ${name}?`,
+      text: "Its private memories, state, handoffs, deliveries, interests, channels and schedules are erased. Shared memories, outputs, documents, events and runs stay. This cannot be undone.",
+      action: "Delete agent",
+    });
+    if (!sure) return;
+    await api.agents.delete({ agent_id });
+    toast({ title: `${name} deleted.` });
+    navigate("/agents");
+  });
+  return (
+    <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+      Delete
     </Button>
   );
 }

@@ -157,6 +157,17 @@ function Actions({
     });
     if (wanted) await change.run({ status: "disabled" }, `${name} is disabled.`);
   };
+  const remove = useTask(async () => {
+    const wanted = await confirm({
+      title: `Delete ${name}?`,
+      text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
+      action: "Delete person",
+    });
+    if (!wanted) return;
+    await api.users.delete({ user_id });
+    toast({ title: `${name} deleted.` });
+    await reload();
+  });
   const reset = useTask(async () => {
     const wanted = await confirm({
       title: `Reset the password of ${name}?`,
@@ -197,12 +208,15 @@ function Actions({
         { label: "Reset password…", onSelect: () => reset.run() },
         ...(sign_in.includes("totp") ? [{ label: "Remove second factor…", onSelect: resetFactor }] : []),
         ...(sign_in.includes("oidc") ? [{ label: "Unlink identity…", onSelect: unlink }] : []),
-        status === "active"
-          ? { label: "Disable…", onSelect: disable, danger: true }
-          : {
-              label: "Enable",
-              onSelect: () => change.run({ status: "active" }, `${name} can sign in again.`),
-            },
+        ...(status === "active"
+          ? [{ label: "Disable…", onSelect: disable, danger: true }]
+          : [
+              {
+                label: "Enable",
+                onSelect: () => change.run({ status: "active" }, `${name} can sign in again.`),
+              },
+              { label: "Delete…", onSelect: () => remove.run(), danger: true },
+            ]),
       ]}
     />
   );
