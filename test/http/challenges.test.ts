@@ -91,7 +91,7 @@ describe("an agent's route with a person's valid token", () => {
       urls.push(new URL(String(input)).pathname);
       return fetch(input, init);
     };
-    const login = { email, password, tenant_slug: "acme" };
+    const login = { email, password, tenant_slug: world.slug };
     const client = createClient({ url: server.url, authorize: byLogin(login), fetch: counted });
     await expect(client.handoffs.list()).rejects.toMatchObject({ status: 401, details: { reason } });
     expect(await client.auth.me()).toMatchObject({ kind: "user" });

@@ -33,7 +33,7 @@ interface DeadLetter {
 
 async function deadLetters(source: string): Promise<DeadLetter[]> {
   const { items } = ok(await world.admin.get("/delivery/dlq?limit=200"));
-  return items.filter((each: DeadLetter) => each.source === `/w/acme/${source}`);
+  return items.filter((each: DeadLetter) => each.source === `/w/${world.slug}/${source}`);
 }
 
 /** A registration whose mapping fits nothing, and what it could not map, for a reason that has its name. */
@@ -106,7 +106,7 @@ describe("what could not be mapped", () => {
     const [{ payload }] = await receive(agent, 1);
     expect(payload).toMatchObject({
       type: "com.mended.order.paid",
-      source: "/w/acme/mended",
+      source: `/w/${world.slug}/mended`,
       subject: "shop 0",
       data: { kind: "Paid", n: 0 },
     });

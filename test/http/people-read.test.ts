@@ -19,7 +19,7 @@ beforeAll(async () => {
   bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
   const invited = ok(await world.admin.post("/users", { email: "owner@people.example" }));
   ownerId = invited.id;
-  owner = api(server, await signIn(server, invited, "people"));
+  owner = api(server, await signIn(server, invited, world.slug));
   ok(await world.admin.patch(`/agents/${bot.id}`, { owner_user_id: ownerId }));
 });
 afterAll(() => server?.stop());

@@ -28,6 +28,8 @@ export interface TestServer {
   root: string;
   dataDir: string;
   credentials: Credentials;
+  /** On a shared server: the end of what must be unique on it, as slugs of tenants. */
+  suffix?: string;
   /** Process id of the server now running. */
   pid(): number;
   /** All it has printed since its last start. */

@@ -28,11 +28,11 @@ export async function startShared(embedder: Kind = "none"): Promise<TestServer> 
   const root = (JSON.parse(process.env[SHARED] ?? "{}") as Partial<Record<Kind, string>>)[embedder];
   if (!root || inCluster()) return startServer({ env: KINDS[embedder] });
   const operator = api({ url: `${root}/v1` }, OPERATOR_TOKEN);
-  return sharedAt(root, await newTenant(operator, root));
+  const suffix = `-${randomBytes(6).toString("hex")}`;
+  return sharedAt(root, suffix, await newTenant(operator, root, `shared${suffix}`));
 }
 
-async function newTenant(operator: Api, base_url: string): Promise<TestServer["credentials"]> {
-  const slug = `shared-${randomBytes(6).toString("hex")}`;
+async function newTenant(operator: Api, base_url: string, slug: string): Promise<TestServer["credentials"]> {
   const body = { slug, name: slug, admin_email: `admin@${slug}.example` };
   const { tenant, admin, agent, ingest_url } = ok(await operator.post("/tenants", body));
   return { base_url, ingest_url, tenant_id: tenant.id, tenant_slug: slug, admin, agent };
@@ -42,8 +42,9 @@ const refuse = (): never => {
   throw new Error("the server is shared with other test files: use startServer");
 };
 
-function sharedAt(root: string, credentials: TestServer["credentials"]): TestServer {
+function sharedAt(root: string, suffix: string, credentials: TestServer["credentials"]): TestServer {
   return {
+    suffix,
     url: `${root}/v1`,
     root,
     credentials,

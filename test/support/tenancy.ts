@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { expect } from "expect";
 import { type Answer, type Api, agentToken, api } from "./http.ts";
 import type { TestServer } from "./server.ts";
@@ -33,9 +32,9 @@ export interface World {
   tokenWith(scopes: string[]): Promise<string>;
 }
 
-/** Makes a tenant through the operator's API. @param name how its slug begins: the server may be shared */
+/** Makes a tenant through the operator's API. @param name its slug, which has a suffix on a shared server */
 export async function makeWorld(server: TestServer, name: string): Promise<World> {
-  const slug = `${name}-${randomBytes(4).toString("hex")}`;
+  const slug = name + (server.suffix ?? "");
   const operator = api(server, OPERATOR_TOKEN);
   const made = ok(
     await operator.post("/tenants", { slug, name: slug, admin_email: `admin@${slug}.example` }),
