@@ -72,7 +72,9 @@ const mongo =
   [...needs.values()].flat().includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
 if (mongo && "url" in mongo) Object.assign(process.env, sharing(mongo));
 if (isWhole) process.env.SENSORIUM_TEST_ALL = "1";
-const usesShared = suites.some(({ files }) => files.some((file) => textOf(file).includes("startShared(")));
+const usesShared = suites.some(({ files }) =>
+  files.some((file) => /startShared\(|openSite\(/.test(textOf(file))),
+);
 const shared = usesShared ? await startAllShared() : null;
 Object.assign(process.env, shared?.env);
 const results: SuiteResult[] = [];

@@ -6,7 +6,8 @@ import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-const site = await openSite();
+// It ends the server.
+const site = await openSite(undefined, {});
 const { page, admin } = site;
 afterAll(site.close);
 

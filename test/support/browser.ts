@@ -6,6 +6,7 @@ import { type Person, signIn, startBrowser } from "./chromium.ts";
 import { type Api, agentToken, api } from "./http.ts";
 import { DRAWN, walkByTab } from "./keyboard.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { startShared } from "./shared.ts";
 import { ok } from "./tenancy.ts";
 
 /** A busy machine draws slowly. */
@@ -35,14 +36,19 @@ interface Site {
   close(): Promise<void>;
 }
 
-/** Starts both. Signed in is the organisation's admin, or who is made by `personOf`. @param env further settings */
+/**
+ * Opens a window on a shared server, or with `env`, which has further settings, on one of its own. Signed in is the
+ * organisation's admin, or who is made by `personOf`.
+ */
 export async function openSite(
   personOf: (admin: Api, server: TestServer) => Promise<Person> = async (_, { credentials }) =>
     credentials.admin,
-  env: Record<string, string> = {},
+  env?: Record<string, string>,
 ): Promise<Site> {
   await using opened = new AsyncDisposableStack();
-  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", ...env } });
+  const server = env
+    ? await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", ...env } })
+    : await startShared("local");
   opened.defer(() => server.stop());
   const browser = await startBrowser();
   opened.defer(() => browser.close());
