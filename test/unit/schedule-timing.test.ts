@@ -71,6 +71,19 @@ describe("daylight saving", () => {
   });
 });
 
+test.each([
+  ["0 9 14 * FRI", ["2026-02-06", "2026-02-13", "2026-02-14", "2026-02-20", "2026-02-27"]],
+  ["0 9 13 * +FRI", ["2026-02-13", "2026-03-13", "2026-11-13", "2027-08-13", "2028-10-13"]],
+  ["0 9 1,2 * 0", ["2026-02-01", "2026-02-02", "2026-02-08", "2026-02-15", "2026-02-22"]],
+  ["0 9 */10 * MON", ["2026-02-01", "2026-02-02", "2026-02-09", "2026-02-11", "2026-02-16"]],
+  ["0 9 13 * *", ["2026-02-13", "2026-03-13", "2026-04-13", "2026-05-13", "2026-06-13"]],
+  ["0 9 * * FRI-SUN,MON", ["2026-02-01", "2026-02-02", "2026-02-06", "2026-02-07", "2026-02-08"]],
+])("day of month or day of week is enough: %s", (expression, days) => {
+  expect(
+    texts(ticksAfter(cron(expression), ms("2026-02-01T00:00Z"))).map((tick) => tick.slice(0, 10)),
+  ).toEqual(days);
+});
+
 describe("what is due", () => {
   const hourly = cron("0 * * * *");
   const first = at("2026-01-31T09:00Z");
@@ -155,6 +168,16 @@ describe("reading", () => {
     [{ cron: "* * * * * *" }, "cron", "got 6"],
     [{ cron: "0 0 30 2 *" }, "cron", "never"],
     [{ cron: "@reboot" }, "cron", "five"],
+    [{ cron: "0 9 * * FRI-MON" }, "cron", "FRI-MON ends before it begins: write FRI-SUN,MON."],
+    [{ cron: "0 9 * * sat-tue" }, "cron", "write SAT-SUN,MON-TUE."],
+    [{ cron: "0 9 * * 5-0" }, "cron", "write 5-7."],
+    [{ cron: "0 9 * * 7-2" }, "cron", "write 7,1-2."],
+    [{ cron: "0 22-4 * * *" }, "cron", "write 22-23,0-4."],
+    [{ cron: "5,50-10 * * * *" }, "cron", "write 50-59,0-10."],
+    [{ cron: "0 21-3/2 * * *" }, "cron", "write 21,23,1,3."],
+    [{ cron: "0 0 28-2 NOV-JAN *" }, "cron", "write 28-31,1-2."],
+    [{ cron: "0 0 1 NOV-JAN *" }, "cron", "write NOV-DEC,JAN."],
+    [{ cron: "0 99-4 * * *" }, "cron", "larger"],
     [{ cron: "0 9 * * *", time_zone: "Nowhere/City" }, "time_zone", "IANA"],
     [{ cron: "0 9 * * *", time_zone: "+02:00" }, "time_zone", "IANA"],
   ])("%j is refused", (more, field, part) => {

@@ -53,7 +53,9 @@ const CronExpression = Type.String({
   maxLength: 200,
   description:
     "Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`), `L` and `#` are " +
-    "understood, and `@daily` and the like.",
+    "understood, and `@daily` and the like. If neither day of month nor day of week is `*`, a day that matches one of them " +
+    "is due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both must match: `0 9 13 * +FRI`. " +
+    "Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.",
   examples: ["0 9 * * MON-FRI"],
 });
 

@@ -92,12 +92,48 @@ function compile({ cron, time_zone }: { cron: string; time_zone: string }): Cron
   try {
     return new Cron(cron, { timezone: time_zone, mode: "5-part", paused: true });
   } catch (err) {
-    const count = cron.trim().split(/\s+/).length;
-    const why = (err as Error).message.replace(/^CronPattern: |\.$/g, "");
+    const fields = cron.trim().split(/\s+/);
+    const why = wrappingRange(fields) ?? (err as Error).message.replace(/^CronPattern: |\.$/g, "");
     const message =
-      count === 5 ? `cron: ${why}. Correct one of the ${FIELDS}.` : `cron: expected ${FIELDS}; got ${count}.`;
+      fields.length === 5
+        ? `cron: ${why}. Correct one of the ${FIELDS}.`
+        : `cron: expected ${FIELDS}; got ${fields.length}.`;
     throw invalidValue("cron", message, { value: cron });
   }
+}
+
+/** The values of each field. Sunday is 7: it ends a week here. */
+const VALUES: { min: number; max: number; names?: readonly string[] }[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  { min: 1, max: 31 },
+  { min: 1, max: 12, names: "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(" ") },
+  { min: 1, max: 7, names: "MON TUE WED THU FRI SAT SUN".split(" ") },
+];
+
+/** Explains the first range that goes on after the largest value, such as `22-4`; null if there is none. */
+function wrappingRange(fields: readonly string[]): string | null {
+  for (const [i, { min, max, names }] of VALUES.entries()) {
+    for (const range of fields[i]?.split(",") ?? []) {
+      const [, start = "", end = "", step] = /^(\w+)-(\w+)(?:\/(\d+))?$/.exec(range) ?? [];
+      const numberOf = (text: string) =>
+        names?.includes(text.toUpperCase()) ? min + names.indexOf(text.toUpperCase()) : Number(text);
+      const [from, to] = [numberOf(start), numberOf(end)];
+      if (!(from > to && from <= max && to >= 0)) continue;
+      const shown = (value: number) => (Number.isNaN(Number(end)) ? names?.[value - min] : value);
+      const between = (first: number, last: number) =>
+        first < last ? `${shown(first)}-${shown(last)}` : `${shown(last)}`;
+      // Sunday is 0 too.
+      const parts = [between(from, max), ...(to < min ? [] : [between(min, to)])];
+      const size = max - min + 1;
+      const all = Array.from({ length: size + to - from + 1 }, (_, at) => from + at);
+      const stepped = all
+        .filter((_, at) => at % Number(step) === 0)
+        .map((value) => (value > max ? value - size : value));
+      return `${range} ends before it begins: write ${(step ? stepped.map(shown) : parts).join(",")}`;
+    }
+  }
+  return null;
 }
 
 /** @throws Fault validation_error */
