@@ -96,7 +96,8 @@ function standardWebhooks(name: SchemeName, prefix: "webhook" | "svix"): Scheme 
   };
 }
 
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+/** Either alphabet, because senders show secrets in both. */
+const BASE64 = /^(?:[A-Za-z0-9+/]+|[\w-]+)={0,2}$/;
 const KEY_MIN_BYTES = 16;
 
 /**
@@ -174,7 +175,7 @@ const twilio: Scheme = {
     const fields = hash ? "" : signedFields(body);
     if (fields === null)
       return `the form is larger than ${FORM_MAX_BYTES} bytes, has more than ${FORM_MAX_FIELDS} fields, or has one twice`;
-    const contents = [...new Set(urls.flatMap(withAndWithoutPort))].map((url) => [url, fields]);
+    const contents = [...new Set(urls.flatMap(equivalentsOf))].map((url) => [url, fields]);
     return {
       signedBy: (secret) =>
         contents.find((content) => signedContent(secret, content, [signature], "sha1")) ?? null,
@@ -252,12 +253,48 @@ function signedFields(form: Uint8Array): string | null {
     .join("");
 }
 
-/** Twilio signs some addresses with the usual port and some without. */
-function withAndWithoutPort(url: string): string[] {
+/**
+ * Returns the spellings of an address that mean the same: Twilio signs some with the usual port and some without, and
+ * the escapes that its user configured, which are not always those of the request.
+ */
+function equivalentsOf(url: string): string[] {
   const [, scheme = "", host = "", port, rest = ""] =
     /^(https?):\/\/(\[[^\]]*\]|[^/:?#]*)(?::(\d+))?(.*)$/s.exec(url) ?? [];
   const usual = scheme === "https" ? "443" : "80";
-  return [`${scheme}://${host}${rest}`, `${scheme}://${host}:${port ?? usual}${rest}`];
+  const hosts = [`${scheme}://${host}`, `${scheme}://${host}:${port ?? usual}`];
+  const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(rest) ?? [];
+  const queries = spellingsOf(query);
+  const rests = spellingsOf(path).flatMap((each) => queries.map((one) => each + one));
+  return rests.slice(0, MOST_SPELLINGS).flatMap((each) => hosts.map((one) => one + each));
+}
+
+/** Each costs a hash of the content. Addresses with few escapes have few. */
+const MOST_SPELLINGS = 32;
+/** What libraries escape: as `encodeURI`, as `encodeURIComponent`, or all. */
+const ESCAPED = [
+  /[^\x21-\x7e]|["<>[\\\]^`{|}]/gu,
+  /[^\x21-\x7e]|["<>[\\\]^`{|}$,:;@]/gu,
+  /[^\x21-\x7e]|["<>[\\\]^`{|}$,:;@!'()*]/gu,
+];
+/** Always escaped, because it would mean something else. */
+const STRUCTURAL = /[\0- \x7f%#/?&=+]/g;
+
+function spellingsOf(text: string): string[] {
+  const plain = text.replace(/(?:%[\da-f]{2})+/gi, (run) => {
+    try {
+      return decodeURIComponent(run).replace(STRUCTURAL, percent);
+    } catch {
+      return run.toUpperCase();
+    }
+  });
+  const escaped = ESCAPED.map((characters) => plain.replace(characters, percent));
+  const lower = escaped.map((each) => each.replace(/%[\dA-F]{2}/g, (one) => one.toLowerCase()));
+  return [...new Set([text, plain, ...escaped, ...lower])];
+}
+
+function percent(character: string): string {
+  const bytes = [...Buffer.from(character)];
+  return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }
 
 function fromPrefixedHex(text: string): Buffer {

@@ -1,4 +1,4 @@
-import { mediaTypeOf } from "../http/media-type.ts";
+import { charsetOf, mediaTypeOf } from "../http/media-type.ts";
 import { NumberTooLarge, parseJsonBytes } from "../json/json.ts";
 import { type CloudEvent, invalidEvent } from "./cloudevents.ts";
 
@@ -63,8 +63,7 @@ function jsonData(body: Buffer): unknown {
 }
 
 function saysUtf8(contentType: string): boolean {
-  const charset = /charset="?([^\s";]+)/i.exec(contentType)?.[1] ?? "utf-8";
-  return ["utf-8", "utf8", "us-ascii"].includes(charset.toLowerCase());
+  return ["utf-8", "utf8", "us-ascii"].includes(charsetOf(contentType) ?? "utf-8");
 }
 
 /** Prefixes of attributes in a broker's message headers: of the AMQP binding and of RabbitMQ's. */

@@ -87,6 +87,7 @@ const extensionRule: Rule = {
 
 const REQUIRED = ["specversion", "id", "source", "type"] as const;
 const NAME = /^[a-z0-9]+$/;
+const OBJECT_OR_BATCH = "a JSON object; several events are sent as application/cloudevents-batch+json";
 const NAME_EXPECTED = "an attribute name of lower-case letters and digits";
 
 /**
@@ -97,7 +98,7 @@ const NAME_EXPECTED = "an attribute name of lower-case letters and digits";
  */
 export function checkCloudEvent(value: unknown): CloudEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalidEvent("", value, "a JSON object");
+    throw invalidEvent("", value, Array.isArray(value) ? OBJECT_OR_BATCH : "a JSON object");
   }
   const event = value as Record<string, unknown>;
   for (const name in event) {

@@ -120,6 +120,7 @@ export const RULES = {
   export_too_long: "The text is too long for this format or for an e-mail. Export it as Markdown or HTML.",
   interest_conflict: "The agent already has this interest. Update the existing one.",
   feed_conflict: "The channel already has this feed.",
+  signing_secret_limit: "Too many signing secrets are valid. Rotate again when the oldest has ended.",
   interest_limit:
     "The agent or the organisation has reached its limit of interests and feeds. Delete some first.",
   no_event_to_replay: "The dead letter contains no event to publish. Discard it.",

@@ -150,6 +150,12 @@ describe("binary mode", () => {
 describe("refusals leave nothing behind", () => {
   const big = "x".repeat(20_000);
   const structured = { "content-type": "application/cloudevents+json" };
+  test.each(["application/json", "application/cloudevents+json"])("an array as %s", async (type) => {
+    const answer = await admin.post("/events", [cloudEvent("r7")], { "content-type": type });
+    expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_event"]);
+    expect(answer.body.error.message).toContain("application/cloudevents-batch+json");
+  });
+
   test.each([
     ["a missing attribute", { ...cloudEvent("r1"), type: undefined }, {}, 400, "invalid_event"],
     ["another specversion", cloudEvent("r2", { specversion: "0.3" }), {}, 400, "invalid_event"],

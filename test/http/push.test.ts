@@ -182,13 +182,14 @@ describe("in binary mode", () => {
   });
 });
 
-test("after a rotation the old and the new secret both sign", async () => {
+test("after two rotations all three secrets sign", async () => {
   const receiver = await pushed();
-  const [before, after] = [await newSecret(receiver), await newSecret(receiver)];
+  const secrets = [await newSecret(receiver), await newSecret(receiver), await newSecret(receiver)];
   await ground.publish(receiver.type);
   const push = await firstPush(receiver);
-  expect(push.headers["webhook-signature"]?.split(" ")).toHaveLength(2);
-  for (const secret of [before, after]) expect(verified(secret, push)).toMatchObject({ type: receiver.type });
+  // And the one that the agent was created with.
+  expect(push.headers["webhook-signature"]?.split(" ")).toHaveLength(4);
+  for (const secret of secrets) expect(verified(secret, push)).toMatchObject({ type: receiver.type });
 });
 
 test("many go a few at a time, each once", async () => {

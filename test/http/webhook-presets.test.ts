@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { readPayload } from "../../services/sense/ingest/payload.ts";
 import {
   gitlabRequest,
   linearRequest,
@@ -115,6 +116,23 @@ describe("Twilio", () => {
     expect((await deliver(hook.url, body, headers)).status).toBe(401);
     const forwarded = { ...headers, "X-Forwarded-Host": "hooks.example.com" };
     expect((await deliver(hook.url, body, forwarded)).status).toBe(204);
+  });
+
+  test("signs the address with the escapes that were configured", async () => {
+    const hook = await sender("twilio", { source: "Anna's calls (ä) 24:7" });
+    expect(hook.url).toMatch(/\/Anna's%20calls%20\(%C3%A4\)%2024%3A7$/);
+    const spellings = [
+      hook.url,
+      hook.url.replace(/%../g, (one) => one.toLowerCase()),
+      hook.url.replace("%C3%A4", "ä").replace("%3A", ":"),
+      hook.url.replace(/['()]/g, (one) => `%${one.charCodeAt(0).toString(16)}`),
+    ];
+    for (const [n, signed] of spellings.entries()) {
+      const { body, headers } = twilioForm(hook.signing_secret, `${signed}?x[]=~1`, { ...fields, n: `${n}` });
+      const answer = await deliver(`${hook.url}?x%5B%5D=%7E1`, body, headers);
+      expect([signed, answer.status]).toEqual([signed, 204]);
+      expect((await deliver(`${hook.url}?x%5B%5D=%2F1`, body, headers)).status).toBe(401);
+    }
   });
 });
 
@@ -261,6 +279,44 @@ test("an own mapping accepts every signature, the new ones too", async () => {
     await post(hook, linearRequest(hook.signing_secret, { type: "Issue", action: randomUUID() })),
   );
   expect(event.type).toMatch(/^com\.own\.issue\./);
+});
+
+describe("a form in another charset", () => {
+  const form = async (type: string, body: string) => {
+    const hook = await register(world.admin, {
+      ...{ name: "Forms", source: "forms" },
+      mapping: { entity: "order", action: "/action", subject: "/name" },
+    });
+    const headers = { "Content-Type": type, ...serviceHeaders(hook.signing_secret, body) };
+    const answer = await deliver(hook.url, body, headers);
+    if (answer.body.status === "accepted") return (await eventOf(answer)).data;
+    const [dead] = ok(await world.admin.get("/delivery/dlq?limit=1")).items;
+    return dead.dlq_reason;
+  };
+  const FORM = "application/x-www-form-urlencoded";
+
+  test.each([
+    [`${FORM}; charset=windows-1252`, "action=paid&name=M%FCller+%96+5%80", "Müller – 5€"],
+    [`${FORM};charset="ISO-8859-2"`, "action=paid&name=%A3%F3d%BC", "Łódź"],
+    [`${FORM}; Charset=utf-8`, "action=paid&name=M%C3%BCller=1&", "Müller=1"],
+    [FORM, "action=paid&name=Müller", "Müller"],
+  ])("is decoded by %s", async (type, body, name) => {
+    expect(await form(type, body)).toEqual({ action: "paid", name });
+  });
+
+  test.each([
+    [FORM, "action=paid&name=M%FCller", "not in utf-8: name its charset in Content-Type"],
+    [`${FORM}; charset=klingon`, "action=paid", 'the charset "klingon" is not known'],
+  ])("is a dead letter that says so for %s", async (type, body, why) => {
+    expect(await form(type, body)).toContain(why);
+  });
+
+  test("may be JSON", () => {
+    const read = readPayload(Buffer.from('{"city":"K\xf6ln"}', "latin1"), "application/json; charset=latin1");
+    expect(read).toEqual({ payload: { city: "Köln" } });
+    const wide = readPayload(Buffer.from('{"a":1}', "utf16le"), "application/json; charset=utf-16le");
+    expect(wide).toEqual({ payload: { a: 1 } });
+  });
 });
 
 test("what a preset cannot map is a dead letter with the place that is missing", async () => {

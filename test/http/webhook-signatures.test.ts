@@ -161,7 +161,7 @@ describe("a signed webhook", () => {
 });
 
 describe("a new secret", () => {
-  test("is accepted along with the previous one, and with no other", async () => {
+  test("is accepted along with the previous ones, each for its 24 hours", async () => {
     const hook = await register(world.admin, { ...SHOP, source: "rotated" });
     const rotate = async (body = {}) =>
       ok(await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, body));
@@ -181,7 +181,53 @@ describe("a new secret", () => {
     expect(third.signing_secret).toBe("made-by-the-sender-itself");
     expect(await status(third.signing_secret, 3)).toBe(202);
     expect(await status(second.signing_secret, 4)).toBe(202);
-    expect(await status(hook.signing_secret, 5)).toBe(401);
+    expect(await status(hook.signing_secret, 5)).toBe(202);
+
+    for (let i = 0; i < 3; i++) await rotate();
+    const seventh = await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, {});
+    expect(seventh).toMatchObject(refusal(422, "business_rule_violation", { rule: "signing_secret_limit" }));
+    expect(await status(hook.signing_secret, 6)).toBe(202);
+  });
+});
+
+describe("a secret as it was copied", () => {
+  const key = "C2FVsBQIhrscChlQIMV+b5sSYspob7oD/w==";
+  const url = "-_-_-_-_-_-_-_-_-_-_-_-_";
+  const registered = (mapping: unknown, signing_secret: string) =>
+    world.admin.post("/ingest/webhooks", { ...SHOP, source: "copied", mapping, signing_secret });
+
+  test.each([
+    ["with its version", `v1,whsec_${key}`, `whsec_${key}`],
+    ["in quotes", `"whsec_${key}"`, `whsec_${key}`],
+    ["in typographic quotes and spaces", ` “ whsec_${key} ”\n`, `whsec_${key}`],
+    ["with its prefix in capitals", `V1,WHSEC_${key}`, `whsec_${key}`],
+    ["without its prefix", `'${key}'`, key],
+    ["in the alphabet of URLs", `whsec_${url}`, `whsec_${url}`],
+  ])("is understood %s", async (_, given, secret) => {
+    const hook = ok(await registered("standard_webhooks", given));
+    expect(hook.signing_secret).toBe(secret);
+    const body = JSON.stringify({ type: "user.created", data: { id: secret } });
+    const bytes = Buffer.from(secret.replace("whsec_", ""), "base64").toString("base64");
+    expect((await deliver(hook.url, body, standardHeaders(bytes, body))).status).toBe(202);
+    const rotated = ok(
+      await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, { signing_secret: given }),
+    );
+    expect(rotated.signing_secret).toBe(secret);
+    await world.admin.del(`/ingest/webhooks/${hook.id}`);
+  });
+
+  test.each([
+    ["with half of its quotes", SHOP.mapping, `whsec_${key}"`],
+    ["with its name", "standard_webhooks", `SECRET=whsec_${key}`],
+    ["twice", SHOP.mapping, `whsec_${key}|whsec_${key}`],
+    ["of an asymmetric signature", "standard_webhooks", `whpk_${key}`],
+    ["with spaces", "github", "one secret of several words"],
+    ["in quotes only to be long enough", "github", '"14-characters."'],
+    ["in letters of no alphabet", "standard_webhooks", "C2FVsBQIhrscChlQIMV+b5sSYspob7oD_w=="],
+  ])("is refused %s", async (_, mapping, given) => {
+    const answer = await registered(mapping, given);
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "signing_secret" }));
+    expect(JSON.stringify(answer.body)).not.toContain(given.slice(3, 15));
   });
 });
 

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
-import { newSigningSecret, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
+import {
+  endedSecrets,
+  newSigningSecret,
+  sealSigningSecret,
+  secretsAt,
+} from "../../mixins/signing-secrets.ts";
 import { FirstIds } from "../../services/sense/ingest/first-ids.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
@@ -131,6 +136,10 @@ test("a replaced secret counts until it ends", () => {
   ];
   expect(secretsAt(secrets, "webhooks/whk_1", kept, NOON - 1)).toEqual([current, previous]);
   expect(secretsAt(secrets, "webhooks/whk_1", kept, NOON)).toEqual([current]);
+  expect(endedSecrets(secrets, "webhooks/whk_1", kept, NOON - 1)).toEqual([]);
+  expect(endedSecrets(secrets, "webhooks/whk_1", kept, NOON)).toEqual([
+    { secret: previous, ended_at: new Date(NOON) },
+  ]);
   expect(() => secretsAt(secrets, "webhooks/whk_2", kept, NOON)).toThrow("cannot be decrypted");
 });
 

@@ -60,7 +60,7 @@ export interface Api {
     delete: Call<AgentsDeleteParams, AgentsDeleteResult>;
     /** Rotate an agent's signing secret.
      *
-     * Returns the new secret, only here. For 24 hours, pushes are signed with the previous secret too.
+     * Returns the new secret, only here. Each previous secret signs pushes too for 24 hours from when it was replaced; at most 6 secrets are valid at a time.
      *
      * Needs the scope `admin`. */
     rotateSigningSecret: Call<AgentsRotateSigningSecretParams, AgentsRotateSigningSecretResult>;
@@ -600,7 +600,7 @@ export interface Api {
     deleteWebhook: Call<IngestDeleteWebhookParams, IngestDeleteWebhookResult>;
     /** Rotate a webhook's signing secret.
      *
-     * Returns the new secret, only here. For 24 hours, the previous secret is accepted too.
+     * Returns the new secret, only here. Each previous secret is accepted too for 24 hours from when it was replaced; at most 6 secrets are valid at a time.
      *
      * Needs the scope `admin`. */
     rotateWebhook: Call<IngestRotateWebhookParams, IngestRotateWebhookResult>;
@@ -2856,7 +2856,7 @@ export interface IngestCreateWebhookParams {
   /** Name of the sender: the second part of the event type, and the end of the webhook's URL. */
   source: string;
   mapping: Mapping | "cloudevents" | "github" | "gitlab" | "slack" | "stripe" | "shopify" | "twilio" | "linear" | "sentry" | "standard_webhooks";
-  /** Signing secret, for senders that generate it themselves. Default: a new one. */
+  /** Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII characters. Surrounding spaces and quotes, and a version before `whsec_`, are removed. Default: a new one. */
   signing_secret?: string;
 }
 
@@ -2908,7 +2908,7 @@ export type IngestDeleteWebhookResult = undefined;
 export interface IngestRotateWebhookParams {
   /** Id of the webhook. */
   webhook_id: string;
-  /** Signing secret, for senders that generate it themselves. Default: a new one. */
+  /** Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII characters. Surrounding spaces and quotes, and a version before `whsec_`, are removed. Default: a new one. */
   signing_secret?: string;
 }
 

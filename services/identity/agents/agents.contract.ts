@@ -239,13 +239,14 @@ export const rotateSigningSecret = operation({
   route: "POST /agents/{agent_id}/signing-secret",
   summary: "Rotate an agent's signing secret",
   description:
-    "Returns the new secret, only here. For 24 hours, pushes are signed with the previous secret too.",
+    "Returns the new secret, only here. Each previous secret signs pushes too for 24 hours from when it was replaced; at " +
+    "most 6 secrets are valid at a time.",
   access: admin,
   outlives: true,
   overQuota: true,
   path,
   results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
-  errors: ["not_found"],
+  errors: ["not_found", "business_rule_violation"],
   secret: true,
 });
 

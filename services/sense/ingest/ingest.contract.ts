@@ -16,9 +16,10 @@ const GivenSecret = Type.Optional(
   Type.String({
     ...SECRET,
     minLength: 16,
-    maxLength: 256,
-    pattern: "^[\\x21-\\x7e]+$",
-    description: "Signing secret, for senders that generate it themselves. Default: a new one.",
+    maxLength: 300,
+    description:
+      "Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII characters. Surrounding spaces " +
+      "and quotes, and a version before `whsec_`, are removed. Default: a new one.",
     examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
   }),
 );
@@ -120,14 +121,16 @@ export const rotateWebhook = operation({
   action: "ingest.rotate_webhook",
   route: "POST /ingest/webhooks/{webhook_id}:rotate",
   summary: "Rotate a webhook's signing secret",
-  description: "Returns the new secret, only here. For 24 hours, the previous secret is accepted too.",
+  description:
+    "Returns the new secret, only here. Each previous secret is accepted too for 24 hours from when it was replaced; at " +
+    "most 6 secrets are valid at a time.",
   access: admin,
   outlives: true,
   overQuota: true,
   path,
   body: { signing_secret: GivenSecret },
   results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
-  errors: ["not_found", "validation_error"],
+  errors: ["not_found", "validation_error", "business_rule_violation"],
   secret: true,
 });
 

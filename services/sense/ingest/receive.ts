@@ -4,7 +4,7 @@ import { type Signature, SignatureCheck } from "../../../connectors/webhook-sign
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
-import { newSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
+import { endedSecrets, newSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
@@ -167,7 +167,12 @@ export class Receiver {
       const plain = secretsAt(secrets, `webhooks/${_id}`, signing_secrets, now);
       const verdict = check.verify(plain, schemesOf(webhook));
       if ("signature" in verdict) return { webhook, signature: verdict.signature };
-      refusals.push({ webhook, reason: verdict.refused });
+      const ended = endedSecrets(secrets, `webhooks/${_id}`, signing_secrets, now);
+      const once = ended.find(({ secret }) => "signature" in check.verify([secret], schemesOf(webhook)));
+      const reason = once
+        ? `signed with the previous secret, which ended at ${once.ended_at.toISOString()}`
+        : verdict.refused;
+      refusals.push({ webhook, reason });
       const slice = performance.now() - began;
       if (slice < SLICE_MS) continue;
       spentMs += slice;

@@ -1,6 +1,6 @@
 import { type SchemeName, standardKey } from "../../../connectors/webhook-schemes.ts";
 import type { Call } from "../../../lib/access/caller.ts";
-import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { requireRoom } from "../../../mixins/row-limit.ts";
@@ -42,14 +42,15 @@ export class Webhooks {
     const _id = newId("whk", seed);
     const [called, rule, instead] = ["webhooks", "webhook_limit", "Delete one first"] as const;
     await requireRoom({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
-    const { signing_secret = newSigningSecret(secrets, seed) } = ctx.params;
-    requireUsable(signing_secret, ctx.params);
+    const given = ctx.params.signing_secret;
+    const signing_secret =
+      given === undefined ? newSigningSecret(secrets, seed) : readSecret(given, ctx.params);
     const signing_secrets = [sealSigningSecret(secrets, `webhooks/${_id}`, signing_secret)];
     const at = this.#now();
-    const given = { _id, tenant_id, name, source, mapping };
+    const settings = { _id, tenant_id, name, source, mapping };
     const signing = { signing_secrets, signing_version: 1 };
     const address = await this.#addressOf(ctx);
-    const row = await this.#rows.insertOnce({ ...given, ...signing, created_at: at, updated_at: at });
+    const row = await this.#rows.insertOnce({ ...settings, ...signing, created_at: at, updated_at: at });
     return { ...present(row, address), signing_secret };
   }
 
@@ -87,13 +88,14 @@ export class Webhooks {
   async rotate(ctx: CallOf<typeof contract.rotateWebhook>) {
     const { params, meta } = ctx;
     const { secrets, store } = this.#runtime;
-    if (params.signing_secret !== undefined) requireUsable(params.signing_secret, await this.find(ctx));
+    const given = params.signing_secret;
+    const secret = given === undefined ? given : readSecret(given, await this.find(ctx));
     const signed = { rows: this.#rows, secrets, owners: "webhooks", resource_type: "webhook" };
     return rotate(signed, store.now(), {
       tenant_id: meta.caller.tenant_id,
       id: params.webhook_id,
       seed: meta.idempotency_seed,
-      secret: params.signing_secret,
+      secret,
     });
   }
 
@@ -136,16 +138,39 @@ export function schemesOf(webhook: Pick<WebhookDoc, "mapping">): readonly Scheme
   return presetOf(webhook)?.schemes;
 }
 
-/** @throws Fault validation_error for a secret that the webhook's signatures cannot use; it never quotes it */
+/**
+ * Returns a secret as it signs, without what was copied along with it.
+ *
+ * @throws Fault validation_error for a secret that the webhook's signatures cannot use; it never quotes it
+ */
+function readSecret(given: string, webhook: Pick<WebhookDoc, "mapping">): string {
+  const unquoted = given.trim().replace(/^(["'`“‘])(.*)["'`”’]$/s, "$2");
+  const secret = unquoted
+    .trim()
+    .replace(/^v\d,(?=whsec_)/i, "")
+    .replace(/^whsec_/i, "whsec_");
+  if (!/^[\x21-\x7e]{16,256}$/.test(secret))
+    throw unusable("expected 16 to 256 printable ASCII characters without spaces.");
+  if (/^["'`]|["'`]$/.test(secret)) throw unusable("it begins or ends with a quote. Copy it without quotes.");
+  if (/.whsec_/i.test(secret)) throw unusable("expected one secret, without anything before whsec_.");
+  if (/^wh[sp]k_/i.test(secret))
+    throw unusable("it is a key of an asymmetric signature (v1a). Choose a secret that begins with whsec_.");
+  requireUsable(secret, webhook);
+  return secret;
+}
+
 function requireUsable(secret: string, webhook: Pick<WebhookDoc, "mapping">): void {
   const schemes = schemesOf(webhook);
   const isStandard = !schemes || schemes.includes("standard_webhooks");
   const isOnly = schemes?.every((name) => name === "standard_webhooks" || name === "svix");
   if (!isStandard || !(isOnly || secret.startsWith("whsec_")) || standardKey(secret)) return;
-  throw invalidValue(
-    "signing_secret",
-    "signing_secret: expected base64 of at least 16 bytes, with or without whsec_ before it. Copy it again from the sender.",
+  throw unusable(
+    "expected base64 of at least 16 bytes, with or without whsec_ before it. Copy it again from the sender.",
   );
+}
+
+function unusable(why: string): Fault {
+  return invalidValue("signing_secret", `signing_secret: ${why}`);
 }
 
 export async function slugOf(ctx: Call): Promise<string> {

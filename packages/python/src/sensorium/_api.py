@@ -387,8 +387,8 @@ class Agents(Group):
     ) -> models.AgentsRotateSigningSecretResult:
         """Rotate an agent's signing secret.
 
-        Returns the new secret, only here. For 24 hours, pushes are signed with the previous
-        secret too.
+        Returns the new secret, only here. Each previous secret signs pushes too for 24
+        hours from when it was replaced; at most 6 secrets are valid at a time.
 
         Needs the scope `admin`.
 
@@ -3022,8 +3022,9 @@ class Ingest(Group):
                 the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
                 The event type is `com.<source>.<entity>.<action>` in lower case; each run of
                 characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
-            signing_secret: Signing secret, for senders that generate it themselves. Default: a
-                new one.
+            signing_secret: Signing secret, for senders that generate it themselves: 16 to 256
+                printable ASCII characters. Surrounding spaces and quotes, and a version before
+                `whsec_`, are removed. Default: a new one.
         """
         return self._call(op.INGEST_CREATE_WEBHOOK, given({
             "name": name,
@@ -3126,15 +3127,16 @@ class Ingest(Group):
     ) -> models.IngestRotateWebhookResult:
         """Rotate a webhook's signing secret.
 
-        Returns the new secret, only here. For 24 hours, the previous secret is accepted
-        too.
+        Returns the new secret, only here. Each previous secret is accepted too for 24 hours
+        from when it was replaced; at most 6 secrets are valid at a time.
 
         Needs the scope `admin`.
 
         Args:
             webhook_id: Id of the webhook.
-            signing_secret: Signing secret, for senders that generate it themselves. Default: a
-                new one.
+            signing_secret: Signing secret, for senders that generate it themselves: 16 to 256
+                printable ASCII characters. Surrounding spaces and quotes, and a version before
+                `whsec_`, are removed. Default: a new one.
         """
         return self._call(op.INGEST_ROTATE_WEBHOOK, given({
             "webhook_id": webhook_id,
@@ -6039,6 +6041,9 @@ class Schedules(Group):
                 Other names are extension attributes.
             cron: Five fields: minute, hour, day of month, month, day of week. Names
                 (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
+                If neither day of month nor day of week is `*`, a day that matches one of them is
+                due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both
+                must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.
             time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
                 when the clocks change; one that it repeats is due once, or every time if the hour
                 is a range.
@@ -6160,6 +6165,9 @@ class Schedules(Group):
                 Other names are extension attributes.
             cron: Five fields: minute, hour, day of month, month, day of week. Names
                 (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
+                If neither day of month nor day of week is `*`, a day that matches one of them is
+                due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both
+                must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.
             time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
                 when the clocks change; one that it repeats is due once, or every time if the hour
                 is a range.
@@ -6241,6 +6249,9 @@ class Schedules(Group):
         Args:
             cron: Five fields: minute, hour, day of month, month, day of week. Names
                 (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
+                If neither day of month nor day of week is `*`, a day that matches one of them is
+                due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both
+                must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.
             time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
                 when the clocks change; one that it repeats is due once, or every time if the hour
                 is a range.

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { type Fault, mismatch } from "../../../../lib/contract/faults.ts";
+import { charsetOf } from "../../../../lib/http/media-type.ts";
 import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
 import { blobWriteOf, type Exchange } from "../exchange.ts";
 import {
@@ -41,8 +42,8 @@ const TEXT = new Set(["text/markdown", "text/plain"]);
 /** Reads the whole body as one field. */
 async function readText(exchange: Exchange, tenant_id: string, blobs: Blobs) {
   const { req, op } = exchange;
-  const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
-  if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
+  const charset = charsetOf(req.headers["content-type"] ?? "");
+  if (charset && !/^utf-?8$/.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
   const text = onlyUtf8(readParts(req, maxBodyOf(op)));
   const field = op.textBody as string;
   const fault = misfit(op, field, "UTF-8 text");

@@ -1,3 +1,4 @@
+import { charsetOf, mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { TooMuchText } from "../../../../lib/text/blocks.ts";
 import { htmlText } from "../../../../lib/text/html.ts";
 import { Archive } from "./archive.ts";
@@ -42,7 +43,7 @@ const SEEMS: Record<Format, string> = {
  * @throws UnreadableError with the reason
  */
 export async function parseDocument(bytes: Uint8Array, mime_type: string): Promise<Page[]> {
-  const [name, charset] = partsOf(mime_type);
+  const [name, charset] = [mediaTypeOf(mime_type), charsetOf(mime_type)];
   const type = TYPES[name];
   if (!type) throw new UnreadableError(`has the type ${mime_type}, which is not supported`);
   if (bytes.length === 0) throw new UnreadableError("is empty");
@@ -54,13 +55,6 @@ export async function parseDocument(bytes: Uint8Array, mime_type: string): Promi
   } catch (err) {
     throw err instanceof TooMuchText ? tooMuchText() : err;
   }
-}
-
-/** Returns a media type's name and `charset`. */
-function partsOf(mime_type: string): [name: string, charset: string | undefined] {
-  const [name = "", ...parameters] = mime_type.split(";");
-  const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([\w-]+)/i.exec(each)?.[1]).find(Boolean);
-  return [name.trim(), charset];
 }
 
 function office(name: string, usual: string, read: (archive: Archive, main: string) => Page[]) {
