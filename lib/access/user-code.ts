@@ -2,7 +2,7 @@
 const ALPHABET = "BCDFGHJKMNPQRSTVWXYZ23456789";
 const LENGTH = 8;
 
-const TYPED = `[${ALPHABET}${ALPHABET.toLowerCase()}]{4}`;
+const TYPED = "[A-Za-z0-9]{4}";
 
 /** XXXX-XXXX, about 38 bits, as people type it: in any case, and with a hyphen, a space or nothing between. */
 export const USER_CODE_PATTERN = `^ *${TYPED}[ ‐-―-]*${TYPED} *$`;

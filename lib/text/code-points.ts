@@ -11,6 +11,11 @@ export function compareTexts(a: string, b: string): number {
   return codePointRank(a.charCodeAt(i)) - codePointRank(b.charCodeAt(i));
 }
 
+/** Returns a title by which a list is sorted, whatever its case. */
+export function titleKey(title: string): string {
+  return title.normalize("NFKC").toLowerCase();
+}
+
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

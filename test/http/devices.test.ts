@@ -124,6 +124,13 @@ test("all failed claims get the same answer", async () => {
   }
 });
 
+test.each(["O0I1-LBCD", "o0i1lbcd", "BCDF-234O"])(
+  "%s is a code that nobody has, not a malformed one",
+  async (typed) => {
+    expect(await claim(typed)).toMatchObject(refusal(404, "not_found"));
+  },
+);
+
 test("a device says of itself only what is known", async () => {
   const agent = await newAgent();
   const { user_code } = await issue(agent);
@@ -358,7 +365,7 @@ test("tries at codes have a budget per address, also across a restart", async ()
 });
 
 test.each([
-  ["user_code", { user_code: "OOOO-1111", client_info: CLIENT }],
+  ["user_code", { user_code: "OOOO-111", client_info: CLIENT }],
   ["client_info", { user_code: UNKNOWN_CODE }],
   ["client_info.host", { user_code: UNKNOWN_CODE, client_info: { ...CLIENT, host: 5 } }],
 ])("a claim with a bad %s is refused", async (field, body) => {

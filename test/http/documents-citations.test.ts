@@ -46,6 +46,32 @@ test("a memory derived from a chunk cites its passage", async () => {
   });
 });
 
+test.each(["document", "document_chunk"])(
+  "a memory cites a document by its id as a %s",
+  async (source_type) => {
+    const document = await ingest(cast.alice, fixtureFile("manual.pdf", "application/pdf"));
+    const { text } = await chunkOf(cast.alice, document);
+    const of = (source_id: string) => ({ source_type, source_id, scope: "institutional" });
+    const { id } = await remember(cast.alice, of(document.document_id.toUpperCase()));
+    expect((await citations(cast.carol, id)).citations).toEqual([
+      expect.objectContaining({
+        ...{ document_id: document.document_id, page: null, snippet: text.slice(0, 300) },
+        freshness: { stale: false, stale_since: null },
+      }),
+    ]);
+    const secret = await ingest(
+      cast.alice,
+      textFile(`For ${source_type} only.`, { sensitivity: "restricted" }),
+    );
+    for (const unseen of [secret.document_id, "DMS-4711"]) {
+      const answer = await cast.carol.post("/memories", memory(of(unseen)));
+      if (source_type === "document") expect((await citations(cast.carol, ok(answer).id)).total).toBe(0);
+      else
+        expect(answer).toMatchObject(refusal(400, "validation_error", { field: "source_id", value: unseen }));
+    }
+  },
+);
+
 test("a merged memory has the citations of both, each once", async () => {
   const document = await ingest(cast.alice, fixtureFile("manual.pdf", "application/pdf"));
   const made = async (at: number) =>

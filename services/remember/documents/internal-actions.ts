@@ -13,13 +13,20 @@ const SNIPPET = 300;
 export function internalActions(documents: Documents): Record<string, ActionSchema> {
   const { rows, chunks } = documents;
   return {
-    /** Returns the citation and subject for a memory made from a chunk; null if the caller may not see it. */
-    cite_chunk: idempotent<{ chunk_id: string }>(async (ctx) => {
+    /**
+     * Returns the citation and subject for a memory made from a chunk, or from a document, whose beginning is quoted;
+     * null if the caller may not see it.
+     */
+    cite: idempotent<{ id: string }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
-      const chunk = await chunks.findOne(tenant_id, { _id: ctx.params.chunk_id });
-      const doc = chunk && (await rows.findOne(tenant_id, { _id: chunk.document_id }));
+      const { id } = ctx.params;
+      const chunk = await chunks.findOne(tenant_id, { _id: id });
+      const doc = await rows.findOne(tenant_id, { _id: chunk?.document_id ?? id });
       if (!doc || !isReadable(await ownerAccess(ctx), doc)) return null;
-      return { citation: citation(doc, chunk), subject: doc.subject ?? null };
+      const first = { sort: { chunk_index: 1 }, limit: 1, bounded: "one chunk" } as const;
+      const [beginning] = chunk ? [] : await chunks.find(tenant_id, { document_id: id }, first);
+      const cited = chunk ?? { page_number: null, text: beginning?.text ?? "" };
+      return { citation: citation(doc, cited), subject: doc.subject ?? null };
     }),
 
     /** Stops this node's work on erased documents. */
@@ -53,7 +60,7 @@ export function internalActions(documents: Documents): Record<string, ActionSche
   };
 }
 
-function citation(doc: DocumentDoc, chunk: ChunkDoc) {
+function citation(doc: DocumentDoc, chunk: Pick<ChunkDoc, "page_number" | "text">) {
   return {
     document_id: doc._id,
     document_name: doc.filename,

@@ -57,8 +57,8 @@ function faultOnly(err: unknown): Error {
   throw err;
 }
 
-/** A memory's citation of a document chunk, and the subject of the document. */
-interface CitedChunk {
+/** A memory's citation of a document, and the subject of the document. */
+interface Cited {
   citation: StoredCitation;
   subject: string | null;
 }
@@ -145,9 +145,9 @@ class Creation {
     const { tenant_id } = caller;
     // Before any wait: ids keep the order of the request.
     const _id = newUuid(idempotency_seed, i);
-    const [team_id, chunk, subject] = await Promise.all([
+    const [team_id, cited, subject] = await Promise.all([
       this.#teamOf(given),
-      this.#chunkOf(given),
+      this.#cited(given),
       given.source_event_id
         ? this.#lookUp<string | null>("events.subject_of", { tenant_id, id: given.source_event_id })
         : null,
@@ -166,12 +166,12 @@ class Creation {
       // A memory that an interrupted try of this request replaced is recognised when it is replaced again.
       if (found.doc.status !== "active" && !idempotency_seed) throw notActive(found.doc);
     }
-    const source_subjects = [subject, chunk?.subject].flatMap((each) => each || []);
+    const source_subjects = [subject, cited?.subject].flatMap((each) => each || []);
     const beginning: Beginning = {
       ...{ _id, tenant_id, ...owner, team_id, at: this.#at },
       subjects: [...new Set([...subjectsIn(given.metadata), ...source_subjects])],
       source_subjects,
-      citations: chunk ? [chunk.citation] : [],
+      citations: cited ? [cited.citation] : [],
     };
     return newMemory(given, beginning, this.#memories.windowMs);
   }
@@ -204,12 +204,17 @@ class Creation {
     return (await this.#lookUp("teams.name_of", { tenant_id: caller.tenant_id, team_id })) !== null;
   }
 
-  /** Returns the citation of the document chunk that a memory comes from. @throws Fault validation_error */
-  async #chunkOf({ source_type, source_id }: NewMemory): Promise<CitedChunk | null> {
-    if (source_type !== "document_chunk" || !source_id) return null;
-    const chunk = await this.#lookUp<CitedChunk | null>("documents.cite_chunk", { chunk_id: source_id });
-    if (!chunk) throw unknownReference("source_id", "document chunk", source_id);
-    return chunk;
+  /**
+   * Returns the citation of the document or chunk that a memory comes from. A `document` may also be another system's.
+   *
+   * @throws Fault validation_error
+   */
+  async #cited({ source_type, source_id }: NewMemory): Promise<Cited | null> {
+    if ((source_type !== "document_chunk" && source_type !== "document") || !source_id) return null;
+    const cited = await this.#lookUp<Cited | null>("documents.cite", { id: source_id.toLowerCase() });
+    if (!cited && source_type === "document_chunk")
+      throw unknownReference("source_id", "document or chunk", source_id);
+    return cited;
   }
 
   #callerAccess(): Promise<Access> {

@@ -4,14 +4,14 @@ import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, type Order as OrderBy, toCursor } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
-import { compareTexts } from "../../../lib/text/code-points.ts";
+import { compareTexts, titleKey } from "../../../lib/text/code-points.ts";
 import { inNamespace } from "../../../lib/text/namespace.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
-import { type Clause, joined, partitionsOf, scanForText } from "./partitions.ts";
+import { type Clause, joined, partitionsOf, scan } from "./partitions.ts";
 
 type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */
@@ -34,7 +34,9 @@ export async function listMemories(memories: Memories, ctx: Call<Params>) {
     ...{ memories: memories.rows, tenant_id, access, params, now: memories.now() },
     ...{ order, after, most: offset + limit + 1 },
   };
-  const { places, count } = await (params.search ? placesWithText(asked) : placesInOrder(asked));
+  const { places, count } = await (params.search || by === "title"
+    ? placesByReading(asked)
+    : placesInOrder(asked));
   const rows = await load(memories.rows, tenant_id, places.slice(offset, offset + limit));
   const last = places.length > offset + rows.length ? rows.at(-1) : undefined;
   return {
@@ -92,20 +94,26 @@ async function placesInOrder(asked: Asked): Promise<Places> {
   };
 }
 
-/** Reads rows to find a text. */
-function placesWithText(asked: Asked): Promise<Places> {
-  const { tenant_id, params, order, after, most } = asked;
+/** Reads rows, to find a text or to sort by title: the stores compare texts with their case. */
+function placesByReading(asked: Asked): Promise<Places> {
+  const { tenant_id, params, order, most } = asked;
+  const after = asked.after && withTitleKey(asked.after);
   const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
   const partitions = partitionsOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
-  return scanForText<Place>(asked.memories, {
+  return scan<Place>(asked.memories, {
     ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
     partitions: partitions.flatMap((each) => statuses.map((status) => [each, { status }])),
     wanted: clausesOf(params, asked.now),
-    keep(found) {
+    keep(kept, more) {
+      const found = [...kept, ...more.map(withTitleKey)];
       const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
       return beyond.sort((a, b) => compare(a, b, order)).slice(0, most);
     },
   });
+}
+
+function withTitleKey(place: Place): Place {
+  return place.title === undefined ? place : { ...place, title: titleKey(place.title) };
 }
 
 /** Returns the latest readable memories in force that match. */

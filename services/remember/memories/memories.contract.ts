@@ -73,8 +73,11 @@ const Text = (maxLength: number, description: string) =>
   nullable(Type.String({ minLength: 1, maxLength, description }));
 
 const source = {
-  source_type: Text(100, "Kind of source, such as `ticket`."),
-  source_id: Text(500, "Id within the source system."),
+  source_type: Text(
+    100,
+    "Kind of source, such as `ticket`. With `document_chunk` or `document` the memory cites what `source_id` names.",
+  ),
+  source_id: Text(500, "Id within the source system; of a chunk or a document for the memory to cite it."),
   source_url: nullable(Type.String()),
   source_event_id: nullable(
     Type.String({

@@ -45,7 +45,7 @@ export function joined(clauses: Clause[]): Clause {
 
 /** Memories per query: other readers of the store wait meanwhile, 5 to 25 ms if all match. */
 const WINDOW = 2_000;
-/** Memories per partition that a request examines, newest first. */
+/** Memories per partition that a request examines for a text, newest first. */
 const MOST_LOOKED_INTO = 100_000;
 
 /** A range of creation times. */
@@ -57,31 +57,33 @@ interface Scan<P> {
   partitions: Clause[][];
   /** Further conditions. */
   wanted: Clause[];
+  /** Only those with it in title or content; "": all. */
   text: string;
   /** The fields to read of matching memories. */
   projection: Partial<Record<Exclude<keyof MemoryDoc, LargeKeys<MemoryDoc>> & string, 1>>;
-  /** Selects which of the matches so far to keep. */
-  keep(found: P[]): P[];
+  /** Selects which of the matches to keep: of those kept so far, and more. */
+  keep(kept: P[], more: P[]): P[];
 }
 
 /**
- * Returns and counts the memories whose title or content contains a text. Only reading finds them, so it reads in small
- * windows and up to a limit.
+ * Returns and counts memories that no index gives in order, or whose title or content contains a text. Only reading
+ * finds them, so it reads in small windows, and for a text up to a limit.
  */
-export async function scanForText<P>(
+export async function scan<P>(
   memories: TenantCollection<MemoryDoc>,
   { tenant_id, partitions, wanted, text, projection, keep }: Scan<P>,
 ): Promise<{ places: P[]; count: number }> {
-  const pattern = containing(text);
-  const holding = { $or: [{ title: pattern }, { content: pattern }] };
+  const pattern = text && containing(text);
+  const holding = pattern ? { $or: [{ title: pattern }, { content: pattern }] } : {};
+  const most = text ? MOST_LOOKED_INTO : Number.POSITIVE_INFINITY;
   let places: P[] = [];
   let count = 0;
   for (const partition of partitions) {
-    for await (const range of windowsOf(memories, tenant_id, partition)) {
+    for await (const range of windowsOf(memories, tenant_id, partition, most)) {
       const filter = joined([...partition, range, ...wanted, holding]);
       const found = (await memories.find(tenant_id, filter, { projection })) as unknown as P[];
       count += found.length;
-      places = keep([...places, ...found]);
+      places = keep(places, found);
     }
   }
   return { places, count };
@@ -94,9 +96,10 @@ async function* windowsOf(
   memories: TenantCollection<MemoryDoc>,
   tenant_id: string,
   partition: Clause[],
+  most: number,
 ): AsyncGenerator<Clause> {
   let older: Bounds = {};
-  for (let seen = 0; seen < MOST_LOOKED_INTO; seen += WINDOW) {
+  for (let seen = 0; seen < most; seen += WINDOW) {
     const [edge] = await memories.find(tenant_id, joined([...partition, ranged(older)]), EDGE);
     yield ranged({ ...older, ...(edge && { $gte: edge.created_at }) });
     if (!edge) return;

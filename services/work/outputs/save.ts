@@ -3,6 +3,7 @@ import type { Access } from "../../../lib/access/visibility.ts";
 import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { titleKey } from "../../../lib/text/code-points.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
@@ -49,7 +50,7 @@ async function create(outputs: Outputs, ctx: Saving): Promise<OutputDoc> {
     ...UNFILED,
     ...(await filed(outputs, ctx, access)),
     ...{ _id: newUuid(idempotency_seed), tenant_id: caller.tenant_id, ...edition, version_num: 1 },
-    ...{ slug: "", is_titled: title !== undefined, title_key: keyOf(edition.title) },
+    ...{ slug: "", is_titled: title !== undefined, title_key: titleKey(edition.title) },
     ...{ scope, agent_id: callerId(caller), team_id, tags: [], superseded_by: null },
     ...{ created_at: edition.saved_at, updated_at: edition.saved_at, version: 1, deleted_at: null },
     ...begun(outputs, caller.tenant_id),
@@ -86,7 +87,7 @@ async function saveVersion(outputs: Outputs, ctx: Saving, named: string): Promis
     // Sets only given fields: concurrent saves do not revert each other's.
     const $set = {
       ...place,
-      ...{ ...edition, title, title_key: keyOf(title), version_num: doc.version_num + 1 },
+      ...{ ...edition, title, title_key: titleKey(title), version_num: doc.version_num + 1 },
       ...{ is_titled: doc.is_titled || ctx.params.title !== undefined, updated_at: edition.saved_at },
       ...begun(outputs, tenant_id),
     };
@@ -133,8 +134,6 @@ async function editionOf(
     saved_at: new Date(now()),
   };
 }
-
-const keyOf = (title: string) => title.normalize("NFKC").toLowerCase();
 
 type Filed = Pick<
   OutputDoc,

@@ -3914,8 +3914,10 @@ class AsyncMemories(AsyncGroup):
             confidence: How certain it is, from 0 to 1.
             importance: How much it matters, from 0 to 1.
             metadata: Free-form data of the caller, at most 64 KB as JSON.
-            source_type: Kind of source, such as `ticket`.
-            source_id: Id within the source system.
+            source_type: Kind of source, such as `ticket`. With `document_chunk` or `document`
+                the memory cites what `source_id` names.
+            source_id: Id within the source system; of a chunk or a document for the memory to
+                cite it.
             source_url: Web page, http or https.
             source_event_id: Event that it comes from: `event_id` or the producer's id. It need
                 not exist.
@@ -4082,8 +4084,10 @@ class AsyncMemories(AsyncGroup):
             confidence: How certain it is, from 0 to 1.
             importance: How much it matters, from 0 to 1.
             metadata: Free-form data of the caller, at most 64 KB as JSON.
-            source_type: Kind of source, such as `ticket`.
-            source_id: Id within the source system.
+            source_type: Kind of source, such as `ticket`. With `document_chunk` or `document`
+                the memory cites what `source_id` names.
+            source_id: Id within the source system; of a chunk or a document for the memory to
+                cite it.
             source_url: Web page, http or https.
             source_event_id: Event that it comes from: `event_id` or the producer's id. It need
                 not exist.

@@ -39,11 +39,25 @@ function requireSpelling(op: Operation, given: string[]): void {
   }
 }
 
+/** Parameters whose empty value is one: no project; the end of a list, which must not become its beginning. */
+const MEANT_EMPTY = new Set(["project_id", "cursor"]);
+
+/** Whether a form's field that was left empty is no filter. */
+function isLeftEmpty({ query = {} }: Operation, name: string, value: unknown): boolean {
+  return (
+    value === "" &&
+    (query[name] as { type?: unknown } | undefined)?.type === "string" &&
+    !MEANT_EMPTY.has(name)
+  );
+}
+
 /** Converts the query to the contract's types: "10" becomes 10. Throws a fault on a mismatch. */
 function readQuery({ op, query }: Exchange): Record<string, unknown> {
   if (!op.query) return {};
   requireSpelling(op, Object.keys(query));
-  const known = Object.keys(op.query).filter((name) => query[name] !== undefined);
+  const known = Object.keys(op.query).filter(
+    (name) => query[name] !== undefined && !isLeftEmpty(op, name, query[name]),
+  );
   if (known.length === 0) return {};
   const values = Object.fromEntries(known.map((name) => [name, query[name]]));
   const fault = queryCheckOf(op)(values);
