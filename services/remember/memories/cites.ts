@@ -14,8 +14,8 @@ export const CITE_MS = 30 * DAY_MS;
 const BATCH = 100;
 
 /**
- * Records a citation; repeating it on the same day changes nothing. Its effects (event, counts and rank of the memory)
- * follow by `settleCites`: once when it is new and once when it no longer counts.
+ * Records a citation, and counts it, so that a list or a search after the answer knows it; repeating it on the same day
+ * changes nothing. `settleCites` publishes it, counts what a crash left uncounted, and counts again when it has ended.
  *
  * @returns whether it is new
  * @throws Fault not_found
@@ -36,7 +36,9 @@ export async function cite(
     ...{ memory_id: id, cited_by, owner_id, own: owner_id === cited_by },
     ...{ originating_query_id, at, announced: false, due_at: at },
   };
-  return (await memories.cites.insert(row).catch(nullIfTaken)) !== null;
+  if ((await memories.cites.insert(row).catch(nullIfTaken)) === null) return false;
+  await countCites(memories, ctx.broker, row);
+  return true;
 }
 
 /** Applies the effects of due citations. @returns whether there may be more */
