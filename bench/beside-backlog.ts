@@ -125,7 +125,7 @@ async function deadEndpoint(world: World): Promise<void> {
 async function hostileFilters(world: World): Promise<void> {
   const { id } = await world.client.send("POST", "/agents", { name: "attacker", delivery_mode: "poll" });
   for (const filter_expression of Object.values(HOSTILE))
-    await world.client.send("POST", `/agents/${id}/interests`, {
+    await world.person.send("POST", `/agents/${id}/interests`, {
       event_type: `${TYPES}.*`,
       filter_expression,
     });

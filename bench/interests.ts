@@ -72,10 +72,10 @@ async function makeOwners({ client }: World): Promise<string[]> {
   return owners;
 }
 
-async function addThird({ client }: World, owners: string[], interest: (i: number) => object): Promise<void> {
+async function addThird({ person }: World, owners: string[], interest: (i: number) => object): Promise<void> {
   await inParallel(THIRD, 64, async (i) => {
     if (i % 10_000 === 0) progress(`interests: ${i} of ${THIRD}`);
-    await client.send("POST", `/agents/${owners[i % OWNERS]}/interests`, interest(i));
+    await person.send("POST", `/agents/${owners[i % OWNERS]}/interests`, interest(i));
   });
 }
 

@@ -29,10 +29,10 @@ export const widePart: Part = {
   },
 };
 
-async function makeAgent({ client }: World, i: number): Promise<void> {
+async function makeAgent({ client, person }: World, i: number): Promise<void> {
   const { id } = await client.send("POST", "/agents", { name: `agent ${i}`, delivery_mode: "poll" });
   const types = i < LARGE_RECEIVERS ? ["com.example.wide", "com.example.large"] : ["com.example.wide"];
-  for (const event_type of types) await client.send("POST", `/agents/${id}/interests`, { event_type });
+  for (const event_type of types) await person.send("POST", `/agents/${id}/interests`, { event_type });
 }
 
 /** Milliseconds from sending the publish until all its deliveries can be received. */

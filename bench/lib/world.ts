@@ -1,6 +1,7 @@
 import { type Api, agentToken, api } from "../../test/support/http.ts";
 import { startServer, type TestServer } from "../../test/support/server.ts";
 import { settle } from "../../test/support/settle.ts";
+import { signIn } from "../../test/support/tenancy.ts";
 import { BATCH_TYPE, type Client, newClient } from "./http.ts";
 
 /** A server to measure, without rate limits, and the token of its admin agent. */
@@ -10,6 +11,8 @@ export interface World {
   admin: Api;
   /** The same caller by a cheaper client, for frequent or measured requests. */
   client: Client;
+  /** A person who is an admin: creates interests for other agents. */
+  person: Client;
   /** The number of accepted events, and of those with all their deliveries. */
   counts(): Promise<{ accepted: number; fannedOut: number }>;
   stop(): Promise<void>;
@@ -19,11 +22,14 @@ export async function newWorld(env: Record<string, string> = {}): Promise<World>
   const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", LOG_LEVEL: "warn", ...env } });
   const token = await agentToken(server, server.credentials.agent.api_key);
   const client = newClient(server.url, token);
+  const { admin: founder, tenant_slug } = server.credentials;
+  const person = newClient(server.url, await signIn(server, founder, tenant_slug));
   const stop = () => {
     client.close();
+    person.close();
     return server.stop();
   };
-  return { server, token, admin: api(server, token), client, counts: () => counts(server), stop };
+  return { server, token, admin: api(server, token), client, person, counts: () => counts(server), stop };
 }
 
 // The store's statistics are too coarse: they are of rows, and rarely refreshed for large tables.
@@ -70,9 +76,9 @@ export async function newReceiver(world: World, event_type: string): Promise<Rec
 }
 
 /** Creates an agent without a key, with one interest. */
-async function newAgent({ admin }: Pick<World, "admin">, event_type: string): Promise<string> {
+async function newAgent({ admin, person }: World, event_type: string): Promise<string> {
   const { id } = await created(admin.post("/agents", { name: event_type, delivery_mode: "poll" }));
-  await created(admin.post(`/agents/${id}/interests`, { event_type }));
+  await person.send("POST", `/agents/${id}/interests`, { event_type });
   return id;
 }
 

@@ -50,7 +50,8 @@ test("however many interests there are, all are listed", async () => {
   const { id: agent_id } = await admin.agents.create({ name: "wants much", delivery_mode: "poll" });
   const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
   const types = Array.from({ length: 201 }, (_, n) => `com.example.wanted.${n}`);
-  await Promise.all(types.map((event_type) => admin.interests.create({ agent_id, event_type })));
+  const agent = createClient({ url: server.url, apiKey: key });
+  await Promise.all(types.map((event_type) => agent.interests.create({ agent_id, event_type })));
   const { out } = await cli.run(["interest", "list"], { env: { SENSORIUM_API_KEY: key } });
   expect(out.trimEnd().split("\n")).toHaveLength(201);
 });

@@ -150,7 +150,8 @@ test("listen reports an event that it rejects", async () => {
   const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
   const agent = await admin.agents.create({ name: "hands back", delivery_mode: "sse" });
   const { key } = await admin.keys.create({ agent_id: agent.id, scopes: ["receive"] });
-  await admin.interests.create({ agent_id: agent.id, event_type: "com.example.job" });
+  const receiver = createClient({ url: server.url, apiKey: key });
+  await receiver.interests.create({ agent_id: agent.id, event_type: "com.example.job" });
   await admin.publish({ type: "com.example.job", source: "urn:t" });
   const exec = ["listen", "--json", "--exec", "exit 3"];
   const listening = cli.start(exec, { env: { SENSORIUM_API_KEY: key } });

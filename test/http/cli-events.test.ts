@@ -15,6 +15,7 @@ import { startShared } from "../support/shared.ts";
 let server: TestServer;
 let admin: Client;
 let agentId: string;
+let agent: Client;
 let cli: Cli;
 
 beforeAll(async () => {
@@ -22,6 +23,7 @@ beforeAll(async () => {
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
   agentId = (await admin.agents.create({ name: "at the terminal", delivery_mode: "sse" })).id;
   const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["send", "receive"] });
+  agent = createClient({ url: server.url, apiKey: key });
   cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: key });
 });
 
@@ -31,7 +33,7 @@ afterAll(async () => {
 });
 
 test("listen and tail receive published events", async () => {
-  await admin.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
+  await agent.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
   const tailing = cli.start(["tail", "com.example.seen.*", "--count", "2", "--json"]);
   const listening = cli.start(["listen", "--count", "2", "--json"]);
   await settle(async () => (await cli.run(["publish", "com.example.order.warm"])).code === 0);
@@ -101,7 +103,7 @@ test("tail shows each event once, also what came while the service was away", as
 });
 
 test("listen that is ended before `--count` exits as interrupted", async () => {
-  await admin.interests.create({ agent_id: agentId, event_type: "com.example.one" });
+  await agent.interests.create({ agent_id: agentId, event_type: "com.example.one" });
   await admin.publish({ type: "com.example.one", source: "urn:t" });
   const hearing = cli.start(["listen", "--count", "100"]);
   await settle(() => hearing.out().includes("com.example.one"));
@@ -112,7 +114,8 @@ test("listen that is ended before `--count` exits as interrupted", async () => {
 test("listen finishes running handlers, even if asked to end repeatedly", async () => {
   const { id: agent_id } = await admin.agents.create({ name: "supervised", delivery_mode: "sse" });
   const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
-  await admin.interests.create({ agent_id, event_type: "com.example.long" });
+  const supervised = createClient({ url: server.url, apiKey: key });
+  await supervised.interests.create({ agent_id, event_type: "com.example.long" });
   const fifo = join(cli.folder, "fifo");
   execFileSync("mkfifo", [fifo]);
   const hearing = cli.start(["listen", "--exec", "echo begun; cat fifo"], {
@@ -128,7 +131,7 @@ test("listen finishes running handlers, even if asked to end repeatedly", async 
 });
 
 test("a command is run with each event, and its last words are the reason of a failure", async () => {
-  await admin.interests.create({ agent_id: agentId, event_type: "com.example.job" });
+  await agent.interests.create({ agent_id: agentId, event_type: "com.example.job" });
   const shell =
     'read event; case "$event" in *good*) echo "did it";; *) echo "the printer is on fire" >&2; exit 3;; esac';
   const listening = cli.start(["listen", "--exec", shell]);

@@ -28,7 +28,7 @@ beforeAll(async () => {
   agentId = made.id;
   const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["receive"] });
   agent = createClient({ url: server.url, apiKey: key });
-  await admin.interests.create({ agent_id: agentId, event_type: "com.example.job" });
+  await agent.interests.create({ agent_id: agentId, event_type: "com.example.job" });
   cli = newCli();
   const { email, password } = server.credentials.admin;
   const signedIn = await cli.run(["login", email, "--password-stdin", "--url", server.root], {
@@ -192,7 +192,7 @@ test("the doctor knows a person who signed in", async () => {
 
 test("the service's own events are listed on demand", async () => {
   await run("publish", "com.example.noise", "{}");
-  await admin.interests.create({ agent_id: agentId, event_type: "service.memory.*" });
+  await agent.interests.create({ agent_id: agentId, event_type: "service.memory.*" });
   await run("remember", "A fact that is announced", "--scope", "institutional");
   const types = (...args: string[]) => run("event", "list", ...args, "--query", "[].payload.type");
   await settle(async () => (await types("--service")).includes("service.memory.created"));

@@ -310,7 +310,7 @@ test("a run is begun from a template and done step by step", async () => {
 
 describe("doctor", () => {
   test("finds nothing wrong", async () => {
-    await admin.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
+    await person.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
     const { code, out } = await cli.run(["doctor"]);
     expect(code).toBe(0);
     expect(out.match(/^\S/gm)).toEqual(["✓", "✓", "✓", "✓", "✓"]);
@@ -322,7 +322,7 @@ describe("doctor", () => {
     const receiver = await admin.agents.create({ name: "late", delivery_mode: "poll" });
     const { key } = await admin.keys.create({ agent_id: receiver.id, scopes: ["receive"] });
     const agent = createClient({ url: server.url, apiKey: key });
-    await admin.interests.create({ agent_id: receiver.id, event_type: "com.example.late" });
+    await agent.interests.create({ agent_id: receiver.id, event_type: "com.example.late" });
     for (const id of ["late-1", "late-2"])
       await admin.publish({ id, type: "com.example.late", source: "https://shop.example.com" });
     await settle(async () => (await agent.deliveries.stats()).pending === 2);

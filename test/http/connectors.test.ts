@@ -43,7 +43,7 @@ const inState = (id: string, state: string) =>
 
 async function receiver(event_type: string): Promise<TestAgent> {
   const agent = await newAgent(server, admin);
-  ok(await admin.post(`/agents/${agent.id}/interests`, { event_type }));
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type }));
   return agent;
 }
 

@@ -228,8 +228,8 @@ test("publishes changes of documents to agents that may read them", async () => 
     agentIn(server, cast.admin, settings, ["receive", "memory:read", "memory:write"]);
   const inTeam = await listener({ name: "in", team_id: cast.teamA });
   const outside = await listener({ name: "out", team_id: cast.teamB });
-  for (const { id } of [inTeam, outside]) {
-    ok(await cast.admin.post(`/agents/${id}/interests`, { event_type: "service.document.*" }));
+  for (const each of [inTeam, outside]) {
+    ok(await each.post(`/agents/${each.id}/interests`, { event_type: "service.document.*" }));
   }
   const secret = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
   const open = await ingest(cast.alice, textFile());

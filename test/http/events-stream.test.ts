@@ -64,7 +64,7 @@ test("an admin gets every new event of the type once, in order, and from a time 
 test("an agent gets what it receives and what it published, and nothing of others", async () => {
   const receiver = await agentWith("receives", ["receive"]);
   const sender = await agentWith("sends", ["send"]);
-  await admin.interests.create({ agent_id: receiver.id, event_type: "com.example.wanted" });
+  await receiver.client.interests.create({ agent_id: receiver.id, event_type: "com.example.wanted" });
   const [got, sent] = [await streaming(receiver.client), await streaming(sender.client)];
   await publish(admin, "not for them", "com.example.unwanted");
   await publish(admin, "for the receiver", "com.example.wanted");

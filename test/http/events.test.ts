@@ -294,7 +294,7 @@ describe("reading events", () => {
 
   test("without the service's own, the pages are as full as with them", async () => {
     const watcher = await newAgent(server, admin);
-    ok(await admin.post(`/agents/${watcher.id}/interests`, { event_type: "service.memory.*" }));
+    ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type: "service.memory.*" }));
     for (const n of [1, 2, 3]) {
       ok(await admin.post("/events", cloudEvent(`between-${n}`, { type: "com.between" })));
       const memory = { title: `Between ${n}`, content: `${n}`, type: "semantic", scope: "institutional" };
@@ -340,7 +340,7 @@ describe("reading events", () => {
     const other = await newAgent(server, admin, ["send"]);
     const reader = await newAgent(server, admin, ["receive"]);
     const neither = await newAgent(server, admin, ["memory:read"]);
-    ok(await admin.post(`/agents/${reader.id}/interests`, { event_type: "com.seen.x" }));
+    ok(await reader.post(`/agents/${reader.id}/interests`, { event_type: "com.seen.x" }));
     const seen = ok(await sender.post("/events", cloudEvent("seen", { type: "com.seen.x" }))).event_id;
     const unseen = ok(await sender.post("/events", cloudEvent("unseen", { type: "com.seen.y" }))).event_id;
     await fannedOut(admin, seen);

@@ -102,7 +102,7 @@ describe("next to a backlog, a dead endpoint, a slow one and hostile filters", (
     const attacker = await newReceiver(server, admin, "attacker");
     for (const interest of hostile) {
       // Refusing it at once is as good as bounding it later.
-      const { status } = await admin.post(`/agents/${attacker.id}/interests`, interest);
+      const { status } = await attacker.api.post(`/agents/${attacker.id}/interests`, interest);
       expect([201, 400]).toContain(status);
     }
     const [stuck, late] = await Promise.all([push("dead", dead), push("slow", slow), push("good", good)]);

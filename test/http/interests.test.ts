@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { api } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { ok } from "../support/tenancy.ts";
+import { ok, signIn } from "../support/tenancy.ts";
 
 let server: TestServer;
 let admin: TestAgent;
@@ -245,9 +246,10 @@ describe("refusals change nothing", () => {
     ok(await agent.del(`${path()}/${first.body.id}`));
   });
 
-  test("another agent's interests are forbidden, except to an admin; an unknown agent's are not found", async () => {
+  test("another agent's interests are forbidden, except to an admin, who creates none as an agent; an unknown agent's are not found", async () => {
     const stranger = await newAgent(server, admin);
     for (const refused of [
+      await admin.post(path(), { event_type: "a" }),
       await stranger.get(path()),
       await stranger.post(path(), { event_type: "a" }),
       await stranger.post(`/agents/${agent.id}/interests:test`, { event_type: "a" }),
@@ -256,6 +258,10 @@ describe("refusals change nothing", () => {
     }
     expect((await stranger.get("/agents/ag_absent/interests")).status).toBe(404);
     expect((await admin.get(path())).status).toBe(200);
+    const { admin: founder, tenant_slug } = server.credentials;
+    const person = api(server, await signIn(server, founder, tenant_slug));
+    const { id } = ok(await person.post(path(), { event_type: "com.person.x" }));
+    expect((await admin.del(`${path()}/${id}`)).status).toBe(204);
     const deaf = await newAgent(server, admin, ["send"]);
     expect((await deaf.get(interestsOf(deaf))).body.error.code).toBe("insufficient_scope");
   });

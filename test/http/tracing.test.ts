@@ -5,6 +5,7 @@ import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { ok, signIn } from "../support/tenancy.ts";
 
 /** A span as OTLP over HTTP has it in JSON. */
 interface Span {
@@ -54,6 +55,12 @@ async function anyAgent({ credentials: { agent }, url }: TestServer): Promise<Ap
 }
 
 /** Polls for one delivery, and gives its payload. */
+/** Signs in who creates interests for other agents. */
+async function person(server: TestServer): Promise<Api> {
+  const { admin, tenant_slug } = server.credentials;
+  return api(server, await signIn(server, admin, tenant_slug));
+}
+
 async function received(http: Api) {
   const { deliveries } = (await http.get("/delivery/poll?wait=10")).body;
   expect(deliveries).toHaveLength(1);
@@ -159,7 +166,7 @@ test("a push has a span below its delivery's, which its endpoint can continue", 
       delivery_endpoint: `${endpoint.url}?key=s3cret`,
     };
     const { body: agent } = await http.post("/agents", settings);
-    await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
+    await (await person(server)).post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
     endpoint.answer(500);
     await http.post("/events", newEvent("com.example.pushed"));
     const push = await settle(() => endpoint.pushed[0]);
@@ -279,7 +286,7 @@ describe("without a collector", () => {
     try {
       const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: endpoint.url };
       const { body: agent } = await http.post("/agents", settings);
-      await http.post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" });
+      ok(await (await person(plain)).post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" }));
       await http.post("/events", newEvent("org.example.traced"), { traceparent });
       await http.post("/events", newEvent("org.example.untraced"));
       await settle(() => endpoint.pushed.length === 2);

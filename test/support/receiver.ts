@@ -17,7 +17,7 @@ export interface ReceiverOptions {
   scopes?: string[];
 }
 
-/** Creates an agent with a key (default scope: `receive`) and interests, as `admin`. */
+/** Creates an agent with a key (default scope: `receive`), as `admin`, and interests, as itself. */
 export async function newReceiver(
   server: Pick<TestServer, "url">,
   admin: Api,
@@ -26,13 +26,14 @@ export async function newReceiver(
 ): Promise<Receiver> {
   const { id } = (await created(admin.post("/agents", { name, delivery_mode: "poll", ...agent }))).body;
   const { key } = (await created(admin.post(`/agents/${id}/keys`, { scopes }))).body;
+  const token = await agentToken(server, key);
+  const own = api(server, token);
   const interest_ids: string[] = [];
   for (const interest of interests) {
     const body = typeof interest === "string" ? { event_type: interest } : interest;
-    interest_ids.push((await created(admin.post(`/agents/${id}/interests`, body))).body.id);
+    interest_ids.push((await created(own.post(`/agents/${id}/interests`, body))).body.id);
   }
-  const token = await agentToken(server, key);
-  return { id, token, api: api(server, token), interest_ids };
+  return { id, token, api: own, interest_ids };
 }
 
 /** The same agent with a new key and token: those of before a deactivation stay refused. */

@@ -62,7 +62,8 @@ export const createInterest = operation({
   route: "POST /agents/{agent_id}/interests",
   summary: "Create an interest",
   description:
-    "Subscribes the agent to events whose type matches the glob and for which the filter is true. " +
+    "Subscribes the agent to events whose type matches the glob and for which the filter is true. For the agent itself and " +
+    "for people who are admins: other agents get 403, also with the scope `admin`. " +
     `${FILTER_ERROR} The number of interests is limited (rule \`interest_limit\`).`,
   access,
   path: agentPath,

@@ -31,6 +31,15 @@ const TEST_EVENTS = 100;
 const DEFAULT_PRIORITY = 5;
 const CHANGEABLE = ["event_type", "filter_expression", "priority", "enrichment_depth"] as const;
 
+/** Refuses an agent that would subscribe another, also with the scope `admin`: it decides what reaches that agent. */
+function requireOwnOrPerson({ meta: { caller }, params: { agent_id } }: Call<{ agent_id: string }>): void {
+  if (caller.kind !== "agent" || caller.agent_id === agent_id) return;
+  throw new Fault(
+    "forbidden",
+    "An agent creates interests only for itself. Ask a person who is an admin, or add the agent to a channel.",
+  );
+}
+
 /** The operations on agents' interests. */
 export class Interests {
   readonly #deps: InterestsDeps;
@@ -43,6 +52,7 @@ export class Interests {
     const { agent_id, event_type, priority, enrichment_depth } = ctx.params;
     const filter_expression = givenFilter(ctx.params.filter_expression);
     await authorizeAgent(ctx);
+    requireOwnOrPerson(ctx);
     check(ctx.params);
     const at = this.#now();
     const row: InterestDoc = {

@@ -3396,9 +3396,10 @@ class AsyncInterests(AsyncGroup):
         """Create an interest.
 
         Subscribes the agent to events whose type matches the glob and for which the filter
-        is true. A filter that does not compile, or that reads what no event can have
-        (`event.event_type`), is refused with `validation_error` and `details.position`. The
-        number of interests is limited (rule `interest_limit`).
+        is true. For the agent itself and for people who are admins: other agents get 403,
+        also with the scope `admin`. A filter that does not compile, or that reads what no
+        event can have (`event.event_type`), is refused with `validation_error` and
+        `details.position`. The number of interests is limited (rule `interest_limit`).
 
         Needs the scope `receive`.
 
