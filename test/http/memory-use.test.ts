@@ -3,7 +3,6 @@ import { receive, type TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
 import type { TestServer } from "../support/server.ts";
-import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
