@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { credentialsFault } from "../lib/http/address-credentials.ts";
 
 /** Ranges that are not the public internet (IANA special-purpose address registries), by address family. */
 const SPECIAL: Record<"ipv4" | "ipv6", string[]> = {
@@ -87,8 +88,12 @@ interface GuardOptions {
  * @throws Error with the given value and what is allowed
  */
 export async function assertPublicUrl(url: string, options: GuardOptions): Promise<void> {
+  const fault = credentialsFault(url);
+  if (fault) throw new Error(fault);
   if (!URL.canParse(url))
-    throw new Error(`${url} is not a URL: expected http[s]://HOST or http[s]://HOST:PORT`);
+    throw new Error(
+      `${url.includes("@") ? "it" : url} is not a URL: expected http[s]://HOST or http[s]://HOST:PORT`,
+    );
   const { protocol, username, password } = new URL(url);
   if (protocol !== "http:" && protocol !== "https:") {
     throw new Error(`${protocol}// is not supported: expected http:// or https://`);

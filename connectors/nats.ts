@@ -1,5 +1,6 @@
 import { type ServiceBroker, Transporters } from "moleculer";
 import type { NatsConnection } from "nats";
+import { credentialsOf } from "../lib/http/address-credentials.ts";
 
 /** The largest message between nodes is a batch of events: 10 MB as received, and its envelope. */
 const NEEDED_BYTES = 12 * 1_048_576;
@@ -26,7 +27,13 @@ export class Nats extends Transporters.NATS {
 
   /** @param onChange called when the connection is made, lost and restored, but not when this node ends it */
   constructor(url: string, onChange: (isConnected: boolean) => void) {
-    super({ url, pingInterval: PING_MS, timeout: CONNECT_MS, reconnectTimeWait: RETRY_MS });
+    // Moleculer would not decode the credentials.
+    const addresses = url.split(",").map((each) => new URL(each));
+    const known = addresses.map(credentialsOf);
+    const user = known.find(({ username }) => username)?.username;
+    const pass = known.find(({ password }) => password)?.password;
+    const servers = addresses.map(({ host }) => host);
+    super({ servers, user, pass, pingInterval: PING_MS, timeout: CONNECT_MS, reconnectTimeWait: RETRY_MS });
     this.#onChange = onChange;
   }
 

@@ -1,4 +1,5 @@
 import { Cluster, type ClusterNode, Redis, type RedisOptions, type Result } from "ioredis";
+import { credentialsOf } from "../lib/http/address-credentials.ts";
 
 // The same rule as lib/queue/sliding-window.ts, on Redis's clock, so that nodes with different clocks count alike.
 const TAKE = `
@@ -83,13 +84,6 @@ type Several = [
   servers: string,
   rest: string,
 ];
-
-function credentialsOf({ username, password }: URL): RedisOptions {
-  return {
-    ...(username && { username: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
-  };
-}
 
 /** Finds the other nodes, and those that replace failed ones, by itself. */
 function connectCluster(nodes: ClusterNode[], redisOptions: RedisOptions): Cluster {

@@ -1,4 +1,5 @@
 import { compile as compileProxies } from "proxy-addr";
+import { credentialsFault } from "./http/address-credentials.ts";
 
 type Kind = "text" | "integer" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
 
@@ -28,11 +29,14 @@ const KEY_BYTES = 32;
 /** Returns the value of a setting. @throws ConfigError with the variable, the given value and what is allowed */
 export function readSetting(name: string, setting: Setting<unknown>, given: string | undefined): unknown {
   if (given === undefined || given === "") return setting.default;
+  const isAddress = setting.kind === "url" || setting.kind === "servers";
+  const isSecret = setting.secret || (isAddress && given.includes("@"));
   const fail = (allowed: string) => {
     throw new ConfigError(
-      `${name} is ${setting.secret ? "malformed" : JSON.stringify(given)}: expected ${allowed}.`,
+      `${name} is ${isSecret ? "malformed" : JSON.stringify(given)}: expected ${allowed}.`,
     );
   };
+  if (isAddress) requireClear(name, given);
   switch (setting.kind) {
     case "integer":
       return readInteger(given, setting as Setting<number>, fail);
@@ -40,9 +44,12 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
       return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
     case "url":
       // The parser alone would take the host of "example.com:443" for a scheme.
-      return setting.schemes?.some((scheme) => given.startsWith(scheme)) && URL.canParse(given)
-        ? given
-        : fail(`a URL that begins with ${setting.schemes?.join(" or ")}`);
+      if (!setting.schemes?.some((scheme) => given.startsWith(scheme)) || !URL.canParse(given))
+        fail(`a URL that begins with ${setting.schemes?.join(" or ")}`);
+      // Requests to it would fail, with the credentials in the error.
+      if (!setting.secret && new URL(given).username + new URL(given).password)
+        fail("a URL without user name and password");
+      return given;
     case "servers":
       return setting.form?.pattern.test(given) ? given : fail(setting.form?.description as string);
     case "list":
@@ -59,6 +66,15 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
       if (setting.oneOf && !setting.oneOf.includes(given)) fail(`one of ${setting.oneOf.join(", ")}`);
       return given;
   }
+}
+
+/** @throws ConfigError, which never repeats the value, for credentials that can be read in several ways */
+function requireClear(name: string, given: string): void {
+  const fault = given
+    .split(/,(?=[a-z]+:\/\/)/)
+    .map(credentialsFault)
+    .find((each) => each !== null);
+  if (fault) throw new ConfigError(`${name} is malformed: ${fault}.`);
 }
 
 /** Items are separated by commas; `\\,` is a comma inside one, and any other backslash itself (`DOMAIN\\group`). */

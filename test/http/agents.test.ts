@@ -118,6 +118,14 @@ describe("an agent", () => {
       "validation_error",
       "delivery_endpoint",
     ],
+    ...["http://a:b1#c@example.com/", "http://a:7/c@example.com/", "http://a:b1?c@example.com/"].map(
+      (delivery_endpoint): (typeof wrong)[number] => [
+        `an endpoint whose host may be a password (${delivery_endpoint})`,
+        { delivery_endpoint },
+        "validation_error",
+        "delivery_endpoint",
+      ],
+    ),
     ["a malformed team", { team_id: "nonsense" }, "validation_error", "team_id"],
     ["an unknown team", { team_id: "team_none" }, "validation_error", "team_id"],
     ["an unknown owner", { owner_user_id: "usr_none" }, "validation_error", "owner_user_id"],

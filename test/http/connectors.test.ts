@@ -243,6 +243,15 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     });
     expect(refused).toMatchObject(refusal(400, "validation_failed", { field: "url" }));
     expect(JSON.stringify(refused.body)).not.toMatch(/s3cret/);
+    for (const password of ["s3cret#1", "s3cret?1", "7/s3cret", "s3cret@1", "s3cret%"]) {
+      const ambiguous = await admin.post("/ingest/connectors", {
+        ...{ name: "n", kind: "amqp091", queue: "q", source: "s", mapping, paused: true },
+        url: `amqp://tester:${password}@127.0.0.1:${rabbit.port}`,
+      });
+      expect(ambiguous).toMatchObject(refusal(400, "validation_error", { field: "url" }));
+      expect(ambiguous.body.error.message).toMatch(/Write # as %23/);
+      expect(JSON.stringify(ambiguous.body)).not.toMatch(/s3cret/);
+    }
     expect(server.logs()).not.toMatch(/s3cret/);
     ok(await admin.del(`/ingest/connectors/${connector.id}`));
   });

@@ -99,6 +99,22 @@ describe("refuses, with the name, what it was and what it may be", () => {
       { SMTP_URL: "http://mail.example.com" },
       "SMTP_URL is malformed: expected a URL that begins with smtp:// or smtps://.",
     ],
+    ...(
+      [
+        ["NATS_URL", "nats://a:4222,nats://u:p/w@b:4222"],
+        ["REDIS_URL", "redis://:p#w@b:6379"],
+        ["MONGO_URL", "mongodb://u:p/w@b:27017/d"],
+        ["SMTP_URL", "smtp://u:p?w@b"],
+        ["DOCUMENT_CONVERTER_URL", "http://u:7/w@b"],
+      ] as const
+    ).map(([name, value]): [Record<string, string>, string] => [
+      { [name]: value },
+      `${name} is malformed: it is ambiguous, as an @ follows a /, ? or #. Write # as %23, / as %2F, ? as %3F, @ as %40, \\ as %5C and % as %25 in the name, the password and after the host.`,
+    ]),
+    [
+      { EMBEDDER_URL: "http://u:word@b/v1" },
+      "EMBEDDER_URL is malformed: expected a URL without user name and password.",
+    ],
     [
       { NATS_URL: "somewhere" },
       "NATS_URL is malformed: expected nats://HOST:PORT, comma-separated if several.",

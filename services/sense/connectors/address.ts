@@ -1,5 +1,6 @@
 import { assertPublicHost, hostOf, type Resolve } from "../../../connectors/address-guard.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
+import { credentialsFault } from "../../../lib/http/address-credentials.ts";
 import type { ConnectorKind } from "./connectors.contract.ts";
 
 /** Returns where the address of a connector is sealed (lib/crypto/secrets.ts). */
@@ -19,14 +20,10 @@ export function shownUrl(url: string): string {
  * @throws Fault validation_error, field `url`, which never repeats it.
  */
 export async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): Promise<void> {
+  const fault = credentialsFault(url);
+  if (fault) throw invalidValue("url", `url: ${fault}.`);
   if (!URL.canParse(url) || hostOf(url) === "") {
     throw invalidValue("url", "url: expected amqp://HOST or amqps://HOST. Encode special characters as %XX.");
-  }
-  try {
-    const { username, password } = new URL(url);
-    decodeURIComponent(username + password);
-  } catch {
-    throw invalidValue("url", "url: the credentials contain a %. Encode it as %25.");
   }
   if (allowPrivate) return;
   await assertPublicHost(hostOf(url), resolve).catch((err: Error) => {
