@@ -1,9 +1,11 @@
 import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "amqplib";
 import {
   type BrokerMessage,
   CLOSE_MS,
   type Connector,
+  FORGETFUL,
   guardSocket,
   HEAD_BYTES,
   HEARTBEAT_SECONDS,
@@ -15,12 +17,22 @@ import {
   typedHeaders,
 } from "./connector.ts";
 
-/** Consumes a queue over AMQP 0-9-1 (RabbitMQ). The queue must exist: the connector does not declare it. */
+/** How long a stream may take to send its last known message again. */
+const KNOWN_MS = 5000;
+/** Makes a declaration that never creates a queue, but whose refusal names properties of an existing one. */
+const INVALID = { "x-max-length": -1 };
+const TEMPORARY = /inequivalent arg '(?:durable|auto_delete|exclusive)'/;
+
+/**
+ * Consumes a queue or a stream over AMQP 0-9-1 (RabbitMQ). It must exist: the connector does not declare it. Queues that
+ * do not outlive a restart of the broker or the connector's absence are refused.
+ */
 export class Amqp091Connector extends Subscription implements Connector {
   /** Sizes of truncated messages, by their properties. */
   readonly #sizes = new WeakMap<object, number>();
   #connection: ChannelModel | undefined;
   #channel: Channel | undefined;
+  #isStream = false;
 
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
     const options = {
@@ -51,14 +63,57 @@ export class Amqp091Connector extends Subscription implements Connector {
     this.#watch(channel, "the channel was closed");
     // Reports a missing queue more clearly than the broker's refusal of a consumer.
     await channel.checkQueue(from);
-    await channel.prefetch(prefetch);
-    await channel.consume(from, (message) => {
-      if (this.ending.over) return;
-      if (message) onMessage(this.#toMessage(channel, message));
-      // RabbitMQ ends the subscription when the queue is deleted or moves.
-      else this.ending.end("the broker ended the subscription: its queue was probably deleted");
-      this.requireFew();
+    const declared = await refusalOf(connection, (other) =>
+      other.assertQueue(from, { durable: true, arguments: INVALID }),
+    );
+    // Without the permission to declare, it is not known.
+    if (declared && TEMPORARY.test(declared))
+      throw new Error(`${FORGETFUL} the queue "${from}" is not durable, or deletes itself`);
+    // Other queues refuse the argument.
+    const asStream = await refusalOf(connection, async (other) => {
+      await other.prefetch(1);
+      await other.consume(from, () => {}, { arguments: { "x-stream-offset": "next" } });
     });
+    this.#isStream = asStream === null;
+    await channel.prefetch(prefetch);
+    if (this.#isStream) await this.#readStream(channel, onMessage);
+    else await this.#subscribe(channel, onMessage);
+  }
+
+  /**
+   * Reads a stream from the last durable message, which proves that it is the same stream: one that was created again
+   * and is shorter would send nothing. That one is read from its beginning.
+   */
+  async #readStream(channel: Channel, onMessage: (message: BrokerMessage) => void): Promise<void> {
+    const { after } = this.source;
+    const known = Promise.withResolvers<true>();
+    const consumerTag = await this.#subscribe(channel, onMessage, after ?? "first", () =>
+      known.resolve(true),
+    );
+    if (after === null) return;
+    const late = sleep(KNOWN_MS, false, { ref: false });
+    if (await Promise.race([known.promise, this.ended.then(() => true), late])) return;
+    await channel.cancel(consumerTag);
+    await this.#subscribe(channel, onMessage, "first");
+  }
+
+  async #subscribe(
+    channel: Channel,
+    onMessage: (message: BrokerMessage) => void,
+    start?: number | "first",
+    received?: () => void,
+  ): Promise<string> {
+    const take = (message: ConsumeMessage | null) => {
+      received?.();
+      if (this.ending.over) return;
+      // RabbitMQ ends the subscription when the queue is deleted or moves.
+      if (!message) this.ending.end("the broker ended the subscription: its queue was probably deleted");
+      else if (start !== undefined && offsetOf(message) === start) channel.ack(message);
+      else onMessage(this.#toMessage(channel, message));
+      this.requireFew();
+    };
+    const options = start === undefined ? {} : { arguments: { "x-stream-offset": start } };
+    return (await channel.consume(this.source.from, take, options)).consumerTag;
   }
 
   /** An error with the reason precedes the close, unless the close was requested. */
@@ -75,6 +130,7 @@ export class Amqp091Connector extends Subscription implements Connector {
       size: this.#sizes.get(message.properties) ?? message.content.length,
       content_type: textOrNull(contentType),
       message_id: textOrNull(messageId),
+      ...(this.#isStream && { offset: offsetOf(message) }),
       headers: plainHeaders(headers),
       values: typedHeaders(headers),
       acknowledge: this.settling(() => channel.ack(message)),
@@ -82,7 +138,8 @@ export class Amqp091Connector extends Subscription implements Connector {
   }
 
   async depth(): Promise<number | null> {
-    if (this.ending.over || !this.#channel) return null;
+    // A stream reports all that it keeps.
+    if (this.ending.over || !this.#channel || this.#isStream) return null;
     return (await this.#channel.checkQueue(this.source.from)).messageCount;
   }
 
@@ -100,6 +157,27 @@ export class Amqp091Connector extends Subscription implements Connector {
   async #leave(connection: ChannelModel): Promise<void> {
     await this.#channel?.close();
     await connection.close();
+  }
+}
+
+function offsetOf({ properties }: ConsumeMessage): number {
+  return Number(properties.headers?.["x-stream-offset"]);
+}
+
+/** Returns why the broker refuses a request, null if it does not. Uses a channel of its own, which a refusal closes. */
+async function refusalOf(
+  connection: ChannelModel,
+  request: (channel: Channel) => Promise<unknown>,
+): Promise<string | null> {
+  const channel = await connection.createChannel();
+  channel.on("error", () => {});
+  cutContents(channel as unknown as Accepting, 0, new WeakMap());
+  try {
+    await request(channel);
+    await channel.close();
+    return null;
+  } catch (err) {
+    return (err as Error).message;
   }
 }
 

@@ -19,6 +19,7 @@ interface Sections {
   content_type: unknown;
   message_id: unknown;
   properties: Record<string, unknown>;
+  annotations: Record<string, unknown>;
 }
 
 /** The frame limit announced to the broker, which the broker respects. */
@@ -64,19 +65,19 @@ interface Frame {
 /** The most deliveries that a broker settles at once: rhea iterates over the whole named range. */
 const MOST_SETTLED = 65_536;
 
-/** The frames a broker may send to a single receiver: for any other rhea would allocate without limit. */
-const ASKED_FOR: Record<string, (frame: Frame, receiver: Receiver) => boolean> = {
+/** The frames a broker may send to the named receivers: for any other rhea would allocate without limit. */
+const ASKED_FOR: Record<string, (frame: Frame, names: ReadonlySet<string>) => boolean> = {
   on_begin: ({ performative }) => typeof performative.remote_channel === "number",
-  on_attach: ({ performative }, { name }) => performative.name === name,
+  on_attach: ({ performative }, names) => names.has(performative.name),
   on_disposition: ({ performative: { first, last } }) => !last || last - first < MOST_SETTLED,
 };
 
 /** Ends the connection with an error when the broker sends something unrequested. */
-export function refuseUnasked(connection: Connection, receiver: Receiver): void {
+export function refuseUnasked(connection: Connection, names: ReadonlySet<string>): void {
   for (const [name, isAskedFor] of Object.entries(ASKED_FOR)) {
     const pass = connection[name].bind(connection) as (frame: Frame) => void;
     connection[name] = (frame: Frame) => {
-      if (!isAskedFor(frame, receiver)) throw new Error("the broker sent an unrequested frame");
+      if (!isAskedFor(frame, names)) throw new Error("the broker sent an unrequested frame");
       pass(frame);
     };
   }
@@ -126,17 +127,18 @@ export function onLongFrame(
   });
 }
 
+const ANNOTATIONS = 0x72;
 const PROPERTIES = 0x73;
 const APPLICATION_PROPERTIES = 0x74;
 const DATA = 0x75;
 const SEQUENCE = 0x76;
 const VALUE = 0x77;
 /** Unused sections: header, annotations, footer. */
-const OTHERS = [0x70, 0x71, 0x72, 0x78];
+const OTHERS = [0x70, 0x71, 0x78];
 const BY_SYMBOL: Record<string, number> = {
   "amqp:header:list": 0x70,
   "amqp:delivery-annotations:map": 0x71,
-  "amqp:message-annotations:map": 0x72,
+  "amqp:message-annotations:map": ANNOTATIONS,
   "amqp:properties:list": PROPERTIES,
   "amqp:application-properties:map": APPLICATION_PROPERTIES,
   "amqp:data:binary": DATA,
@@ -149,7 +151,12 @@ const CONTENT_TYPE = 6;
 
 /** Decodes the sections of a message (AMQP 1.0, 3.2). @throws Error for a malformed message */
 export function readMessage(raw: Buffer): Sections {
-  const read: Omit<Sections, "body"> = { content_type: undefined, message_id: undefined, properties: {} };
+  const read: Omit<Sections, "body"> = {
+    content_type: undefined,
+    message_id: undefined,
+    properties: {},
+    annotations: {},
+  };
   const bodies: { code: number; content: unknown }[] = [];
   const reader = new Reader(raw);
   while (reader.remaining() > 0) {
@@ -158,8 +165,8 @@ export function readMessage(raw: Buffer): Sections {
     if (code === PROPERTIES) {
       read.message_id = rhea.types.unwrap(section.value[MESSAGE_ID]);
       read.content_type = rhea.types.unwrap(section.value[CONTENT_TYPE]);
-    } else if (code === APPLICATION_PROPERTIES) {
-      read.properties = propertiesOf(section.value);
+    } else if (code === APPLICATION_PROPERTIES || code === ANNOTATIONS) {
+      read[code === ANNOTATIONS ? "annotations" : "properties"] = propertiesOf(section.value);
     } else if (code === DATA || code === SEQUENCE || code === VALUE) {
       bodies.push({ code, content: rhea.types.unwrap(section) });
     } else if (!OTHERS.includes(code)) throw new Error("it contains an unknown section");

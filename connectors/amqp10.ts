@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from "rhea";
+import { credentialsOf } from "../lib/http/address-credentials.ts";
 import { hostOf } from "./address-guard.ts";
 import {
   FRAME_BYTES,
@@ -14,6 +15,7 @@ import {
   type BrokerMessage,
   CLOSE_MS,
   type Connector,
+  FORGETFUL,
   guardSocket,
   HEAD_BYTES,
   HEARTBEAT_SECONDS,
@@ -24,6 +26,13 @@ import {
   textOrNull,
   typedHeaders,
 } from "./connector.ts";
+
+/** RabbitMQ's addresses of existing queues. It consumes others from queues that it creates and that do not last. */
+const RABBIT_QUEUE = /^\/(?:amq\/queue|queues)\//;
+const PROBE = "durable";
+const NOT_DURABLE = /inequivalent arg '(?:durable|auto_delete|exclusive)'/;
+const IS_STREAM = /inequivalent arg 'x-queue-type'.*'stream'/;
+const NO_STREAMS = "it is a stream, which only the kind amqp091 reads from a stored offset";
 
 /** Consumes an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
 export class Amqp10Connector extends Subscription implements Connector {
@@ -50,13 +59,18 @@ export class Amqp10Connector extends Subscription implements Connector {
     this.#watch(container);
     const connection = container.connect(this.#options(guard));
     this.#connection = connection;
+    await new Promise<unknown>((opened) => connection.once("connection_open", opened));
+    const rabbit = rabbitVersion(connection);
+    if (rabbit && !RABBIT_QUEUE.test(from))
+      return this.ending.end(`${FORGETFUL} use /amq/queue/NAME, an existing queue, not ${from}`);
     // Credit is given manually: rhea's window refills when a message arrives, not when it is settled.
     const receiver = connection.open_receiver({
-      source: { address: from },
+      // Of a broker with topics, requests a queue of that name.
+      source: { address: from, capabilities: ["queue"] },
       autoaccept: false,
       credit_window: 0,
     });
-    refuseUnasked(connection, receiver);
+    refuseUnasked(connection, new Set([receiver.name, PROBE]));
     // The other sections are much smaller than the largest body.
     onTransferred(connection, receiver, 2 * this.source.maxBytes, (message, delivery) => {
       if (this.ending.over) return;
@@ -70,10 +84,14 @@ export class Amqp10Connector extends Subscription implements Connector {
       receiver.on("receiver_open", () => {
         // A refused attach is first answered without a source, then ended with the reason.
         if (!receiver.source?.address) return;
-        this.#giveCredit(receiver);
+        if (receiver.source.distribution_mode === "copy")
+          return this.ending.end(`${FORGETFUL} "${from}" copies them to those who listen, as a topic does`);
         resolve();
       });
     });
+    const temporary = rabbit?.startsWith("3.") ? await temporaryAt(connection, from) : null;
+    if (temporary) this.ending.end(temporary);
+    this.#giveCredit(receiver);
   }
 
   /**
@@ -115,7 +133,8 @@ export class Amqp10Connector extends Subscription implements Connector {
 
   #options(guard: Awaited<ReturnType<typeof guardSocket>>) {
     const { url } = this.source;
-    const { protocol, port, username, password } = new URL(url);
+    const address = new URL(url);
+    const { protocol, port } = address;
     const host = hostOf(url);
     const secure = protocol === "amqps:";
     const target = {
@@ -138,7 +157,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     };
     return {
       ...{ host, port: target.port, hostname: host, reconnect: false },
-      ...(username && { username: decodeURIComponent(username), password: decodeURIComponent(password) }),
+      ...(address.username && { password: "", ...credentialsOf(address) }),
       idle_time_out: HEARTBEAT_SECONDS * 1000,
       max_frame_size: FRAME_BYTES,
       connection_details: () => ({ host, port: target.port, connect }),
@@ -160,7 +179,8 @@ export class Amqp10Connector extends Subscription implements Connector {
     const asItCame = { body: beginningOf(raw), size, content_type: null, message_id: null, headers: {} };
     if (size > raw.length) return asItCame;
     try {
-      const { body, content_type, message_id, properties } = readMessage(raw);
+      const { body, content_type, message_id, properties, annotations } = readMessage(raw);
+      if (annotations["x-stream-offset"] !== undefined) this.ending.end(`${FORGETFUL} ${NO_STREAMS}`);
       return {
         body: body.length > maxBytes ? beginningOf(body) : body,
         size: body.length,
@@ -193,6 +213,31 @@ export class Amqp10Connector extends Subscription implements Connector {
     // Destroy with an error, or rhea would continue its heartbeat.
     this.#socket?.destroy(new Error("it was closed"));
   }
+}
+
+/** Returns RabbitMQ's version; null for another broker. */
+function rabbitVersion(connection: Connection): string | null {
+  const { product, version } = (connection.properties ?? {}) as Record<string, unknown>;
+  return product === "RabbitMQ" ? String(version) : null;
+}
+
+/** Returns why RabbitMQ's plugin would not keep the messages of an existing queue; null if it does. */
+async function temporaryAt(connection: Connection, address: string): Promise<string | null> {
+  // The plugin declares this address as a durable queue, and names the property of an existing one that differs.
+  const session = connection.create_session();
+  session.begin();
+  const source = { address: address.replace(RABBIT_QUEUE, "/queue/"), durable: 2 as const };
+  const receiver = session.open_receiver({ name: PROBE, source, credit_window: 0 });
+  const answer = await new Promise<string>((resolve) => {
+    receiver.once("receiver_open", () => resolve(""));
+    // Handled here, they do not end the connection.
+    for (const name of ["session_error", "session_close", "receiver_error", "receiver_close"])
+      session.on(name, ({ error }: EventContext) => resolve(textOf(error ?? session.error) ?? ""));
+    connection.once("disconnected", () => resolve(""));
+  });
+  session.close();
+  if (NOT_DURABLE.test(answer)) return `${FORGETFUL} ${address} is not durable, or deletes itself`;
+  return IS_STREAM.test(answer) ? `${FORGETFUL} ${NO_STREAMS}` : null;
 }
 
 /** Returns the text of a rhea error: an Error, or the condition and description from the broker. */

@@ -18,6 +18,8 @@ export interface BrokerMessage {
   message_id: string | null;
   /** Other headers by lower-case name: texts, numbers, booleans and times only. */
   headers: Record<string, string>;
+  /** Its offset in a stream. Absent in a queue, whose broker keeps the position itself. */
+  offset?: number;
   /** The same headers with the protocol's types, and headers that are bytes. */
   values?: Record<string, HeaderValue>;
   /** Lets the broker delete the message. No effect once the connection is lost: the broker redelivers. */
@@ -30,6 +32,8 @@ export interface BrokerSource {
   url: string;
   /** The queue's name (AMQP 0-9-1) or the address of the source (AMQP 1.0). */
   from: string;
+  /** Offset of the last durable message of a stream; null to read a stream from its beginning. */
+  after: number | null;
   /** Limit of unacknowledged messages. */
   prefetch: number;
   /** Limit of a message body in bytes; a larger body is truncated. */
@@ -108,6 +112,8 @@ export abstract class Subscription {
 export const HEAD_BYTES = 65_536;
 /** Timeout for opening a connection to a broker. */
 export const OPEN_MS = 10_000;
+/** The reason for refusing a source, completed by what it is. */
+export const FORGETFUL = "it loses messages while the connector is away:";
 /** Timeout for the broker's answer to a close. */
 export const CLOSE_MS = 1000;
 /** A connection without any sign of life is lost after about twice this time. */

@@ -10,5 +10,6 @@ connectorSuite(await startRabbit(), {
   missing: /NOT.FOUND.*no queue 'nowhere'/,
   refused: ({ url }) => [[{ url: `${url}/nowhere` }, /vhost "nowhere"/]],
   tellsDepth: true,
+  readsStreams: true,
   send: (rabbit, queue, message) => sendTo(rabbit, queue, [message]),
 });

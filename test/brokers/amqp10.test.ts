@@ -10,7 +10,13 @@ connectorSuite(await startRabbit(), {
   make: Amqp10Connector,
   from: queueAddress,
   missing: /not-found/,
+  refused: () => [
+    ...["/topic/orders", "/exchange/amq.topic/orders.*", "amq.topic", "/queue/orders"].map(
+      (from): [{ from: string }, RegExp] => [{ from }, /loses messages .* use \/amq\/queue\/NAME/],
+    ),
+  ],
   tellsDepth: false,
+  readsStreams: false,
   send: (rabbit, queue, { body, options }) =>
     sendOverAmqp10(rabbit, queue, {
       body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { connect } from "amqplib";
+import { connect, type Options } from "amqplib";
 import type { BrokerMessage, BrokerSource, Connector } from "../../connectors/connector.ts";
 import type { Verdict } from "../../services/sense/connectors/connectors.model.ts";
 import { Consumer } from "../../services/sense/connectors/consumer.ts";
@@ -17,6 +17,8 @@ interface Kind {
   /** Further sources that the broker refuses, and the reason. */
   refused?(rabbit: TestRabbit): [Partial<BrokerSource>, RegExp][];
   tellsDepth: boolean;
+  /** Whether it reads streams; else it refuses them. */
+  readsStreams: boolean;
   /** Sends one message over the protocol itself. */
   send(rabbit: TestRabbit, queue: string, message: Required<Outgoing>): Promise<void>;
 }
@@ -24,7 +26,7 @@ interface Kind {
 /** The contract of every kind of connector, against a real broker, which it stops; skipped without one. */
 export function connectorSuite(
   started: TestRabbit | { skipped: string },
-  { name, make, from, missing, refused = () => [], tellsDepth, send }: Kind,
+  { name, make, from, missing, refused = () => [], tellsDepth, readsStreams, send }: Kind,
 ): void {
   ("url" in started ? describe : describe.skip)(name, () => {
     const rabbit = started as TestRabbit;
@@ -34,6 +36,7 @@ export function connectorSuite(
       ...{
         url: rabbit.url,
         from: from(queue),
+        after: null,
         prefetch: 10,
         maxBytes: 1_048_576,
         allowPrivate: true,
@@ -152,6 +155,108 @@ export function connectorSuite(
         await connector.close();
       }
     });
+
+    /** Declares a queue and sends numbers to it, in order. */
+    async function declared(queue: string, options: Options.AssertQueue, count = 0, from = 0) {
+      const connection = await connect(rabbit.url);
+      const channel = await connection.createConfirmChannel();
+      await channel.assertQueue(queue, options);
+      for (const { body } of numbers(count))
+        channel.sendToQueue(queue, Buffer.from(JSON.stringify({ n: from + body.n })));
+      await channel.waitForConfirms();
+      await connection.close();
+    }
+
+    const stream = { durable: true, arguments: { "x-queue-type": "stream" } };
+    const refusal = (queue: string) =>
+      new make(sourceOf(queue))
+        .open(() => {})
+        .then(
+          () => "opened",
+          (err: Error) => err.message,
+        );
+
+    test("takes durable queues of all types, and refuses what is lost while it is away", async () => {
+      const kept: Options.AssertQueue[] = [
+        { durable: true, arguments: { "x-queue-type": "quorum" } },
+        { durable: true, arguments: { "x-message-ttl": 60_000, "x-max-length": 9 } },
+      ];
+      for (const options of kept) {
+        const queue = newQueue();
+        await declared(queue, options, 1);
+        const { connector, messages } = await opened(sourceOf(queue));
+        await settle(() => messages.length === 1);
+        await connector.close();
+      }
+      const lost: Options.AssertQueue[] = [
+        { durable: false },
+        { durable: true, autoDelete: true },
+        ...(readsStreams ? [] : [stream]),
+      ];
+      for (const options of lost) {
+        const queue = newQueue();
+        await declared(queue, options);
+        expect(await refusal(queue)).toMatch(/^it loses messages while the connector is away/);
+      }
+    });
+
+    test("declares no queue that is missing", async () => {
+      const queue = newQueue();
+      expect(await refusal(queue)).not.toBe("opened");
+      expect(await refusal(queue)).toMatch(new RegExp(missing.source.replace("nowhere", queue)));
+    });
+
+    if (readsStreams)
+      test("reads a stream after the last durable message", async () => {
+        const queue = newQueue();
+        await declared(queue, stream, 3);
+        const first = await opened(sourceOf(queue));
+        await settle(() => first.messages.length === 3);
+        expect(first.messages.map(({ offset }) => offset)).toEqual([0, 1, 2]);
+        await first.connector.close();
+        await declared(queue, stream, 2, 3);
+        const second = await opened(sourceOf(queue, { after: 1 }));
+        await settle(() => second.messages.length === 3);
+        expect(read(second.messages)).toEqual([2, 3, 4]);
+        expect(await second.connector.depth()).toBeNull();
+        await second.connector.close();
+      });
+
+    if (readsStreams)
+      test("reads a stream that was created again from its beginning", async () => {
+        const queue = newQueue();
+        await declared(queue, stream, 2);
+        const { connector, messages } = await opened(sourceOf(queue, { after: 1000 }));
+        await settle(() => messages.length === 2);
+        await connector.close();
+      });
+
+    if (readsStreams)
+      test("a consumer goes on where it stopped, before what it could not store", async () => {
+        const queue = newQueue();
+        await declared(queue, stream, 6);
+        let refused = false;
+        const taken: number[] = [];
+        const take = async (batch: BrokerMessage[]): Promise<Verdict[]> =>
+          read(batch).map((n) => {
+            if (n >= 4 && !refused) return "again";
+            taken.push(n);
+            return "accepted";
+          });
+        const connectWith = (after: number | null) => new make(sourceOf(queue, { after }));
+        const deps = { connect: connectWith, take, changed: () => {}, trouble: () => {} };
+        const consumer = new Consumer(deps, Date.now);
+        consumer.start();
+        await settle(() => consumer.state === "retrying");
+        await consumer.stop();
+        expect(consumer.offset).toBe(3);
+        refused = true;
+        const next = new Consumer(deps, Date.now, consumer.offset);
+        next.start();
+        await settle(() => next.offset === 5);
+        await next.stop();
+        expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
+      });
 
     test("closed while it opens, it leaves nothing open", async () => {
       const queue = newQueue();

@@ -30,7 +30,14 @@ async function listening(server: Server) {
   const source = { url: `amqp://127.0.0.1:${(server.address() as AddressInfo).port}`, from: "q" };
   return {
     opened,
-    source: { ...source, prefetch: 2, maxBytes: MAX_BYTES, allowPrivate: true, resolve: resolveHost },
+    source: {
+      ...source,
+      after: null,
+      prefetch: 2,
+      maxBytes: MAX_BYTES,
+      allowPrivate: true,
+      resolve: resolveHost,
+    },
   };
 }
 
@@ -128,6 +135,11 @@ describe("AMQP 1.0", () => {
   }
 });
 
+interface Asked {
+  passive?: boolean;
+  arguments: Record<string, unknown>;
+}
+
 describe("AMQP 0-9-1", () => {
   // The frame definitions are not exported.
   const require = createRequire(import.meta.url);
@@ -150,16 +162,26 @@ describe("AMQP 0-9-1", () => {
         }
         for (let frame = parseFrame(rest, 0); frame; frame = parseFrame(rest, 0)) {
           rest = frame.rest;
-          answer(decodeFrame(frame).id);
+          answer(decodeFrame(frame));
         }
       });
-      function answer(id: number): void {
+      function refuse(channel: number, methodId: number): void {
+        const close = { replyCode: 406, replyText: "invalid arg", classId: methodId >> 16 };
+        say(defs.ChannelClose, channel, { ...close, methodId: methodId & 0xffff });
+      }
+      function answer({ id, channel, fields }: { id: number; channel: number; fields: Asked }): void {
         if (id === defs.ConnectionStartOk) say(defs.ConnectionTune, 0, { frameMax: 0, heartbeat: 0 });
         if (id === defs.ConnectionOpen) say(defs.ConnectionOpenOk, 0, {});
-        if (id === defs.ChannelOpen) say(defs.ChannelOpenOk, 1, {});
+        if (id === defs.ChannelOpen) say(defs.ChannelOpenOk, channel, {});
+        // What the connector asks to learn which kind of queue it is.
+        const declares = id === defs.QueueDeclare && !fields.passive;
+        if (declares || (id === defs.BasicConsume && fields.arguments["x-stream-offset"])) {
+          refuse(channel, id);
+          return;
+        }
         if (id === defs.QueueDeclare)
           say(defs.QueueDeclareOk, 1, { queue: "q", messageCount: 0, consumerCount: 0 });
-        if (id === defs.BasicQos) say(defs.BasicQosOk, 1, {});
+        if (id === defs.BasicQos) say(defs.BasicQosOk, channel, {});
         if (id !== defs.BasicConsume) return;
         say(defs.BasicConsumeOk, 1, { consumerTag: "c" });
         send(socket);

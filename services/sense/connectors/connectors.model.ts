@@ -40,6 +40,8 @@ const connectors = tenantSchema({
   prefetch: number(),
   paused: boolean(),
   counts: mixed<Counts>(),
+  /** Offset of the last durable message of a stream. */
+  offset: nullable(number()),
   created_at: date(),
   updated_at: date(),
 });

@@ -56,7 +56,7 @@ export class Connectors {
     const given = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };
     const address = { sealed_url: secrets.seal(url, sealedAt(_id)), shown_url: shownUrl(url) };
     const counts = nothing();
-    const row = { ...given, ...address, counts, created_at: at, updated_at: at };
+    const row = { ...given, ...address, counts, offset: null, created_at: at, updated_at: at };
     const doc = await this.#rows.insertOnce(row);
     await this.#announce();
     return present(doc, [], Number(this.#now()));

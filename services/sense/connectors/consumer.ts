@@ -5,8 +5,12 @@ import type { ConnectorState } from "./connectors.contract.ts";
 import type { Counts, Verdict } from "./connectors.model.ts";
 
 interface ConsumerDeps {
-  /** Creates a connection without opening it. @throws Error if that can never succeed: the consumer has failed */
-  connect(): Connector;
+  /**
+   * Creates a connection without opening it. @throws Error if that can never succeed: the consumer has failed
+   *
+   * @param after the offset of the last durable message of a stream
+   */
+  connect(after: number | null): Connector;
   /** Makes messages durable: returns one verdict for each, in order. A rejection is `again` for all of them. */
   take(messages: BrokerMessage[]): Promise<Verdict[]>;
   /** Called when the state or the counts have changed. */
@@ -28,6 +32,8 @@ export class Consumer {
   state: ConnectorState = "connecting";
   last_error: string | null = null;
   last_error_at: Date | null = null;
+  /** Offset of the last durable message of a stream: all before it are durable too. */
+  offset: number | null;
   readonly #deps: ConsumerDeps;
   readonly #now: () => number;
   readonly #stopping = new AbortController();
@@ -38,9 +44,10 @@ export class Consumer {
   #working: Promise<void> | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(deps: ConsumerDeps, now: () => number) {
+  constructor(deps: ConsumerDeps, now: () => number, offset: number | null = null) {
     this.#deps = deps;
     this.#now = now;
+    this.offset = offset;
   }
 
   start(): void {
@@ -92,7 +99,7 @@ export class Consumer {
 
   #connect(): Connector | null {
     try {
-      return this.#deps.connect();
+      return this.#deps.connect(this.offset);
     } catch (err) {
       this.#fail("failed", (err as Error).message);
       return null;
@@ -171,6 +178,8 @@ export class Consumer {
   async #take(batch: BrokerMessage[]): Promise<BrokerMessage[]> {
     const verdicts = await this.#deps.take(batch).catch(() => batch.map((): Verdict => "again"));
     const again: BrokerMessage[] = [];
+    const pending = batch.findIndex((_, i) => verdicts[i] === "again");
+    this.offset = (pending < 0 ? batch : batch.slice(0, pending)).at(-1)?.offset ?? this.offset;
     for (const [i, message] of batch.entries()) {
       if (verdicts[i] === "again") {
         again.push(message);

@@ -27,11 +27,14 @@ export class Reporter {
   readonly #consumer: Consumer;
   readonly #ended = new AbortController();
   readonly #loop: Loop;
+  /** The written offset. */
+  #offset: number | null;
 
   constructor(deps: ReporterDeps, doc: ConnectorDoc, consumer: Consumer) {
     this.#deps = deps;
     this.#doc = doc;
     this.#consumer = consumer;
+    this.#offset = consumer.offset;
     this.#loop = new Loop(() => this.#write(), IDLE_MS, deps.report);
     this.#loop.start();
   }
@@ -47,7 +50,7 @@ export class Reporter {
     await this.#loop.stop();
     const { _id, tenant_id } = this.#doc;
     const { nodes } = this.#deps;
-    await this.#writeCounts(this.#consumer.countsSince()).catch(this.#deps.report);
+    await this.#writeProgress(this.#consumer.countsSince()).catch(this.#deps.report);
     await nodes.delete(tenant_id, { _id: this.#rowOf(_id) }).catch(this.#deps.report);
   }
 
@@ -60,23 +63,26 @@ export class Reporter {
     const filter = { _id: this.#rowOf(connector_id), tenant_id };
     await Promise.all([
       this.#deps.nodes.upsert([{ filter, update: { $set: row } }]),
-      this.#writeCounts(this.#consumer.countsSince()),
+      this.#writeProgress(this.#consumer.countsSince()),
     ]);
     this.#deps.tell(tenant_id);
     await sleep(BUSY_MS, undefined, { signal: this.#ended.signal }).catch(() => {});
     return false;
   }
 
-  async #writeCounts(counts: Counts): Promise<void> {
+  async #writeProgress(counts: Counts): Promise<void> {
     const $inc = Object.fromEntries(
       Object.entries(counts)
         .filter(([, count]) => count > 0)
         .map(([name, count]) => [`counts.${name}`, count]),
     );
-    if (Object.keys($inc).length === 0) return;
+    const { offset } = this.#consumer;
+    const moved = offset !== this.#offset;
+    if (Object.keys($inc).length === 0 && !moved) return;
     const { _id, tenant_id } = this.#doc;
     try {
-      await this.#deps.connectors.update(tenant_id, { _id }, { $inc });
+      await this.#deps.connectors.update(tenant_id, { _id }, { $inc, ...(moved && { $set: { offset } }) });
+      this.#offset = offset;
     } catch (err) {
       this.#consumer.count(counts);
       throw err;

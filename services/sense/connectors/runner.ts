@@ -101,9 +101,9 @@ export class Runner {
     let intake: Intake;
     const consumer = new Consumer(
       {
-        connect: () => {
+        connect: (after) => {
           intake ??= new Intake(broker, doc, maxBytes);
-          return this.#connector(kind, doc);
+          return this.#connector(kind, doc, after);
         },
         take: async (messages) => {
           const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
@@ -114,6 +114,7 @@ export class Runner {
         trouble: (reason) => this.#logTrouble(doc, reason),
       },
       now,
+      doc.offset ?? null,
     );
     const reporter = new Reporter(this.#deps, doc, consumer);
     this.#running.set(doc._id, { doc, consumer, reporter });
@@ -126,11 +127,11 @@ export class Runner {
     else logger.warn({ tenant_id, connector_id: _id, reason }, "connectors: not consuming");
   }
 
-  #connector(kind: ConnectorClass, doc: ConnectorDoc): Connector {
+  #connector(kind: ConnectorClass, doc: ConnectorDoc, after: number | null): Connector {
     const { urlOf, allowPrivate, resolver, maxBytes } = this.#deps;
     const { from, prefetch, tenant_id, _id } = doc;
     const resolve = (host: string) => resolver.resolve(host, { tenant_id, caller: _id });
-    return new kind({ url: urlOf(doc), from, prefetch, maxBytes, allowPrivate, resolve });
+    return new kind({ url: urlOf(doc), from, after, prefetch, maxBytes, allowPrivate, resolve });
   }
 }
 
