@@ -1,8 +1,7 @@
-import { charsetOf, mediaTypeOf } from "../http/media-type.ts";
+import { charsetOf, JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
 import { NumberTooLarge, parseJsonBytes } from "../json/json.ts";
 import { type CloudEvent, invalidEvent } from "./cloudevents.ts";
 
-const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
 const TEXT_TYPE = /^text\/|^application\/(?:[^/]+\+)?xml$/;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -44,7 +43,7 @@ const OPENS_JSON = [..."{["].map((character) => character.charCodeAt(0));
 
 function jsonData(body: Buffer): unknown {
   try {
-    return parseJsonBytes(body);
+    return parseJsonBytes(body, { exact: true });
   } catch (err) {
     if (err instanceof NumberTooLarge) {
       throw invalidEvent(

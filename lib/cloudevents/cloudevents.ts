@@ -109,6 +109,7 @@ export function checkCloudEvent(value: unknown): CloudEvent {
   for (const name of REQUIRED) {
     if (event[name] === undefined) throw missingAttribute(name);
   }
+  if (event.data === null && event.data_base64 !== undefined) delete event.data;
   if (event.data !== undefined && event.data_base64 !== undefined) {
     throw invalidEvent("data_base64", event.data_base64, "either data or data_base64, not both");
   }

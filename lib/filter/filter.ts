@@ -1,3 +1,5 @@
+import { JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
+import { exactDigits, hasLongIntegers, parseExact, parseJsonBytes } from "../json/json.ts";
 import { budgetExceeded, FilterCostError, startEvaluation } from "./cost.ts";
 import { compileProgram, errorText, FilterError, type Literal, type Program } from "./program.ts";
 
@@ -12,6 +14,50 @@ export interface FilterableEvent {
   readonly data?: unknown;
 }
 
+const LEAST_INT = -(2n ** 63n);
+const LARGEST_INT = 2n ** 63n - 1n;
+/** Events with integers that `parseExact` kept. */
+const withLongIntegers = new WeakSet<object>();
+
+/** Parses an envelope so that filters see all digits of its integers, as does JSON that is made of it. */
+export function parseEnvelope<T extends object>(envelope: string): T {
+  const event: T = parseExact(envelope);
+  noteLongIntegers(event, envelope);
+  return event;
+}
+
+/** Makes filters see the digits that `parseExact` kept. @param envelope the event as JSON text */
+export function noteLongIntegers(event: object, envelope: string): void {
+  if (hasLongIntegers(envelope)) withLongIntegers.add(event);
+}
+
+/** Returns an event as filters see it: JSON in `data_base64` as `data`, and integers of 64 bits with all digits. */
+export function filterable(event: FilterableEvent): FilterableEvent {
+  const { data, data_base64, datacontenttype } = event as FilterableEvent & Record<string, unknown>;
+  if (withLongIntegers.has(event)) return { ...event, data: toInts(data) };
+  if (data !== undefined || typeof data_base64 !== "string" || typeof datacontenttype !== "string")
+    return event;
+  if (!JSON_TYPE.test(mediaTypeOf(datacontenttype))) return event;
+  try {
+    const parsed = parseJsonBytes(Buffer.from(data_base64, "base64"), { exact: true });
+    return { ...event, data: toInts(parsed) };
+  } catch {
+    // Filters see it as bytes.
+    return event;
+  }
+}
+
+function toInts(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const digits = exactDigits(value);
+  if (digits !== null) {
+    const int = BigInt(digits);
+    return int < LEAST_INT || int > LARGEST_INT ? Number(digits) : int;
+  }
+  if (Array.isArray(value)) return value.map(toInts);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, toInts(each)]));
+}
+
 /**
  * The names of one event: `data`, `event`, and the top-level keys of `data`, which never hide those two or CEL's names
  * (`type`, `int`, `string`, …). Created once per event for all filters.
@@ -22,7 +68,7 @@ export class EventScope extends Map<string, unknown> {
 
   constructor(event: FilterableEvent) {
     super();
-    this.#event = event;
+    this.#event = filterable(event);
   }
 
   override get(name: string): unknown {

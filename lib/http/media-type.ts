@@ -9,3 +9,5 @@ export function mediaTypeOf(contentType: string): string {
 export function charsetOf(contentType: string): string | undefined {
   return /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType)?.[1]?.toLowerCase();
 }
+/** Media types of JSON, in lower case and without parameters. */
+export const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;

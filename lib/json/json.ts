@@ -16,15 +16,64 @@ export class NumberTooLarge extends RangeError {
   }
 }
 
+/** JSON that was not parsed, as it has too many values. */
+class TooManyValues extends RangeError {
+  constructor(maxValues: number) {
+    super(
+      `it contains more than ${maxValues} values in more than ${UNCOUNTED_BYTES} bytes: send it in parts, or as text or base64`,
+    );
+  }
+}
+
 const SHOWN_CHARACTERS = 200;
+
+// TypeScript's libraries omit them.
+interface ExactJson {
+  rawJSON(text: string): { readonly rawJSON: string };
+  isRawJSON(value: unknown): value is { readonly rawJSON: string };
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source: string }) => unknown,
+  ): unknown;
+}
+const Exact = JSON as unknown as ExactJson;
+
+/** An integer in JSON, not in a string, that a double may not hold. */
+const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16,}\s*(?:[,}\]]|$)/;
+
+/** Whether JSON text contains an integer that `JSON.parse` may round. */
+export function hasLongIntegers(text: string): boolean {
+  return LONG_INTEGER.test(text);
+}
+
+/** Parses JSON text like `JSON.parse`, but keeps integers that a double cannot hold: `JSON.stringify` writes all digits. */
+// biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse`
+export function parseExact(text: string): any {
+  return hasLongIntegers(text) ? reviveIntegers(text, Exact.rawJSON) : JSON.parse(text);
+}
+
+/** Parses JSON text, with integers that a double cannot hold by `make`. */
+export function reviveIntegers(text: string, make: (digits: string) => unknown): unknown {
+  return Exact.parse(text, (_, value, { source }) =>
+    typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+      ? make(source)
+      : value,
+  );
+}
+
+/** Returns the digits of an integer that `parseExact` kept; null for any other value. */
+export function exactDigits(value: unknown): string | null {
+  return Exact.isRawJSON(value) ? value.rawJSON : null;
+}
 
 /**
  * Parses JSON text.
  *
+ * @param exact as `parseExact` does
  * @throws SyntaxError if invalid, RangeError if nested too deep, NumberTooLarge
  */
-export function parseJsonText(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+export function parseJsonText(text: string, exact = false): unknown {
+  let value: unknown = JSON.parse(text);
   // Each level takes two characters, so most bodies are too short to be too deep.
   if (text.length > 2 * MAX_JSON_DEPTH && isDeeper(value, MAX_JSON_DEPTH)) {
     throw new RangeError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
@@ -33,6 +82,7 @@ export function parseJsonText(text: string): unknown {
     const field = placeIn(value, isInfinite, "");
     if (field !== null) throw new NumberTooLarge(field);
   }
+  if (exact && hasLongIntegers(text)) value = reviveIntegers(text, Exact.rawJSON);
   return value;
 }
 
@@ -67,20 +117,30 @@ const BYTE_ORDER_MARK = "\ufeff";
  * Parses JSON bytes like `parseJsonText`, with or without a byte order mark (RFC 8259, 8.1).
  *
  * @param maxValues maximum values if larger than `UNCOUNTED_BYTES`
+ * @param exact whether long integers keep their digits, as an object that only `JSON.stringify` knows
  * @throws Error with the reason, never quoting the bytes
  */
-export function parseJsonBytes(bytes: Buffer, maxValues = MAX_JSON_VALUES): unknown {
+export function parseJsonBytes(
+  bytes: Buffer,
+  { maxValues = MAX_JSON_VALUES, exact = false }: { maxValues?: number; exact?: boolean } = {},
+): unknown {
   if (!isUtf8(bytes)) throw new SyntaxError("it is not UTF-8");
   if (bytes.length > UNCOUNTED_BYTES && countValues(bytes, maxValues) > maxValues)
-    throw new RangeError(`it contains more than ${maxValues} values in more than ${UNCOUNTED_BYTES} bytes`);
+    throw new TooManyValues(maxValues);
   const text = bytes.toString("utf8");
   try {
-    return parseJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    return parseJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text, exact);
   } catch (err) {
     if (err instanceof RangeError) throw err;
     // Removes V8's quotation of the text, which may contain a secret.
     throw new SyntaxError((err as Error).message.replace(/, (?:\.{3})?".*$/s, ""));
   }
+}
+
+/** Returns why JSON was not read: it is invalid, or it may be valid and is over a limit. */
+export function unreadableJson(what: string, err: unknown): string {
+  const { message } = err as Error;
+  return `the ${what} ${err instanceof TooManyValues ? "is over the limit for JSON" : "is not valid JSON"}: ${message}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { compileFilter, EventScope, FilterError } from "../../lib/filter/filter.ts";
+import { compileFilter, EventScope, FilterError, parseEnvelope } from "../../lib/filter/filter.ts";
 
 const event = {
   type: "com.shop.order.paid",
@@ -53,6 +53,37 @@ describe("matches", () => {
     "data.status == 'paid' && event.type != data.type",
   ])("%s", (expression) => {
     expect(outcome(expression)).toBe("match");
+  });
+});
+
+describe("data as filters see it", () => {
+  const seen = (event: object, filter: string) =>
+    compileFilter(filter).explain(new EventScope(event as { type: string })).outcome;
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+  test("JSON in base64 is data, by its media type", () => {
+    const event = { type: "t", data_base64: base64('{"total": 150, "id": 9007199254740993}') };
+    for (const datacontenttype of ["application/json", "Application/Vnd.X+JSON; charset=utf-8"]) {
+      expect(seen({ ...event, datacontenttype }, "data.total > 100 && event.data.total == 150")).toBe(
+        "match",
+      );
+      expect(seen({ ...event, datacontenttype }, "id == 9007199254740993")).toBe("match");
+    }
+    expect(seen({ ...event, datacontenttype: "image/png" }, "data.total > 100")).toBe("error");
+    expect(seen({ ...event, datacontenttype: "application/json", data_base64: "AAAA" }, "data.a == 1")).toBe(
+      "error",
+    );
+  });
+
+  test("integers have all digits", () => {
+    const text =
+      '{"type":"t","data":{"id":9007199254740993,"huge":123456789012345678901234,"list":[-9007199254740995]}}';
+    const event = parseEnvelope(text);
+    expect(seen(event, "data.id == 9007199254740993")).toBe("match");
+    expect(seen(event, "data.id == 9007199254740992")).toBe("no_match");
+    expect(seen(event, "data.id > 9007199254740992 && data.list[0] < -9007199254740994")).toBe("match");
+    expect(seen(event, "data.huge > 1")).toBe("match");
+    expect(JSON.stringify(event)).toBe(text);
   });
 });
 

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { MAX_JSON_DEPTH, parseJsonBytes, parseJsonText } from "../../lib/json/json.ts";
+import {
+  exactDigits,
+  hasLongIntegers,
+  MAX_JSON_DEPTH,
+  parseExact,
+  parseJsonBytes,
+  parseJsonText,
+  unreadableJson,
+} from "../../lib/json/json.ts";
 
 const arrays = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const objects = (depth: number) => '{"a":'.repeat(depth) + 1 + "}".repeat(depth);
@@ -25,6 +33,47 @@ test("a byte order mark before it is passed over, once", () => {
 
 test("what is no JSON is a syntax error", () => {
   expect(() => parseJsonText("{")).toThrow(SyntaxError);
+});
+
+describe("integers that a double cannot hold", () => {
+  const TEXT =
+    '{"id":820982911946154508,"list":[-9007199254740993,1],"text":"a:820982911946154508,","half":0.1234567890123456}';
+
+  test("keep their digits where asked, and are rounded elsewhere", () => {
+    for (const exact of [
+      parseExact(TEXT),
+      parseJsonText(TEXT, true),
+      parseJsonBytes(Buffer.from(TEXT), { exact: true }),
+    ])
+      expect(JSON.stringify(exact)).toBe(TEXT);
+    expect(JSON.stringify(parseJsonText(TEXT))).not.toBe(TEXT);
+    expect(exactDigits(parseExact(TEXT).id)).toBe("820982911946154508");
+    expect(exactDigits({ rawJSON: "1" })).toBeNull();
+    expect(parseExact(TEXT).list[1]).toBe(1);
+  });
+
+  test("other JSON is parsed as usual", () => {
+    for (const text of [
+      '"820982911946154508"',
+      '{"a":[0.82098291194615450]}',
+      '{"at":"1:820982911946154508"}',
+    ])
+      expect(hasLongIntegers(text)).toBe(false);
+    expect(hasLongIntegers("820982911946154508")).toBe(true);
+  });
+
+  test("a limit is told from invalid JSON", () => {
+    const many = Buffer.from(JSON.stringify(Array.from({ length: 20_001 }, () => 1)));
+    const why = (bytes: Buffer) => {
+      try {
+        parseJsonBytes(bytes);
+      } catch (err) {
+        return unreadableJson("body", err);
+      }
+    };
+    expect(why(many)).toMatch(/^the body is over the limit for JSON: it contains more than 20000 values/);
+    expect(why(Buffer.from("{"))).toMatch(/^the body is not valid JSON/);
+  });
 });
 
 describe("a number that no double can hold", () => {

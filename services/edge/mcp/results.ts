@@ -1,5 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { parseExact } from "../../../lib/json/json.ts";
 import { withoutDataUris } from "../../../lib/text/data-uris.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { endInsert, openInsert, textOf } from "../gateway/answer/from-blob.ts";
@@ -52,7 +53,7 @@ export function toToolResult(answer: Text, kept: Kept, remark?: string): CallToo
   const { status } = answer;
   const text = withoutDataUris(answer.text);
   const isValue = status < 400 && text !== "" && isJson(answer);
-  const value = isValue ? compact(JSON.parse(text), kept) : undefined;
+  const value = isValue ? compact(parseExact(text), kept) : undefined;
   const texts = [isValue ? JSON.stringify(value) : text || "Done.", ...(remark ? [remark] : [])];
   return {
     content: texts.map((each) => ({ type: "text", text: each })),

@@ -3,6 +3,7 @@ import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { fromCursor, type Place, toCursor } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
+import { parseExact } from "../../../lib/json/json.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -150,7 +151,7 @@ export class DeadLetters {
   /** Returns a payload that could not be mapped; undefined if it was discarded or replayed. */
   async unmappedPayload(tenant_id: string, id: string): Promise<unknown> {
     const json = (await this.#loadPayloads(tenant_id, [{ _id: id, event_id: null }])).get(id);
-    return json === undefined ? undefined : JSON.parse(json);
+    return json === undefined ? undefined : parseExact(json);
   }
 
   /** Loads the payloads, as JSON text by row id, of rows that never were an event. */
@@ -180,7 +181,7 @@ export async function loadEnvelopes(
 
 /** @param json the event, or the unmapped payload; undefined if expired */
 function present(row: DeliveryDoc, json: string | undefined) {
-  const payload = json === undefined ? null : JSON.parse(json);
+  const payload = json === undefined ? null : parseExact(json);
   return {
     id: row._id,
     event_id: row.event_id,

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { parseExact } from "../../../lib/json/json.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { mappingError } from "../ingest/mapping-error.ts";
@@ -20,7 +21,7 @@ export function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
 export function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
   const { inlet, ...origin } = doc.origin;
   const { tenant_id, created_at, payload_json } = doc;
-  const payload = payload_json === undefined ? undefined : JSON.parse(payload_json);
+  const payload = payload_json === undefined ? undefined : parseExact(payload_json);
   const received_at = created_at.getTime();
   return broker.call(`${inlet}.map_again`, { ...origin, tenant_id, payload, received_at });
 }

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
+import { parseExact } from "../../../lib/json/json.ts";
 import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -149,7 +150,7 @@ export class Replays {
     if (envelopes.size === 0) return [];
     const events = [...envelopes].map(([event_id, envelope]) => ({
       event_id,
-      envelope: JSON.parse(envelope),
+      envelope: parseExact(envelope),
     }));
     const params = { tenant_id, events };
     const matches = await this.#deps.broker.call<Match[], unknown>("interests.match", params);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { parseExact } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { EventDoc } from "./events.model.ts";
@@ -61,7 +62,7 @@ async function isDifferent(
 }
 
 function contentOf(envelope: string): unknown {
-  const { time: _, traceparent: __, ...content } = JSON.parse(envelope);
+  const { time: _, traceparent: __, ...content } = parseExact(envelope);
   return content;
 }
 

@@ -1,5 +1,6 @@
 import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { EventDoc } from "./events.model.ts";
@@ -155,7 +156,7 @@ export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number):
 
 function parse(envelope: string): CloudEvent | null {
   try {
-    return JSON.parse(envelope);
+    return parseEnvelope<CloudEvent>(envelope);
   } catch {
     return null;
   }

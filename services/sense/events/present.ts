@@ -1,3 +1,4 @@
+import { parseExact } from "../../../lib/json/json.ts";
 import type { EventState } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 
@@ -12,7 +13,7 @@ export function present(row: EventDoc) {
     matched_count: row.matched_count ?? null,
     duplicate_sources: row.duplicate_sources ?? 0,
     publisher_id: row.publisher_id,
-    payload: JSON.parse(row.envelope) as Record<string, unknown>,
+    payload: parseExact(row.envelope) as Record<string, unknown>,
   };
 }
 

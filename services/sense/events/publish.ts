@@ -3,6 +3,7 @@ import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { noteLongIntegers } from "../../../lib/filter/filter.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -122,6 +123,7 @@ export class Publisher {
     const context = from !== undefined && parseTraceparent(from) ? (from as string) : null;
     const added = context === null ? 0 : addTraceparent(event, context);
     const envelope = JSON.stringify(event);
+    noteLongIntegers(event, envelope);
     const size = Buffer.byteLength(envelope);
     const { store, maxBytes } = this.#deps;
     requireSize(size - added, maxBytes);

@@ -1,5 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { parseExact } from "../../../lib/json/json.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { Loaded } from "../events/recent-events.ts";
 import { idOfSender } from "./delivery-id.ts";
@@ -85,7 +86,7 @@ async function payloadOf(
   if (event_id === null || event_is === "part") return undefined;
   const [loaded] = await ctx.call<Loaded[], unknown>("events.load", { tenant_id, event_ids: [event_id] });
   if (!loaded) return undefined;
-  const event = JSON.parse(loaded.envelope);
+  const event = parseExact(loaded.envelope);
   return event_is === "data" ? event.data : { ...event, id: event.id.replace(`${webhook_id}:`, "") };
 }
 

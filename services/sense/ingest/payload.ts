@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { charsetOf, mediaTypeOf } from "../../../lib/http/media-type.ts";
-import { parseJsonBytes, parseJsonText } from "../../../lib/json/json.ts";
+import { parseJsonBytes, parseJsonText, unreadableJson } from "../../../lib/json/json.ts";
 
 /** A parsed body, or the parse error with the text. */
 export type Read = { payload: unknown } | { error: string; text: string };
@@ -21,9 +21,9 @@ export function readPayload(body: Buffer, type = ""): Read {
 export function readJson(body: Buffer): Read {
   if (!isUtf8(body)) return unread("the body is not UTF-8", body);
   try {
-    return { payload: parseJsonBytes(body) };
+    return { payload: parseJsonBytes(body, { exact: true }) };
   } catch (err) {
-    const error = `mapping error: the body is not valid JSON: ${(err as Error).message}`;
+    const error = `mapping error: ${unreadableJson("body", err)}`;
     return { error, text: body.toString("utf8") };
   }
 }
@@ -96,7 +96,7 @@ function formPayload(all: [name: string, value: string][]): unknown {
 function jsonIn(value: unknown): unknown {
   if (typeof value !== "string") return undefined;
   try {
-    return parseJsonText(value);
+    return parseJsonText(value, true);
   } catch {
     return undefined;
   }

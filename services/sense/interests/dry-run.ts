@@ -1,5 +1,5 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
-import { compileFilter, EventScope } from "../../../lib/filter/filter.ts";
+import { compileFilter, EventScope, filterable, parseEnvelope } from "../../../lib/filter/filter.ts";
 import { filterHints } from "./filter-hints.ts";
 import type { VERDICTS } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
@@ -24,9 +24,9 @@ export async function tryInterest(glob: string, filter: string | null, samples: 
   const predicate = filter === null ? null : compileFilter(filter);
   const ofType: CloudEvent[] = [];
   for (const { event_id, envelope, accepted_at } of samples) {
-    const event: CloudEvent = JSON.parse(envelope);
+    const event = parseEnvelope<CloudEvent>(envelope);
     const { reason, error } = verdict(event);
-    if (reason !== "type") ofType.push(event);
+    if (reason !== "type") ofType.push(filterable(event) as CloudEvent);
     const { type, source, subject = null } = event;
     const at = new Date(accepted_at).toISOString();
     const matches = reason === "match";

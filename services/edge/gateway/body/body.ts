@@ -5,7 +5,7 @@ import type { Operation } from "../../../../lib/contract/contract.ts";
 import { expectation, Fault, mismatch, quoted } from "../../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../../lib/contract/known-keys.ts";
 import { mediaTypeOf } from "../../../../lib/http/media-type.ts";
-import { type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
+import { type NumberTooLarge, parseJsonBytes, unreadableJson } from "../../../../lib/json/json.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
@@ -156,18 +156,18 @@ function requireKnownKeys(op: Operation, body: Record<string, unknown>): void {
   if (fault) throw fault;
 }
 
-export function parseJson(raw: Buffer): unknown {
+export function parseJson(raw: Buffer, exact = false): unknown {
   try {
-    return parseJsonBytes(raw);
+    return parseJsonBytes(raw, { exact });
   } catch (err) {
-    const { message, field } = err as Error & Partial<NumberTooLarge>;
-    throw notJson(message, field);
+    throw notJson(unreadableJson("body", err), (err as Partial<NumberTooLarge>).field);
   }
 }
 
+/** @param why starts with `the body` */
 export function notJson(why: string, field = ""): Fault {
   const details = { field, value: null, expected: "JSON", example: {} };
-  return new Fault("validation_failed", `The body is not valid JSON: ${why}.`, details);
+  return new Fault("validation_failed", `T${why.slice(1)}.`, details);
 }
 
 /** Returns the media type without parameters, in lower case; "" without one. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { type Fault, mismatch } from "../../../../lib/contract/faults.ts";
 import { charsetOf } from "../../../../lib/http/media-type.ts";
+import { unreadableJson } from "../../../../lib/json/json.ts";
 import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
 import { blobWriteOf, type Exchange } from "../exchange.ts";
 import {
@@ -114,7 +115,7 @@ function refuse(err: unknown, fault: Fault): never {
 }
 
 function refuseBody(err: unknown): never {
-  if (err instanceof SyntaxError) throw notJson(err.message);
+  if (err instanceof SyntaxError) throw notJson(unreadableJson("body", err));
   if (err instanceof RangeError) throw tooLarge(DEFAULT_MAX_BODY + 1, DEFAULT_MAX_BODY);
   throw err;
 }

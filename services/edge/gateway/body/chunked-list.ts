@@ -1,11 +1,12 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { compileCheck } from "../../../../lib/contract/validator.ts";
+import { parseExact } from "../../../../lib/json/json.ts";
 import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../../../lib/json/json-values.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
 import { toFault } from "../answer/respond.ts";
 import { type Exchange, requestShare } from "../exchange.ts";
-import { bodyParams, maxBodyOf, readRaw, requireJson } from "./body.ts";
+import { bodyParams, maxBodyOf, parseJson, readRaw, requireJson } from "./body.ts";
 import { charge, chargeFor, inTurn, jsonBody, parseFairly, weightOf } from "./json-bodies.ts";
 import { MAX_CHUNK_VALUES, MAX_LIST_VALUES } from "./split.ts";
 import { splitter } from "./splitter.ts";
@@ -40,7 +41,8 @@ export async function readChunkedBody(
   { name, maxBytes, check }: { name: string; maxBytes: number; check(body: unknown): unknown[] },
 ): Promise<Record<string, unknown>> {
   const raw = await readRaw(exchange.req, maxBytes);
-  if (!isLarge(raw)) return { [name]: check(await parseFairly(raw, requestShare(exchange))) };
+  if (!isLarge(raw))
+    return { [name]: check(await parseFairly(raw, requestShare(exchange), (body) => parseJson(body, true))) };
   const { outline, texts } = await splitLarge(exchange, raw, null);
   const list = check(outline);
   if (texts.length) exchange.chunks = { name, texts };
@@ -81,12 +83,15 @@ export async function callInChunks(
   const { ctx, op } = exchange;
   const share = requestShare(exchange);
   const { idempotency_seed: seed } = ctx.meta;
+  const isEvents = name === "events";
   const parts: Buffer[] = [];
   let [before, after] = ["[", "]"];
   for (const [i, text] of texts.entries()) {
     if (seed) ctx.meta.idempotency_seed = `${seed} piece ${i}`;
     const call = () =>
-      ctx.call<unknown[] | Record<string, unknown[]>>(op.action, { [name]: JSON.parse(text) });
+      ctx.call<unknown[] | Record<string, unknown[]>>(op.action, {
+        [name]: isEvents ? parseExact(text) : JSON.parse(text),
+      });
     const answer = await inTurn(share, call);
     const [field, list] = Array.isArray(answer)
       ? ["", answer]

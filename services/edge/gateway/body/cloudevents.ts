@@ -28,7 +28,9 @@ export function cloudEventsReader(eventMaxBytes: number): BodyReader {
       throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
     const raw = await readRaw(req, eventMaxBytes);
     const contentType = req.headers["content-type"] ?? "";
-    const parse = attributes ? (body: Buffer) => binaryEvent(attributes, contentType, body) : parseJson;
+    const parse = attributes
+      ? (body: Buffer) => binaryEvent(attributes, contentType, body)
+      : (body: Buffer) => parseJson(body, true);
     return { event: await parseFairly<unknown>(raw, requestShare(exchange), parse) };
   };
 }

@@ -1,4 +1,9 @@
-import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
+import {
+  halfCharacterOf,
+  type NumberTooLarge,
+  parseJsonBytes,
+  unreadableJson,
+} from "../../../../lib/json/json.ts";
 import { countValues, MAX_JSON_VALUES } from "../../../../lib/json/json-values.ts";
 
 /** Limit of values in a list that is processed in chunks. */
@@ -31,10 +36,9 @@ export function split({ bytes, field, most }: SplitRequest): Splitting {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let body: unknown;
   try {
-    body = parseJsonBytes(raw, MAX_LIST_VALUES);
+    body = parseJsonBytes(raw, { maxValues: MAX_LIST_VALUES, exact: field === null });
   } catch (err) {
-    const { message, field = "" } = err as Error & Partial<NumberTooLarge>;
-    return { notJson: message, field };
+    return { notJson: unreadableJson("body", err), field: (err as Partial<NumberTooLarge>).field ?? "" };
   }
   // A body that is a list contains events: their data belongs to their publisher.
   const half = field === null ? null : halfCharacterOf(raw, body);

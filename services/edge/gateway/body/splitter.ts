@@ -50,5 +50,5 @@ function request(raw: Buffer, field: string | null, most: number): Promise<Split
 
 function refuse(err: unknown): never {
   if (!(err instanceof ThreadEnded) || err.reason !== "memory") throw err;
-  throw notJson(`it needs more than ${MEGABYTES} MB of memory`);
+  throw notJson(`the body is over the limit for JSON: it needs more than ${MEGABYTES} MB of memory`);
 }
