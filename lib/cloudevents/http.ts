@@ -1,5 +1,6 @@
-import { mediaTypeOf } from "../http/media-type.ts";
-import { type CloudEvent, isUri, isUriReference } from "./cloudevents.ts";
+import { JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
+import { parseExact } from "../json/json.ts";
+import { type CloudEvent, invalidEvent, isUri, isUriReference } from "./cloudevents.ts";
 
 /** An event as an HTTP message. */
 export interface HttpContent {
@@ -10,8 +11,6 @@ export interface HttpContent {
 /** Servers refuse larger headers: Node above 16 KB, nginx and Apache above 8 KB. */
 const MOST_HEADER_BYTES = 8192;
 
-const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
-
 export function structuredContent(envelope: string): HttpContent {
   return { headers: { "Content-Type": "application/cloudevents+json" }, body: Buffer.from(envelope) };
 }
@@ -21,7 +20,7 @@ export function structuredContent(envelope: string): HttpContent {
  * body. Returns null if attributes are too long or not scalars, or the media type is not a valid header.
  */
 export function toBinaryMode(envelope: string): HttpContent | null {
-  const { data, data_base64, datacontenttype, ...attributes } = JSON.parse(envelope) as CloudEvent;
+  const { data, data_base64, datacontenttype, ...attributes } = parseExact(envelope) as CloudEvent;
   const headers: Record<string, string> = {};
   let bytes = 0;
   for (const [name, value] of Object.entries(attributes)) {
@@ -53,11 +52,20 @@ function encode(text: string): string {
   return text.replace(/[^\x21-\x7e]+|["%]/g, encodeURIComponent);
 }
 
-/** Returns the attributes of a request in binary mode, null in other modes. Header names are lower case. */
+/** Whether a request is in binary mode. Header names are lower case. */
+export function isBinaryMode(headers: Readonly<Record<string, unknown>>): boolean {
+  return headers["ce-specversion"] !== undefined || headers["ce-id"] !== undefined;
+}
+
+/**
+ * Returns the attributes of a request in binary mode, null in other modes. Header names are lower case.
+ *
+ * @throws Fault invalid_event for escapes that are not UTF-8
+ */
 export function attributesIn(
   headers: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> | null {
-  if (headers["ce-specversion"] === undefined && headers["ce-id"] === undefined) return null;
+  if (!isBinaryMode(headers)) return null;
   const attributes = Object.entries(headers).flatMap(([header, value]) =>
     header.startsWith("ce-") && value !== undefined
       ? [[header.slice(3), attribute(header.slice(3), value)] as const]
@@ -71,7 +79,7 @@ export function attributesIn(
  * unencoded: if only the raw value is a URI, it is used.
  */
 function attribute(name: string, raw: string): string {
-  const value = decode(unquoted(raw));
+  const value = decode(name, unquoted(raw));
   if (name === "source" && !isUriReference(value) && isUriReference(raw)) return raw;
   if (name === "dataschema" && !isUri(value) && isUri(raw)) return raw;
   return value;
@@ -83,11 +91,12 @@ function unquoted(value: string): string {
     : value;
 }
 
-function decode(text: string): string {
+/** Escapes that are valid must be UTF-8; a `%` without two hexadecimal digits is itself. */
+function decode(name: string, text: string): string {
   if (!text.includes("%")) return text;
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(text.replace(/%(?![\dA-Fa-f]{2})/g, "%25"));
   } catch {
-    return text;
+    throw invalidEvent(name, text, `percent-escapes of UTF-8 in the header ce-${name}`);
   }
 }

@@ -1,5 +1,5 @@
 import { binaryEvent } from "../../../lib/cloudevents/binary.ts";
-import { attributesIn } from "../../../lib/cloudevents/http.ts";
+import { attributesIn, isBinaryMode } from "../../../lib/cloudevents/http.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { thrownMappingError } from "./mapping-error.ts";
@@ -14,15 +14,14 @@ type Headers = Readonly<Record<string, string | undefined>>;
 export function readCloudEvents(body: Buffer, headers: Headers): Read | Read[] {
   const type = headers["content-type"] ?? "";
   const mode = mediaTypeOf(type);
-  const attributes = mode === STRUCTURED || mode === BATCH ? null : attributesIn(headers);
-  if (attributes) return readBinary(attributes, type, body);
+  if (mode !== STRUCTURED && mode !== BATCH && isBinaryMode(headers)) return readBinary(headers, type, body);
   const read = readJson(body);
   return mode === BATCH && "payload" in read ? splitBatch(read.payload, body) : read;
 }
 
-function readBinary(attributes: Record<string, string>, type: string, body: Buffer): Read {
+function readBinary(headers: Headers, type: string, body: Buffer): Read {
   try {
-    return { payload: binaryEvent(attributes, type, body) };
+    return { payload: binaryEvent(attributesIn(headers) ?? {}, type, body) };
   } catch (err) {
     return { error: thrownMappingError(err), text: body.toString("base64") };
   }

@@ -4,7 +4,7 @@ import { type Fault, invalidValue, requireFound } from "../../../lib/contract/fa
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { requireRoom } from "../../../mixins/row-limit.ts";
-import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
+import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
@@ -65,8 +65,13 @@ export class Webhooks {
 
   async update(ctx: CallOf<typeof contract.updateWebhook>) {
     const { webhook_id, name, mapping } = ctx.params;
-    const { tenant_id, source } = await this.find(ctx);
-    if (mapping) mappingOf({ source, mapping });
+    const { tenant_id, source, signing_secrets } = await this.find(ctx);
+    if (mapping) {
+      mappingOf({ source, mapping });
+      const { secrets, store } = this.#runtime;
+      for (const secret of secretsAt(secrets, `webhooks/${webhook_id}`, signing_secrets, store.now()))
+        requireUsable(secret, { mapping });
+    }
     const $set = { ...defined({ name, mapping }), updated_at: this.#now() };
     const updated = await this.#rows.update(tenant_id, { _id: webhook_id }, { $set });
     const row = requireFound(updated, "webhook", webhook_id);

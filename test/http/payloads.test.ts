@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { firstAgent, type TestAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+import { deliver, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
+
+let server: TestServer;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  agent = await firstAgent(server);
+});
+afterAll(() => server?.stop());
+
+const LONG = "820982911946154508";
+const json = { "content-type": "application/json" };
+const event = (type: string, rest: string) =>
+  `{"specversion":"1.0","id":"${randomUUID()}","source":"/till","type":"${type}",${rest}}`;
+const text = async (path: string) => {
+  const response = await fetch(`${server.url}${path}`, {
+    headers: { authorization: `Bearer ${agent.token}` },
+  });
+  return response.text();
+};
+const publish = async (body: string, headers: Record<string, string> = json) =>
+  ok(await agent.post("/events", body, headers)).event_id as string;
+const log = async (id: string) => ok(await agent.get(`/ingest/webhooks/${id}/requests`)).requests;
+
+describe("integers that a double cannot hold", () => {
+  test("keep their digits in every mode, to the reader, the filter and the delivery", async () => {
+    const type = "com.long.sold";
+    const filter_expression = `data.order.id == ${LONG}`;
+    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: type, filter_expression }));
+    const data = `{"order":{"id":${LONG}},"n":[${LONG}]}`;
+    const binary = {
+      "ce-specversion": "1.0",
+      "ce-type": type,
+      "ce-source": "/till",
+      "ce-id": randomUUID(),
+      ...json,
+    };
+    const ids = [await publish(event(type, `"data":${data}`)), await publish(data, binary)];
+    const batch = `[${event(type, `"data":${data}`)},${event(type, `"data":{"order":{"id":820982911946154509}}`)}]`;
+    const answers = ok(
+      await agent.post("/events", batch, { "content-type": "application/cloudevents-batch+json" }),
+    );
+    ids.push(answers[0].event_id);
+    for (const id of ids) expect(await text(`/events/${id}`)).toContain(`"n":[${LONG}]`);
+    const got: string[] = [];
+    await settle(async () => {
+      got.push(...((await text("/delivery/poll?wait=1")).match(/evt_\w+(?=","payload)/g) ?? []));
+      return got.length >= 3;
+    });
+    expect(new Set(got)).toEqual(new Set(ids));
+    const tried = ok(
+      await agent.post(`/agents/${agent.id}/interests:test`, { event_type: type, filter_expression }),
+    );
+    expect(tried).toMatchObject({ tested: expect.any(Number), matched: 3 });
+  });
+
+  test("identify an event of a webhook, and reach its mapping", async () => {
+    const hook = await register(agent, {
+      ...SHOP,
+      source: "long",
+      mapping: { entity: "order", action: "sold", id: "/id" },
+    });
+    const [first, second] = [
+      await send(hook, `{"id":${LONG}}`, json),
+      await send(hook, '{"id":820982911946154509}', json),
+    ];
+    expect([first.body.status, second.body.status]).toEqual(["accepted", "accepted"]);
+    expect(await text(`/events/${first.body.event_id}`)).toContain(`{"id":${LONG}}`);
+    expect(await text(`/events/${first.body.event_id}`)).toContain(`${hook.id}:${LONG}"`);
+  });
+});
+
+test("filters see JSON in base64, and null beside it is no data", async () => {
+  const type = "com.base64.measured";
+  const data_base64 = Buffer.from('{"level": 9}').toString("base64");
+  const rest = `"datacontenttype":"application/json","data_base64":"${data_base64}"`;
+  await publish(event(type, rest));
+  await publish(event(type, `"data":null,${rest}`));
+  const given = { event_type: type, filter_expression: "data.level > 8" };
+  expect(ok(await agent.post(`/agents/${agent.id}/interests:test`, given))).toMatchObject({
+    matched: 2,
+    hints: [],
+  });
+});
+
+test("escapes of attributes that are not UTF-8 are refused, by the API and by webhooks", async () => {
+  const hook = await register(agent, { name: "Events", source: "escapes", mapping: "cloudevents" });
+  const headers = (subject: string) => ({
+    ...{
+      "ce-specversion": "1.0",
+      "ce-type": "com.escaped",
+      "ce-source": "/x",
+      "ce-id": randomUUID(),
+      ...json,
+    },
+    "ce-subject": subject,
+  });
+  for (const subject of ["%E4", "K%C3%B6ln%FF", "%ED%A0%80"]) {
+    expect(await agent.post("/events", "{}", headers(subject))).toMatchObject(
+      refusal(400, "invalid_event", { field: "subject" }),
+    );
+    const dead = await deliver(hook.url, "{}", serviceHeaders(hook.signing_secret, "{}", headers(subject)));
+    expect(dead.body).toMatchObject({ status: "dead_lettered" });
+  }
+  await settle(async () => (await log(hook.id)).length === 3);
+  expect((await log(hook.id))[0].reason).toMatch(/subject: expected percent-escapes of UTF-8/);
+  for (const [subject, read] of [
+    ["K%C3%B6ln", "Köln"],
+    ["5%", "5%"],
+    ["5% K%C3%B6ln", "5% Köln"],
+  ] as const) {
+    const id = await publish("{}", headers(subject));
+    expect(ok(await agent.get(`/events/${id}`)).payload.subject).toBe(read);
+  }
+});
+
+test("events of a webhook are told apart by their source, and duplicates that differ are counted", async () => {
+  const hook = await register(agent, { name: "Events", source: "apart", mapping: "cloudevents" });
+  const structured = { "content-type": "application/cloudevents+json" };
+  const post = async (source: string, data: string) =>
+    (
+      await send(
+        hook,
+        `{"specversion":"1.0","id":"7","source":"${source}","type":"com.apart","data":"${data}"}`,
+        structured,
+      )
+    ).body;
+  expect(await post("/one", "a")).toMatchObject({ status: "accepted" });
+  expect(await post("/two", "a")).toMatchObject({ status: "accepted" });
+  expect(await post("/one", "b")).toMatchObject({ status: "duplicate", differs: true });
+  await settle(async () => (await log(hook.id)).length === 3);
+  expect((await log(hook.id))[0]).toMatchObject({
+    outcome: "duplicate",
+    reason: expect.stringMatching(/not stored/),
+  });
+  const metrics = await (await fetch(new URL("/metrics", server.url))).text();
+  expect(metrics).toMatch(/webhooks(?:_total)?\{[^}]*outcome="differs"[^}]*\} 1\b/);
+});
+
+test("a mapping whose signatures cannot use the webhook's secret is refused, and nothing changes", async () => {
+  const hook = await register(agent, {
+    ...SHOP,
+    source: "secret",
+    signing_secret: "no:base64:but:long!",
+  });
+  const changed = await agent.patch(`/ingest/webhooks/${hook.id}`, { mapping: "standard_webhooks" });
+  expect(changed).toMatchObject(refusal(400, "validation_error", { field: "signing_secret" }));
+  const { webhooks } = ok(await agent.get("/ingest/webhooks?limit=200"));
+  expect(webhooks.find(({ id }: { id: string }) => id === hook.id).mapping).toMatchObject(SHOP.mapping);
+});
+
+test("a body with too many values is over a limit, and not called invalid", async () => {
+  const body = `{"samples":[${"1,".repeat(25_000)}1]}`;
+  const refused = await agent.post("/events", event("com.many", `"data":${body}`), json);
+  expect(refused).toMatchObject(refusal(400, "validation_failed", {}));
+  expect(refused.body.error.message).toMatch(/over the limit for JSON: it contains more than 20000 values/);
+  const hook = await register(agent, { ...SHOP, source: "many" });
+  await send(hook, body, json);
+  await settle(async () => (await log(hook.id)).length === 1);
+  expect((await log(hook.id))[0].reason).toMatch(/over the limit for JSON/);
+});
