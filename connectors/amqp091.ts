@@ -123,13 +123,26 @@ export class Amqp091Connector extends Subscription implements Connector {
   }
 
   #toMessage(channel: Channel, message: ConsumeMessage): BrokerMessage {
-    const { contentType, messageId } = message.properties;
+    const {
+      contentType,
+      contentEncoding,
+      messageId,
+      appId,
+      userId,
+      type,
+      timestamp,
+      correlationId,
+      replyTo,
+    } = message.properties;
+    const { exchange, routingKey } = message.fields;
     const headers = withTimes(message.properties.headers);
     return {
       body: message.content,
       size: this.#sizes.get(message.properties) ?? message.content.length,
       content_type: textOrNull(contentType),
+      content_encoding: textOrNull(contentEncoding),
       message_id: textOrNull(messageId),
+      properties: [appId, userId, type, timestamp, correlationId, replyTo, exchange, routingKey],
       ...(this.#isStream && { offset: offsetOf(message) }),
       headers: plainHeaders(headers),
       values: typedHeaders(headers),

@@ -17,9 +17,12 @@ export interface Transferred {
 interface Sections {
   body: Buffer;
   content_type: unknown;
+  content_encoding: unknown;
   message_id: unknown;
   properties: Record<string, unknown>;
   annotations: Record<string, unknown>;
+  /** Other properties of the message: its user, addresses, correlation id, times and group. */
+  other: unknown[];
 }
 
 /** The frame limit announced to the broker, which the broker respects. */
@@ -148,14 +151,17 @@ const BY_SYMBOL: Record<string, number> = {
 };
 const MESSAGE_ID = 0;
 const CONTENT_TYPE = 6;
+const CONTENT_ENCODING = 7;
 
 /** Decodes the sections of a message (AMQP 1.0, 3.2). @throws Error for a malformed message */
 export function readMessage(raw: Buffer): Sections {
   const read: Omit<Sections, "body"> = {
     content_type: undefined,
+    content_encoding: undefined,
     message_id: undefined,
     properties: {},
     annotations: {},
+    other: [],
   };
   const bodies: { code: number; content: unknown }[] = [];
   const reader = new Reader(raw);
@@ -164,6 +170,8 @@ export function readMessage(raw: Buffer): Sections {
     const code = codeOf(section.descriptor);
     if (code === PROPERTIES) {
       read.message_id = rhea.types.unwrap(section.value[MESSAGE_ID]);
+      read.content_encoding = rhea.types.unwrap(section.value[CONTENT_ENCODING]);
+      read.other = section.value.slice(MESSAGE_ID + 1).map((value: Typed) => rhea.types.unwrap(value));
       read.content_type = rhea.types.unwrap(section.value[CONTENT_TYPE]);
     } else if (code === APPLICATION_PROPERTIES || code === ANNOTATIONS) {
       read[code === ANNOTATIONS ? "annotations" : "properties"] = propertiesOf(section.value);

@@ -179,13 +179,16 @@ export class Amqp10Connector extends Subscription implements Connector {
     const asItCame = { body: beginningOf(raw), size, content_type: null, message_id: null, headers: {} };
     if (size > raw.length) return asItCame;
     try {
-      const { body, content_type, message_id, properties, annotations } = readMessage(raw);
+      const { body, content_type, content_encoding, message_id, properties, annotations, other } =
+        readMessage(raw);
       if (annotations["x-stream-offset"] !== undefined) this.ending.end(`${FORGETFUL} ${NO_STREAMS}`);
       return {
         body: body.length > maxBytes ? beginningOf(body) : body,
         size: body.length,
         content_type: textOrNull(content_type),
+        content_encoding: textOrNull(content_encoding),
         message_id: idOf(message_id),
+        properties: other,
         headers: plainHeaders(properties),
         values: typedHeaders(properties),
       };

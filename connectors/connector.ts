@@ -14,8 +14,12 @@ export interface BrokerMessage {
   unreadable?: string;
   /** The media type as received, or null. */
   content_type: string | null;
+  /** How the body is encoded (`gzip`), or null. */
+  content_encoding?: string | null;
   /** The sender's message id, or null. */
   message_id: string | null;
+  /** Other properties that tell producers and messages apart, and are the same for a redelivery. */
+  properties?: unknown;
   /** Other headers by lower-case name: texts, numbers, booleans and times only. */
   headers: Record<string, string>;
   /** Its offset in a stream. Absent in a queue, whose broker keeps the position itself. */

@@ -52,7 +52,7 @@ export const metrics = {
   deliveriesAcknowledged: counter("deliveries_acknowledged", "Deliveries acknowledged"),
   deliveriesNacked: counter("deliveries_nacked", "Deliveries rejected by their receiver"),
   deliveriesDeadLettered: counter("deliveries_dead_lettered", "Deliveries moved to the dead-letter queue"),
-  /** `accepted`, `duplicate`, `dead_lettered`; `refused` without a valid signature. */
+  /** `accepted`, `duplicate`, `differs` (a duplicate), `dead_lettered`; `refused` without a valid signature. */
   webhooks: counter("webhooks", "Webhooks received, by outcome", ["outcome"]),
   pushAttempts: counter("push_attempts", "Pushes, by outcome", ["outcome"]),
   pushBreakersOpened: counter(

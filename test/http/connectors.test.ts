@@ -1,4 +1,5 @@
 /** @needs rabbitmq */
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import rhea from "rhea";
 import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
@@ -103,7 +104,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
           subject: "acme",
           data: { total: 12 },
         }),
-        expect.objectContaining(whole),
+        expect.objectContaining({ ...whole, id: `${connector.id}:urn:shop whole-${kind}` }),
       ]),
     );
     // The second order has the first one's id.
@@ -150,7 +151,12 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     ]);
     await settle(async () => (await read(connector.id)).counts.mapping_errors === 1);
     expect(await receive(agent, 1)).toMatchObject([
-      { payload: { ...event, datacontenttype: contentType, data: "no JSON" } },
+      {
+        payload: {
+          ...{ ...event, id: `${connector.id}:urn:shop binary-1` },
+          ...{ datacontenttype: contentType, data: "no JSON" },
+        },
+      },
     ]);
     const { items } = ok(await admin.get("/delivery/dlq?limit=200"));
     expect(items).toContainEqual(
@@ -160,6 +166,39 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       }),
     );
     expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);
+  });
+
+  test("decompresses bodies within limits, and names what it cannot", async () => {
+    const agent = await receiver("com.packed.*");
+    const { id } = await register({ queue: "packed", source: "packed" });
+    const packed = (n: number, pack: (text: string) => Buffer, contentEncoding: string) => ({
+      body: pack(JSON.stringify(order(n))),
+      options: { contentEncoding },
+    });
+    await sendTo(rabbit, "packed", [
+      packed(1, gzipSync, "gzip"),
+      packed(2, deflateSync, "deflate"),
+      packed(3, deflateRawSync, "Deflate"),
+      packed(4, brotliCompressSync, "br"),
+      packed(5, Buffer.from, "utf-8"),
+      packed(6, Buffer.from, "gzip"),
+      packed(7, zstdCompressSync, "zstd"),
+      { body: gzipSync(Buffer.alloc(5_000_000, " ")), options: { contentEncoding: "gzip" } },
+    ]);
+    const ids = (await receive(agent, 5)).map(({ payload }) => payload.id);
+    expect(new Set(ids)).toEqual(new Set([1, 2, 3, 4, 5].map((n) => `${id}:${n}`)));
+    await settle(async () => (await read(id)).counts.mapping_errors === 3);
+    const { items } = ok(await admin.get("/delivery/dlq?limit=200"));
+    const reasons = items
+      .filter(({ source }: { source: string }) => source.endsWith(id))
+      .map((item: { dlq_reason: string }) => item.dlq_reason)
+      .sort();
+    expect(reasons).toEqual([
+      expect.stringMatching(/by its content-encoding gzip: it has more than \d+ bytes/),
+      expect.stringMatching(/by its content-encoding gzip: it is not valid/),
+      expect.stringMatching(/content-encoding "zstd" is not supported/),
+    ]);
+    expect((await admin.del(`/ingest/connectors/${id}`)).status).toBe(204);
   });
 
   test.each(KINDS)("$kind: attributes in binary mode keep their types", async ({ kind, fromOf }) => {
@@ -197,7 +236,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     }
     const [{ payload }] = await receive(agent, 1);
     expect(payload).toEqual({
-      ...{ ...plain, id: String(id), datacontenttype: "application/json", data: {} },
+      ...{ ...plain, id: `${connector.id}:urn:shop ${id}`, datacontenttype: "application/json", data: {} },
       // CloudEvents has no type for the last two numbers: they stay text.
       ...{ count: -7, urgent: true, due: at.toISOString(), key: "AP8Q", big: "1099511627776", ratio: "0.5" },
     });

@@ -61,7 +61,7 @@ describe("a webhook for CloudEvents", () => {
     });
     const { event_id } = await acceptedEvent(world.admin, await sendEvent(hook, event));
     const [{ payload }] = await receive(agent, 1);
-    expect(payload).toEqual({ ...event, id: `${hook.id}:structured` });
+    expect(payload).toEqual({ ...event, id: `${hook.id}:${event.source} structured` });
     expect(await sendEvent(hook, { ...event, data: "other" })).toMatchObject({
       status: 202,
       body: { event_id, status: "duplicate" },
@@ -89,7 +89,12 @@ describe("a webhook for CloudEvents", () => {
     };
     const { payload } = await acceptedEvent(world.admin, await send(hook, "grüße", headers));
     expect(payload).toEqual({
-      ...{ specversion: "1.0", id: `${hook.id}:binary`, source: "urn:test", type: "com.example.binary" },
+      ...{
+        specversion: "1.0",
+        id: `${hook.id}:urn:test binary`,
+        source: "urn:test",
+        type: "com.example.binary",
+      },
       ...{ subject: 'Grüße "x"', region: "eu", datacontenttype: "text/plain", data: "grüße" },
     });
   });
@@ -226,14 +231,14 @@ describe("a webhook for CloudEvents", () => {
       async () => ok(await world.admin.get("/events?type=com.example.mended")).events[0],
     );
     const { payload } = ok(await world.admin.get(`/events/${found.event_id}`));
-    expect(payload).toEqual({ ...event, id: `${mapped.id}:mended` });
+    expect(payload).toEqual({ ...event, id: `${mapped.id}:${event.source} mended` });
   });
 
   test("shows what it makes of a sample", async () => {
     const path = `/ingest/webhooks/${hook.id}:test`;
     const payload = cloudEvent("sample");
     expect(ok(await world.admin.post(path, { payload }))).toEqual({
-      event: { ...payload, id: `${hook.id}:sample` },
+      event: { ...payload, id: `${hook.id}:${payload.source} sample` },
       error: null,
     });
     expect(ok(await world.admin.post(path, { payload: {} })).error).toMatch(/^mapping error: specversion/);

@@ -28,7 +28,7 @@ export interface TestRabbit {
   stop(): Promise<void>;
 }
 
-/** A message to send; its body as JSON unless it is a text. */
+/** A message to send; its body as JSON unless it is a text or bytes. */
 export interface Outgoing {
   body: unknown;
   options?: Options.Publish;
@@ -87,6 +87,7 @@ export async function sendThrough(
 }
 
 function toBytes(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 

@@ -6,8 +6,8 @@ import {
   compileMapping,
   type Mapped,
   type MappingSpec,
+  mapCloudEvent,
   type Receipt,
-  takeCloudEvent,
   toTypePart,
 } from "../../services/sense/ingest/mapping.ts";
 import { githubDeliveries } from "../support/github.ts";
@@ -217,14 +217,17 @@ describe("GitHub's payloads", () => {
 describe("a payload that is a CloudEvent", () => {
   const event = { specversion: "1.0", id: "1", source: "urn:x", type: "org.example.thing", data: { a: 1 } };
 
-  test("is taken as it is", () => {
-    expect(takeCloudEvent(event)).toEqual({ event });
+  test("is taken as it is, with the registration and its source before its id", () => {
+    const known = { ...event, id: `whk_1:${event.source} ${event.id}` };
+    expect(mapCloudEvent(event, RECEIPT)).toEqual({ event: known });
   });
 
   test.each([[{ ...event, source: "" }], [{ ...event, type: undefined }], [[event]], ["text"]])(
     "is refused when it is none: %j",
     (payload) => {
-      expect(takeCloudEvent(payload)).toEqual({ error: expect.stringMatching(/^mapping error: .*expected/) });
+      expect(mapCloudEvent(payload, RECEIPT)).toEqual({
+        error: expect.stringMatching(/^mapping error: .*expected/),
+      });
     },
   );
 });

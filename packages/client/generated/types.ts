@@ -232,7 +232,7 @@ export interface Api {
   connectors: {
     /** Create a connector that turns a broker's messages into events.
      *
-     * A message is acknowledged once its event is durable. Messages in structured mode (`application/cloudevents+json`) pass unchanged; others must be JSON and are mapped. A message that cannot be mapped becomes a dead letter with the reason `mapping error: …`. A tenant has at most 50 connectors.
+     * A message is acknowledged once its event is durable. Messages in structured mode (`application/cloudevents+json`) are taken with their id as `CONNECTOR:SOURCE ID`; others must be JSON and are mapped. A message that cannot be mapped becomes a dead letter with the reason `mapping error: …`. A tenant has at most 50 connectors.
      *
      * Needs the scope `admin`. */
     create: Call<ConnectorsCreateParams, ConnectorsCreateResult>;

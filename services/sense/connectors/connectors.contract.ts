@@ -43,7 +43,7 @@ const ConnectorMapping = Type.Object(
           minLength: 1,
           maxLength: 300,
           description:
-            "Id of the event, not of what it is about. Default: the broker's message id with a hash of the message, else a new one.",
+            "Id of the event, not of what it is about. Default: the broker's message id (or offset in a stream) with a hash of the message, else a new one.",
           examples: ["/event_id"],
         }),
       ),
@@ -111,7 +111,7 @@ export const createConnector = operation({
   summary: "Create a connector that turns a broker's messages into events",
   description:
     "A message is acknowledged once its event is durable. Messages in structured mode " +
-    "(`application/cloudevents+json`) pass unchanged; others must be JSON and are mapped. A message that cannot " +
+    "(`application/cloudevents+json`) are taken with their id as `CONNECTOR:SOURCE ID`; others must be JSON and are mapped. A message that cannot " +
     "be mapped becomes a dead letter with the reason `mapping error: …`. A tenant has at most 50 connectors.",
   access: admin,
   body: {

@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, randomUUID } from "node:crypto";
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import type { ServiceBroker } from "moleculer";
 import { type BrokerMessage, HEAD_BYTES } from "../../../connectors/connector.ts";
 import { attributesOf, binaryEvent } from "../../../lib/cloudevents/binary.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
-import { parseJsonBytes } from "../../../lib/json/json.ts";
+import { parseJsonBytes, unreadableJson } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { keptHeaders, termsOf } from "../ingest/kept-headers.ts";
@@ -13,7 +14,7 @@ import {
   type Mapped,
   type MappedHeaders,
   type Mapping,
-  takeCloudEvent,
+  mapCloudEvent,
 } from "../ingest/mapping.ts";
 import { mappingError, thrownMappingError } from "../ingest/mapping-error.ts";
 import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
@@ -60,15 +61,20 @@ function mapOne(
   payload: unknown,
   { structured, ...receipt }: Origin & { now?: number },
 ): Mapped {
-  if (structured) return takeCloudEvent(payload);
+  if (structured) return mapCloudEvent(payload, { registration_id });
   return mapping(payload, { ...receipt, registration_id, ce_source: sourceOf(registration_id) });
 }
 
 /** Reads a message that is an event in binary mode, without the mapping. */
-function readBinary(attributes: Record<string, unknown>, type: string, body: Buffer, origin: Origin): Read {
+function readBinary(
+  registration_id: string,
+  attributes: Record<string, unknown>,
+  { content_type, body }: BrokerMessage,
+  origin: Origin,
+): Read {
   try {
-    const payload = binaryEvent(attributes, type, body);
-    return { ...takeCloudEvent(payload), payload, origin };
+    const payload = binaryEvent(attributes, content_type ?? "", body);
+    return { ...mapCloudEvent(payload, { registration_id }), payload, origin };
   } catch (err) {
     return unread(thrownMappingError(err), body);
   }
@@ -78,14 +84,53 @@ function unread(error: string, body: Buffer): Read {
   return { error, payload: { base64: body.toString("base64") } };
 }
 
-/** Returns the message's id and a hash of its body, as two producers may number their messages alike; null without. */
-function idOf({ message_id, body }: BrokerMessage): string | null {
-  if (message_id === null) return null;
-  return `${message_id}:${createHash("sha256").update(body).digest("hex").slice(0, HASH_CHARACTERS)}`;
+/** Headers that brokers add or change when they deliver a message again. */
+const REDELIVERY = /^x-(?:delivery-count|acquired-count|(?:first-|last-)?death|stream-offset|opt-)/;
+
+/**
+ * Returns the message's id, or its offset in a stream, with a hash of all that a redelivery repeats, as two producers may
+ * number their messages alike; null without.
+ */
+function idOf({ message_id, offset, body, content_type, headers, properties }: BrokerMessage): string | null {
+  const id = message_id ?? offset;
+  if (id === undefined) return null;
+  const stable = Object.entries(headers).filter(([name]) => !REDELIVERY.test(name));
+  const rest = JSON.stringify([content_type, stable.sort(), properties]);
+  const hash = createHash("sha256").update(rest).update("\0").update(body).digest("hex");
+  return `${id}:${hash.slice(0, HASH_CHARACTERS)}`;
 }
 
 function sourceOf(connector_id: string): string {
   return `/ingest/connectors/${connector_id}`;
+}
+
+/** Encodings of a body, and character sets that some senders name instead. */
+const DECODERS: Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer> = {
+  gzip: gunzipSync,
+  "x-gzip": gunzipSync,
+  br: brotliDecompressSync,
+  // Some senders omit the zlib header.
+  deflate: (body, limit) => ((body[0] as number) % 16 === 8 ? inflateSync : inflateRawSync)(body, limit),
+  ...Object.fromEntries(
+    ["identity", "utf-8", "utf8", "us-ascii"].map((name) => [name, (body: Buffer) => body]),
+  ),
+};
+/** The largest growth of a body of more than `SMALL_BYTES`: real messages grow much less. */
+const MOST_GROWTH = 100;
+const SMALL_BYTES = 65_536;
+
+/** Returns a decompressed body, or why it cannot be. */
+function decode(encoding: string, body: Buffer, maxBytes: number): Buffer | string {
+  if (!Object.hasOwn(DECODERS, encoding))
+    return `the content-encoding "${encoding.slice(0, 50)}" is not supported: expected gzip, deflate or br`;
+  const maxOutputLength = Math.min(maxBytes, Math.max(SMALL_BYTES, MOST_GROWTH * body.length));
+  try {
+    return (DECODERS[encoding] as (typeof DECODERS)[string])(body, { maxOutputLength });
+  } catch (err) {
+    const isLarge = (err as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    const why = isLarge ? `it has more than ${maxOutputLength} bytes` : "it is not valid";
+    return `the body cannot be decompressed by its content-encoding ${encoding}: ${why}`;
+  }
 }
 
 /** Makes a connector's messages durable, as events or as dead letters: one verdict for each. */
@@ -125,23 +170,28 @@ export class Intake {
   }
 
   #read(message: BrokerMessage): Read {
-    const { body, size, unreadable, content_type, headers } = message;
+    const { body, size, unreadable, content_type, content_encoding, headers } = message;
     if (unreadable !== undefined)
       return unread(`mapping error: the message cannot be read: ${unreadable}`, body);
     if (size > this.#maxBytes) {
       const error = `mapping error: the message has ${size} bytes; the limit is ${this.#maxBytes}`;
       return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
     }
+    if (content_encoding) {
+      const decoded = decode(content_encoding.trim().toLowerCase(), body, this.#maxBytes);
+      if (typeof decoded === "string") return unread(`mapping error: ${decoded}`, body);
+      return this.#read({ ...message, body: decoded, size: decoded.length, content_encoding: null });
+    }
     const default_id = idOf(message) ?? randomUUID();
     const attributes = attributesOf(message.values ?? headers);
     if (attributes)
-      return readBinary(attributes, content_type ?? "", body, { default_id, headers, structured: true });
+      return readBinary(this.#connector._id, attributes, message, { default_id, headers, structured: true });
     if (!isUtf8(body)) return unread("mapping error: the message is not UTF-8", body);
     let payload: unknown;
     try {
-      payload = parseJsonBytes(body);
+      payload = parseJsonBytes(body, { exact: true });
     } catch (err) {
-      const error = `mapping error: the message is not valid JSON: ${(err as Error).message}`;
+      const error = `mapping error: ${unreadableJson("message", err)}`;
       return { error, payload: body.toString("utf8") };
     }
     const structured = mediaTypeOf(content_type ?? "") === STRUCTURED;

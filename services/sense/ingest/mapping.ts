@@ -1,5 +1,6 @@
 import { type CloudEvent, checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
+import { exactDigits } from "../../../lib/json/json.ts";
 import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
 import { thrownMappingError } from "./mapping-error.ts";
 
@@ -80,25 +81,19 @@ export function compileMapping(spec: MappingSpec): Mapping {
 }
 
 /**
- * Takes a payload that is a CloudEvent already (structured mode), unchanged. The publisher rejects types reserved for
- * the service.
+ * Takes a CloudEvent unchanged, except that its id is preceded by the registration's and its source, which together
+ * identify it: two senders never collide. The publisher rejects types reserved for the service.
  */
-export function takeCloudEvent(payload: unknown): Mapped {
-  return attempt(() => checkCloudEvent(payload));
-}
-
-/**
- * Takes a CloudEvent unchanged, except that its id gets the registration's as a prefix so that two senders never
- * collide.
- */
-export const mapCloudEvent: Mapping = (payload, { registration_id }) =>
-  attempt(() => checkCloudEvent(withPrefix(payload, registration_id)));
+export const mapCloudEvent = (
+  payload: unknown,
+  { registration_id }: Pick<Receipt, "registration_id">,
+): Mapped => attempt(() => checkCloudEvent(withPrefix(payload, registration_id)));
 
 function withPrefix(payload: unknown, registration_id: string): unknown {
-  const { id } = (payload ?? {}) as { id?: unknown };
-  // The check rejects unusable ids.
-  if (typeof id !== "string" || id === "") return payload;
-  return { ...(payload as object), id: `${registration_id}:${id}` };
+  const { id, source } = (payload ?? {}) as { id?: unknown; source?: unknown };
+  // The check rejects unusable ids and sources. A source has no spaces.
+  if (typeof id !== "string" || id === "" || typeof source !== "string") return payload;
+  return { ...(payload as object), id: `${registration_id}:${source} ${id}` };
 }
 
 /**
@@ -207,6 +202,8 @@ function present(from: Term, value: unknown): unknown {
 function scalarOf(from: Term, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
   // Two unsafe integers may have been parsed as the same number, and would then be the same event.
+  const digits = exactDigits(value);
+  if (digits !== null) return digits;
   const exact = typeof value === "number" && !(Number.isInteger(value) && !Number.isSafeInteger(value));
   if (exact) return String(value);
   throw new MappingError(`${where(from)} is ${found(value)}: expected a string or a number`);

@@ -134,7 +134,8 @@ export class Receiver {
       await this.#runtime.usage.require(tenant.id, body.length);
       const challenge = challengeIn(signed);
       const entered = challenge ? [] : await this.#intake.enter(ctx, signed);
-      for (const { status } of [entered].flat()) metrics.webhooks.inc({ outcome: status });
+      for (const each of [entered].flat())
+        metrics.webhooks.inc({ outcome: "differs" in each ? "differs" : each.status });
       this.#log.add(ctx.broker, webhook, signedEntry(request_id, at, signed, [entered].flat()));
       return answerTo(ctx, signature.scheme, challenge ?? entered);
     } catch (err) {
