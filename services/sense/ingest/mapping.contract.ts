@@ -56,7 +56,7 @@ export const WebhookMapping = Type.Union([
   oneOf([AS_CLOUDEVENTS, ...PRESET_NAMES], {
     description:
       "`cloudevents`: the sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They pass " +
-      "unchanged, except that the webhook's id prefixes theirs: `whk_…:id`. Signatures cover the body only, not " +
+      "unchanged, except that the webhook's id and their source prefix theirs: `whk_…:SOURCE id`. Signatures cover the body only, not " +
       "attributes in `ce-…` headers. Others are presets: they accept only this sender's signature and map its kinds of " +
       "event to `com.<source>.<entity>.<action>`, with the sender's delivery id, subject and time.",
     examples: ["github"],
