@@ -236,7 +236,6 @@ async function temporaryAt(connection: Connection, address: string): Promise<str
     // Handled here, they do not end the connection.
     for (const name of ["session_error", "session_close", "receiver_error", "receiver_close"])
       session.on(name, ({ error }: EventContext) => resolve(textOf(error ?? session.error) ?? ""));
-    connection.once("disconnected", () => resolve(""));
   });
   session.close();
   if (NOT_DURABLE.test(answer)) return `${FORGETFUL} ${address} is not durable, or deletes itself`;
