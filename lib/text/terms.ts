@@ -1,31 +1,31 @@
 import { stemmer } from "stemmer";
 import { IRREGULAR_FORMS, STOP_WORDS } from "./english.ts";
+import { withoutInvisible } from "./invisible.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 3;
+export const TERMS_VERSION = 4;
 
 /** Longer words are cut, to keep them out of the index. */
-const MAX_WORD = 40;
+export const MAX_WORD = 40;
 /** Cached stems; enough for the everyday words of a language. */
 const MAX_REMEMBERED = 20_000;
 
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
 /** Removed endings ("it's") and, with "not", whole words ("don't"). */
 const ENGLISH_CONTRACTIONS = /\b[a-z]+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/g;
 /** Latin letters that are not accented English ones, with their usual transcription. */
 const LATIN_LETTERS: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ı: "i" };
 const OTHER_LATIN = /[ßæœøłđı]/g;
+/** Letters that keyboards write in two ways, and the stretcher of words, which is no letter. */
+const ARABIC_LETTERS: Record<string, string> = { ي: "ی", ى: "ی", ك: "ک", "\u0640": "" };
+const OTHER_ARABIC = /[يىك\u0640]/g;
 /** Scripts without spaces between words, and Korean, which has none before particles. */
 const LETTERS =
   "\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const UNSPACED = new RegExp(`[${LETTERS}]`, "u");
 /** Divides a word into runs inside and outside these scripts, which are not separated by spaces. */
 const RUNS = new RegExp(`[${LETTERS}][${LETTERS}\\p{M}]*|[^${LETTERS}]+`, "gu");
-/** Characters that can be a word by themselves. */
-const SINGLES = /[\p{Script=Han}\p{Script=Hangul}]/u;
-const ALL_SINGLES = new RegExp(SINGLES, "gu");
-
 const stems = new Map<string, string>();
 
 /**
@@ -33,18 +33,18 @@ const stems = new Map<string, string>();
  * scripts without spaces, and of Korean, become pairs of characters; a single character stays.
  */
 export function terms(text: string): string[] {
+  return foldedTerms(fold(text));
+}
+
+/** Returns the terms of a text that `fold` returned. */
+export function foldedTerms(folded: string): string[] {
   const found: string[] = [];
   const add = (word: string) => STOP_WORDS.has(word) || found.push(stem(word));
-  for (const [word] of fold(text).matchAll(WORD)) {
+  for (const [word] of folded.matchAll(WORD)) {
     if (!UNSPACED.test(word)) add(word);
     else for (const run of word.match(RUNS) ?? []) UNSPACED.test(run) ? found.push(...pairs(run)) : add(run);
   }
   return found;
-}
-
-/** Returns an entry's single characters that can be words (猫, 물), for queries of one character. */
-export function singles(text: string): string[] {
-  return SINGLES.test(text) ? (fold(text).match(ALL_SINGLES) ?? []) : [];
 }
 
 /** Bits for the form of a text, which ranking compares with the question. */
@@ -67,10 +67,16 @@ export function signsOf(text: string): number {
   );
 }
 
-function fold(text: string): string {
-  const plain = text.toLowerCase().normalize("NFKD").replace(LATIN_ACCENTS, "").normalize("NFC");
+/** Returns a text without case, accents, invisible characters and contractions. */
+export function fold(text: string): string {
+  const plain = withoutInvisible(text)
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(LATIN_ACCENTS, "")
+    .normalize("NFC");
   const latin = plain.replace(OTHER_LATIN, (letter) => LATIN_LETTERS[letter] as string);
-  return latin.replace(ENGLISH_CONTRACTIONS, "");
+  const arabic = latin.replace(OTHER_ARABIC, (letter) => ARABIC_LETTERS[letter] as string);
+  return arabic.replace(ENGLISH_CONTRACTIONS, "");
 }
 
 function pairs(word: string): string[] {

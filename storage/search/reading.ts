@@ -1,12 +1,14 @@
 import { hash } from "node:crypto";
-import { signsOf, singles, terms } from "../../lib/text/terms.ts";
+import { entryTerms } from "../../lib/text/exact-terms.ts";
+import { withoutInvisible } from "../../lib/text/invisible.ts";
+import { signsOf } from "../../lib/text/terms.ts";
 import type { SearchEntry } from "./entry.ts";
 
 /** Terms and features of an entry's text, for any index; vectors are kept by the hash of the text. */
 interface Reading {
   title_terms: string[];
   text_terms: string[];
-  /** Terms in title and text, without single characters inside others. */
+  /** Terms in title and text, without the exact ones. */
   length: number;
   /** See `signsOf` in lib/text/terms.ts; of the text alone. */
   signs: number;
@@ -15,14 +17,13 @@ interface Reading {
   hash: string;
 }
 
-export function readEntry({ title, text }: Pick<SearchEntry, "title" | "text">): Reading {
-  const title_terms = terms(title);
-  const text_terms = terms(text);
-  const whole = title ? `${title}\n${text}` : text;
+export function readEntry(given: Pick<SearchEntry, "title" | "text">): Reading {
+  const { title, text } = entryTerms(given);
+  const whole = withoutInvisible(given.title ? `${given.title}\n${given.text}` : given.text);
   return {
-    title_terms: [...title_terms, ...singles(title)],
-    text_terms: [...text_terms, ...singles(text)],
-    length: title_terms.length + text_terms.length,
-    ...{ signs: signsOf(text), text: whole, hash: hash("sha1", whole, "base64url") },
+    title_terms: [...title.terms, ...title.exact],
+    text_terms: [...text.terms, ...text.exact],
+    length: title.terms.length + text.terms.length,
+    ...{ signs: signsOf(given.text), text: whole, hash: hash("sha1", whole, "base64url") },
   };
 }

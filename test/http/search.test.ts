@@ -57,7 +57,15 @@ describe("a search", () => {
     ["2031", "2031年の計画です"],
     ["猫", "私の猫は白い"],
     ["물", "차가운 물을 마신다"],
-  ])("finds %s without a separator next to it", async (query, content) => {
+    ["کتابخانه ها", "کتابخانه\u200cها باز است"],
+    ["کتابخانه\u200cها", "کتابخانه ها باز است"],
+    ["Mahnlauf", "Der Mahn\u00adlauf beginnt am Ersten"],
+    ["pay\u200broll", "Payroll closes early"],
+    ["NOT", "A gate called NOT"],
+    ["so be it", "He said: so be it, then left"],
+    ["F#", "the F# compiler"],
+    ["=>", "a => b in code"],
+  ])("finds %s in the text that has it", async (query, content) => {
     const { id } = await remember(cast.alice, { content });
     expect(idsOf(await search(cast.alice, query))).toContain(id);
   });

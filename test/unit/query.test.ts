@@ -1,12 +1,6 @@
 import { expect, test } from "@jest/globals";
-import {
-  SIGN_ASKS,
-  SIGN_HAS_NUMBER,
-  SIGN_TELLS_TIME,
-  signsOf,
-  singles,
-  terms,
-} from "../../lib/text/terms.ts";
+import { entryTerms, queryTerms } from "../../lib/text/exact-terms.ts";
+import { SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, signsOf, terms } from "../../lib/text/terms.ts";
 import { type DateRange, dateRanges, nearness } from "../../services/remember/search/date-words.ts";
 import { parseQuery } from "../../services/remember/search/query.ts";
 
@@ -37,11 +31,51 @@ test.each([
 });
 
 test.each([
-  ["私の猫 café", "私猫"],
-  ["물을 마신다 abc", "물을마신다"],
+  ["a soft hyphen", "Rechnungs\u00adfreigabe", "rechnungsfreigab"],
+  ["a zero-width space", "cost\u200bcentre", "costcentr"],
+  ["a word joiner and a byte order mark", "\ufeffinter\u2060face", "interfac"],
+  ["marks of direction", "\u200eaudit\u200f \u2068log\u2069", "audit log"],
+  ["a non-joiner between Latin letters", "Auf\u200clage", "auflag"],
+  ["a variation selector", "heart\ufe0f", "heart"],
+  ["both letters for yeh and kaf", "كتابي", "کتابی"],
+])("%s neither divides nor joins words", (_, text, expected) => {
+  expect(terms(text).join(" ")).toBe(expected);
+});
+
+test.each([
+  ["私の猫 café", "私 猫"],
+  ["물을 마신다 abc", "물 을 마 신 다"],
   ["クラスター no 12", ""],
-])("the single characters of %j", (text, expected) => {
-  expect(singles(text).join("")).toBe(expected);
+  ["The NOT gate, and IT. Am I in?", "NOT IT not it am_i_in"],
+  ["He got an A in F#, C/C++ and R&D", "f# c/c++ r&d A a he_got_an got_an_a an_a_in"],
+  ["(see `.env`, **--dry-run** or ~/.config)", ".env --dry-run ~/.config"],
+  ["the U.S. at 3.5 %: $5 || 100%, #ops @lee", "us 3.5 $5 100% #ops @lee % ||"],
+  [
+    "what it was. It is there",
+    "what_it_was it_is_there what it was it is there what_it it_was it_is is_there",
+  ],
+  ["می‌روم", "می روم"],
+  ["plain words, well-known: O'Neill - e.g. fish…", "eg"],
+])("the exact terms of the text %j", (text, expected) => {
+  expect(entryTerms({ title: "", text }).text.exact.join(" ")).toBe(expected);
+});
+
+test("a title is found by its stop words, a text by phrases of three", () => {
+  const { title, text } = entryTerms({ title: "How to move", text: "it is how to move, or not" });
+  expect(title.exact).toEqual(["how", "to", "how_to"]);
+  expect(text.exact).toEqual(["it_is_how", "is_how_to"]);
+});
+
+test.each([
+  ["who owns IT", "own", "IT"],
+  ["Who is who?", "", "who is who who_is is_who who_is_who"],
+  ["c# or c++", "c c", "c# c++"],
+  ["a || b", "b", ""],
+  ["a || a", "", "a a a_a ||"],
+  ["نمی‌دانم", "نمیدانم", "نمی دانم"],
+])("the terms and the exact terms of the query %j", (text, words, exact) => {
+  const found = queryTerms(text);
+  expect([found.terms.join(" "), found.exact.join(" ")]).toEqual([words, exact]);
 });
 
 test.each([

@@ -5,8 +5,12 @@ import { type DateRange, nearness } from "./date-words.ts";
 
 /** A parsed query, as plain JSON. */
 export interface ParsedQuery {
-  /** Distinct, in order of appearance: bit i of a mask is `terms[i]`. Empty if the query has only stop words. */
+  /** Without invisible characters: what its vector is computed from. */
+  text: string;
+  /** Distinct: bit i of a mask is `terms[i]`. */
   terms: string[];
+  /** Where those begin that count only if an entry has them (lib/text/exact-terms.ts). */
+  exactFrom: number;
   /** It asks when or how long. */
   asksTime: boolean;
   /** The times that it names. */
@@ -63,7 +67,9 @@ export function weigh(
   corpus: Corpus,
   baseline: number,
 ): Weighed {
-  const weights = corpus.frequencies.map((frequency) => rarity(frequency, corpus.documents));
+  const weights = corpus.frequencies.map((frequency, i) =>
+    frequency === 0 && i >= query.exactFrom ? 0 : rarity(frequency, corpus.documents),
+  );
   const titles = candidates.reduce((mask, { title }) => mask | title, 0);
   return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), baseline };
 }

@@ -34,7 +34,7 @@ export async function find(
   const at = now();
   const query = parseQuery(asked.query, at);
   const started = performance.now();
-  const { vector, reason } = await vectors.get(asked.query, share);
+  const { vector, reason } = await vectors.get(query.text, share);
   const embedMs = performance.now() - started;
   const asksLegs: LegsQuery = {
     ...{ tenant_id, kind, terms: query.terms, vector, access, where, include_superseded, now: at },

@@ -1,4 +1,4 @@
-import { terms } from "../../../lib/text/terms.ts";
+import { parseQuery } from "../../../services/remember/search/query.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { LegsQuery } from "../../../storage/search/protocol.ts";
 
@@ -39,7 +39,7 @@ export function query(text: string, more: Partial<LegsQuery> = {}): LegsQuery {
   return {
     tenant_id: TENANT,
     kind: "memory",
-    terms: [...new Set(terms(text))],
+    terms: parseQuery(text, NOW).terms,
     vector: null,
     access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: [] },
     where: {},

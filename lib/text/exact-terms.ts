@@ -1,0 +1,114 @@
+import { STOP_WORDS } from "./english.ts";
+import { withoutInvisible } from "./invisible.ts";
+import { fold, foldedTerms, MAX_WORD, terms, WORD } from "./terms.ts";
+
+/** The terms of a text for search. */
+interface Terms {
+  terms: string[];
+  /** Further terms that count only if the query has them too: words and signs as they are written. */
+  exact: string[];
+}
+
+/** Characters that can be a word by themselves. */
+const SINGLES = /[\p{Script=Han}\p{Script=Hangul}]/gu;
+/** A stop word in capitals is a name (WHO, IT). "I", and "A" at the beginning of a sentence, are always written so. */
+const CAPITALS = /(?<![\p{L}\p{N}])(?:\p{Lu}{2,}|(?<=[\p{L}\p{N}] )[A-HJ-Z])(?![\p{L}\p{N}])/gu;
+/** Between two words of a phrase. */
+const INSIDE_PHRASE = /^[^.!?\n]+$/;
+const PLAIN_WORD = /^[a-z]+[.,!?]?$/;
+const SPACE = /[\s\p{Cc}]+/u;
+/** Quotation marks, brackets, punctuation and Markdown around a word, which are no part of it. */
+const AROUND = /^(?:[("'[{<«»„“”‘’¿¡*_`–—•·]|\.\.+)+|[)"'\]}>«»„“”‘’.,;:!?*_`–—•·-]+$/gu;
+const SIGN_AT_END = /^[^\p{L}\p{N}\p{M}]|[^\p{L}\p{N}\p{M}]$/u;
+const INITIALS = /^\p{L}(?:\.\p{L})+$/u;
+/** Words of up to so many letters are too frequent to find anything alone. */
+const SHORT = 2;
+const MAX_CHUNK = 2 * MAX_WORD;
+/** Joins the parts of Persian words; others write a space there, or nothing. */
+const NON_JOINER = "\u200c";
+const JOINED = /[\p{L}\p{M}\u200c]+/gu;
+const ARABIC = /\p{Script=Arabic}/u;
+
+/**
+ * Returns the terms of a query. If its words say nothing, it asks for its stop words and signs: `to be or not to be`,
+ * `||`.
+ */
+export function queryTerms(text: string): Terms {
+  const folded = fold(text);
+  const found = foldedTerms(folded);
+  const exact = [...capitals(text), ...exactOf(text, folded)];
+  if (found.length === 0) exact.push(...[1, 2, 3].flatMap((n) => stopPhrases(folded, n)), ...signs(folded));
+  return { terms: found, exact };
+}
+
+/** Returns the terms of a title and a text, including those for queries of one character, of stop words and of signs. */
+export function entryTerms({ title, text }: { title: string; text: string }): { title: Terms; text: Terms } {
+  const [ofTitle, ofText] = [partTerms(title), partTerms(text)];
+  // Found by its stop words: a title is short, and an entry without other words has nothing else.
+  const byStopWords = (part: string) => [1, 2].flatMap((n) => stopPhrases(fold(part), n));
+  ofTitle.exact.push(...byStopWords(title));
+  if (ofTitle.terms.length + ofText.terms.length === 0) ofText.exact.push(...byStopWords(text));
+  return { title: ofTitle, text: ofText };
+}
+
+function partTerms(text: string): Terms {
+  const folded = fold(text);
+  const exact = exactOf(text, folded);
+  const names = capitals(text);
+  exact.push(...names, ...names.map((name) => name.toLowerCase()), ...stopPhrases(folded, 3));
+  exact.push(...signs(folded), ...(folded.match(SINGLES) ?? []));
+  return { terms: foldedTerms(folded), exact };
+}
+
+function exactOf(text: string, folded: string): string[] {
+  return [...signed(folded), ...joinedParts(text)];
+}
+
+/** Returns stop words in capitals, as they are; other terms are in lower case. */
+function capitals(text: string): string[] {
+  const words = withoutInvisible(text).match(CAPITALS) ?? [];
+  return words.filter((word) => STOP_WORDS.has(word.toLowerCase()));
+}
+
+/** Returns words whose signs matter: at their ends (C#, .NET, --force), or between short words (Q&A, 3.5). */
+function signed(folded: string): string[] {
+  return chunks(folded).flatMap((chunk) => {
+    const words = chunk.match(WORD) ?? [];
+    if (words.length === 0 || words[0] === chunk) return [];
+    if (INITIALS.test(chunk)) return [chunk.replaceAll(".", "")];
+    const saysLittle = words.every((word) => word.length <= SHORT || STOP_WORDS.has(word));
+    return saysLittle || SIGN_AT_END.test(chunk) ? [chunk.slice(0, MAX_WORD)] : [];
+  });
+}
+
+/** Returns signs that stand alone: `||`, `=>`, an emoji. */
+function signs(folded: string): string[] {
+  return chunks(folded).filter((chunk) => chunk.search(WORD) < 0);
+}
+
+function chunks(folded: string): string[] {
+  const others = folded.split(SPACE).filter((chunk) => chunk.length <= MAX_CHUNK && !PLAIN_WORD.test(chunk));
+  return others.map((chunk) => chunk.replace(AROUND, "")).filter((chunk) => chunk !== "");
+}
+
+/** Returns stop words, or phrases of successive ones. Of texts, only of three: of two there are too many. */
+function stopPhrases(folded: string, length: number): string[] {
+  const phrases: string[] = [];
+  const run: string[] = [];
+  let end = 0;
+  for (const { 0: word, index } of folded.matchAll(WORD)) {
+    const isStop = STOP_WORDS.has(word);
+    if (run.length && !(isStop && INSIDE_PHRASE.test(folded.slice(end, index)))) run.length = 0;
+    if (!isStop) continue;
+    if (run.push(word) > length) run.shift();
+    if (run.length === length) phrases.push(run.join("_"));
+    end = index + word.length;
+  }
+  return phrases;
+}
+
+function joinedParts(text: string): string[] {
+  if (!text.includes(NON_JOINER)) return [];
+  const words = (text.match(JOINED) ?? []).filter((word) => word.includes(NON_JOINER) && ARABIC.test(word));
+  return words.flatMap((word) => word.split(NON_JOINER)).flatMap(terms);
+}
