@@ -6,17 +6,15 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { agentToken } from "../test/support/http.ts";
-import { settle } from "../test/support/settle.ts";
 import { type Conversation, memoryOf, type Question, readConversations } from "./lib/conversations.ts";
-import { type Client, newClient } from "./lib/http.ts";
+import type { Client } from "./lib/http.ts";
+import { createMemories, embedded, newAgent } from "./lib/memories.ts";
 import { progress, type Row, writeSection } from "./lib/report.ts";
 import { meanQuality, type Quality, quality } from "./lib/retrieval.ts";
 import { percentile } from "./lib/stats.ts";
 import { newWorld, type World } from "./lib/world.ts";
 
 const SAMPLE = join(import.meta.dirname, "lib/sample-conversation.json");
-const BATCH = 100;
 /** Questions of this category ask for something never said; by convention the overall figure excludes them. */
 const UNANSWERABLE = 5;
 /** The minimum share of the evidence among the first ten, in percent. */
@@ -68,38 +66,13 @@ interface Stored {
 async function remember(world: World, conversation: Conversation): Promise<Stored> {
   const name = `conversation ${conversation.id}`;
   const client = await newAgent(world, name);
-  const turns = new Map<string, string>();
-  for (let from = 0; from < conversation.turns.length; from += BATCH) {
-    const part = conversation.turns.slice(from, from + BATCH);
-    const memories = part.map((turn) => memoryOf(conversation, turn));
-    const { results } = await client.send("POST", "/memories/batch", { memories });
-    for (const [i, { status, memory, error }] of results.entries()) {
-      if (status !== 201) throw new Error(`turn ${part[i]?.id}: ${status} ${JSON.stringify(error)}`);
-      turns.set(memory.id, part[i]?.id as string);
-    }
-  }
+  const ids = await createMemories(
+    client,
+    conversation.turns.map((turn) => memoryOf(conversation, turn)),
+  );
+  const turns = new Map(ids.map((id, i) => [id, conversation.turns[i]?.id as string]));
   progress(`${name}: ${turns.size} turns remembered`);
   return { conversation, client, turns };
-}
-
-async function newAgent({ server, client }: World, name: string): Promise<Client> {
-  const { id } = await client.send("POST", "/agents", { name, delivery_mode: "poll" });
-  const scopes = ["memory:read", "memory:write"];
-  const { key } = await client.send("POST", `/agents/${id}/keys`, { scopes });
-  return newClient(server.url, await agentToken(server, key));
-}
-
-/** Waits until every memory has its vector, while progress continues. */
-async function embedded({ server }: World): Promise<void> {
-  const gap = async () => {
-    const text = await (await fetch(`${server.root}/metrics`)).text();
-    return Number(/^sensorium_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
-  };
-  for (let left = await gap(); left > 0; left = await gap()) {
-    progress(`${left} vectors are still to be made`);
-    const before = left;
-    await settle(async () => (await gap()) < before, { within: 60_000, every: 2000, what: "another vector" });
-  }
 }
 
 async function askAll({ conversation, client, turns }: Stored): Promise<Asked[]> {

@@ -39,8 +39,8 @@ async function hasAtlasSearch(): Promise<boolean> {
 const isAtlas = await hasAtlasSearch();
 
 test("ranking is told the same of rows as the local index tells it", () => {
-  const turns = ["we dig burrows", "a burrow, dug; dug deep", "nothing of that"].map((text) =>
-    entry({ text, title: "Aardvarks dig", thread: "conversation:1" }),
+  const turns = ["we dig burrows", "a burrow, dug; dug deep", "nothing of that: national park trains"].map(
+    (text) => entry({ text, title: "Aardvarks dig", thread: "conversation:1" }),
   );
   const vectors = [vector(1, 2), vector(0, 1), vector(3, 0, 1)];
   const local = new SearchEngine(":memory:");
@@ -52,7 +52,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
     vector: vectors[turns.findIndex(({ id }) => id === each.id)],
   }));
   local.answer({ op: "setVectors", model: "m", rows: rows as never });
-  const asked = query("digging a burrow deep", { vector: vector(1, 1) });
+  const asked = query("digging a burrow deep, aardva NPT", { vector: vector(1, 1) });
   while (!local.answer({ op: "load", tenant_id: TENANT, kind: asked.kind }));
   const found = local.answer({ op: "find", query: asked }) as never as {
     candidates: Parameters<typeof unpackCandidates>[0];
@@ -66,7 +66,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
   ];
   const [a, b, c] = docs;
   const candidates = candidatesOf([{ ...b, before: [a], after: [c] }], {
-    ...{ terms: asked.terms, vector: asked.vector, model: "m", corpus: found.corpus },
+    ...{ query: asked, vector: asked.vector, model: "m", corpus: found.corpus },
     conditions: conditionsOf(asked),
   });
   local.close();

@@ -15,14 +15,17 @@ const encoder = new Encoder(readTensors(new URL("model.json", model)));
 // Until the loading code returns, the model is in memory twice: as files and in its matrix form.
 setImmediate(compact);
 
-/** Below this share of known text the model says nothing useful: all texts of such a script look the same to it. */
-const ENOUGH_KNOWN = 0.5;
+/**
+ * Above this the text is in a language or script that the model does not know, and all such texts look the same to it:
+ * English sentences have 1 to 2.7, nearly all others 3 to 4.
+ */
+const MOST_SURPRISE = 2.9;
 
 parentPort.on("message", (texts) => {
   try {
     const encoded = texts.map((text) => tokenizer.encode(text));
     const vectors = encoder.encode(encoded.map(({ ids }) => ids));
-    for (const [i, { known }] of encoded.entries()) if (known < ENOUGH_KNOWN) vectors[i].fill(0);
+    for (const [i, { surprise }] of encoded.entries()) if (surprise > MOST_SURPRISE) vectors[i].fill(0);
     parentPort.postMessage(
       { vectors },
       vectors.map(({ buffer }) => buffer),

@@ -1,5 +1,5 @@
-import { STOP_WORDS } from "./english.ts";
 import { withoutInvisible } from "./invisible.ts";
+import { STOP_WORDS } from "./languages.ts";
 import { fold, foldedTerms, MAX_WORD, terms, WORD } from "./terms.ts";
 
 /** The terms of a text for search. */
@@ -16,6 +16,9 @@ const CAPITALS = /(?<![\p{L}\p{N}])(?:\p{Lu}{2,}|(?<=[\p{L}\p{N}] )[A-HJ-Z])(?![
 /** Between two words of a phrase. */
 const INSIDE_PHRASE = /^[^.!?\n]+$/;
 const PLAIN_WORD = /^[a-z]+[.,!?]?$/;
+const ACRONYM = /(?<![\p{L}\p{N}])(\p{Lu}{2,5})s?(?![\p{L}\p{N}])/gu;
+const LONGEST_ACRONYM = 5;
+const INSIDE_NAME = /^[ \t&/-]*$/;
 const SPACE = /[\s\p{Cc}]+/u;
 /** Quotation marks, brackets, punctuation and Markdown around a word, which are no part of it. */
 const AROUND = /^(?:[("'[{<«»„“”‘’¿¡*_`–—•·]|\.\.+)+|[)"'\]}>«»„“”‘’.,;:!?*_`–—•·-]+$/gu;
@@ -57,6 +60,7 @@ function partTerms(text: string): Terms {
   const names = capitals(text);
   exact.push(...names, ...names.map((name) => name.toLowerCase()), ...stopPhrases(folded, 3));
   exact.push(...signs(folded), ...(folded.match(SINGLES) ?? []));
+  exact.push(...[...windows(folded)].map(({ initials }) => acronymTerm(initials)));
   return { terms: foldedTerms(folded), exact };
 }
 
@@ -105,6 +109,37 @@ function stopPhrases(folded: string, length: number): string[] {
     end = index + word.length;
   }
   return phrases;
+}
+
+/** A term of an entry for the initials of its words: `=sla` for "service level agreement". */
+export function acronymTerm(initials: string): string {
+  return `=${initials}`;
+}
+
+/** Returns words in capitals that may be an acronym, without a plural's "s", and their terms. */
+export function acronyms(text: string): { initials: string; word: string }[] {
+  return [...withoutInvisible(text).matchAll(ACRONYM)].flatMap(([whole, capitals = ""]) =>
+    terms(whole).map((word) => ({ initials: capitals.toLowerCase(), word })),
+  );
+}
+
+/** Returns the successive words of a text that an acronym may stand for. */
+export function* windows(folded: string): Generator<{ initials: string; words: string[] }> {
+  let run: string[] = [];
+  let end = 0;
+  for (const { 0: word, index } of folded.matchAll(WORD)) {
+    const between = folded.slice(end, index);
+    end = index + word.length;
+    // A stop word belongs to a name only if it is joined to it: sign-on.
+    const isPart = !STOP_WORDS.has(word) || between === "-";
+    if (!isPart || !INSIDE_NAME.test(between)) run = [];
+    if (!isPart) continue;
+    run = [...run, word].slice(-LONGEST_ACRONYM);
+    for (let from = run.length - 2; from >= 0; from--) {
+      const words = run.slice(from);
+      yield { initials: words.map((each) => each[0]).join(""), words };
+    }
+  }
 }
 
 function joinedParts(text: string): string[] {

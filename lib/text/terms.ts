@@ -1,6 +1,6 @@
 import { stemmer } from "stemmer";
-import { IRREGULAR_FORMS, STOP_WORDS } from "./english.ts";
 import { withoutInvisible } from "./invisible.ts";
+import { IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
 export const TERMS_VERSION = 4;

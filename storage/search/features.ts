@@ -1,7 +1,7 @@
 import type { MemoryScope } from "../../lib/access/visibility.ts";
 
 /** Increases when the ranking weights of search change (services/remember/search/ranking.ts). */
-export const WEIGHTS_VERSION = "1";
+export const WEIGHTS_VERSION = "2";
 
 /** Bits for the terms of the query that are present: bit i for `ParsedQuery.terms[i]`. */
 export type TermMask = number;

@@ -1,9 +1,14 @@
 import { randomBytes } from "node:crypto";
+import { grown } from "./columns.ts";
 
 /** A term's count in an entry, up to 63, plus 64 if it is in the title. */
 const IN_TITLE = 64;
 const COUNT = 63;
 const END = 0;
+/** Bytes by which terms with the same beginning are found. */
+const BEGINNING = 3;
+/** Of a beginning that many words have, so many count. */
+const MOST_FORMS = 16;
 
 /**
  * The seed of the hash, different in each process: otherwise an attacker could choose thousands of words that collide
@@ -38,13 +43,16 @@ export class Postings {
   #slots = { size: 1024, high: new Int32Array(1024), low: new Int32Array(1024), list: new Int32Array(1024) };
   readonly #lists: number[][] = [[]];
   readonly #key = { high: 0, low: 0 };
+  /** The distinct terms, one after the other, and where each begins, by the first bytes of the term. */
+  #bytes = new Uint8Array(1024);
+  #used = 0;
+  readonly #byBeginning = new Map<number, number[]>();
 
   add(row: number, terms: PackedTerms): void {
     for (let at = 0; at < terms.length; ) {
       const weight = terms[at] as number;
       const end = this.#read(terms, at + 1);
-      const list = this.#listOfKey();
-      list.push(row * 256 + weight);
+      this.#listOf(terms, at + 1, end).push(row * 256 + weight);
       at = end + 1;
     }
   }
@@ -52,6 +60,20 @@ export class Postings {
   of(term: string): readonly number[] {
     this.#read(Buffer.from(term), 0);
     return this.#lists[this.#slots.list[this.#slotOfKey()] as number] as number[];
+  }
+
+  /** Returns the terms that begin with a text of at least three bytes, except itself. */
+  beginningWith(text: string): string[] {
+    const wanted = Buffer.from(text);
+    const found: string[] = [];
+    for (const from of this.#byBeginning.get(beginningOf(wanted, 0)) ?? []) {
+      let at = 0;
+      while (at < wanted.length && this.#bytes[from + at] === wanted[at]) at++;
+      if (at < wanted.length || this.#bytes[from + at] === END) continue;
+      found.push(Buffer.from(this.#bytes.subarray(from, this.#bytes.indexOf(END, from))).toString());
+      if (found.length === MOST_FORMS) break;
+    }
+    return found;
   }
 
   /** Computes the key of the term that starts there; returns its end. */
@@ -80,15 +102,27 @@ export class Postings {
     return slot;
   }
 
-  /** Returns the key's list, a new one if needed. */
-  #listOfKey(): number[] {
+  /** Returns the list of the term whose key was computed, a new one if needed. */
+  #listOf(terms: Uint8Array, from: number, end: number): number[] {
     const slot = this.#slotOfKey();
     const number = this.#slots.list[slot] as number;
     if (number !== 0) return this.#lists[number] as number[];
+    this.#keep(terms, from, end);
     const list: number[] = [];
     this.#place(slot, this.#lists.push(list) - 1);
     if (this.#lists.length > this.#slots.size / 2) this.#grow();
     return list;
+  }
+
+  #keep(terms: Uint8Array, from: number, end: number): void {
+    if (end - from <= BEGINNING) return;
+    this.#bytes = grown(this.#bytes, this.#used + end - from + 1);
+    const beginning = beginningOf(terms, from);
+    const others = this.#byBeginning.get(beginning);
+    if (others) others.push(this.#used);
+    else this.#byBeginning.set(beginning, [this.#used]);
+    this.#bytes.set(terms.subarray(from, end), this.#used);
+    this.#used += end - from + 1;
   }
 
   #place(slot: number, number: number): void {
@@ -109,6 +143,10 @@ export class Postings {
       this.#place(this.#slotOfKey(), list[slot] as number);
     }
   }
+}
+
+function beginningOf(bytes: Uint8Array, from: number): number {
+  return ((bytes[from] as number) << 16) | ((bytes[from + 1] as number) << 8) | (bytes[from + 2] as number);
 }
 
 export const rowOf = (posting: number): number => posting >>> 8;

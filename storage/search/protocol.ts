@@ -2,6 +2,7 @@ import type { Access } from "../../lib/access/visibility.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { SearchEntry, SearchKind, SearchWhere } from "./entry.ts";
 import type { Candidate, Corpus } from "./features.ts";
+import type { Variant } from "./related.ts";
 
 /** Runs a task of some units when it is the caller's turn. */
 export type InTurn = <T>(units: number, task: () => Promise<T>) => Promise<T>;
@@ -15,6 +16,9 @@ export interface LegsQuery {
   kind: SearchKind;
   /** Distinct terms, at most `MAX_QUERY_TERMS`. */
   terms: string[];
+  /** How many of the terms are words, which other forms may stand for; the others count as they are. */
+  words: number;
+  variants: Variant[];
   /** Null: the vector leg does not run. */
   vector: Float32Array | null;
   access: Access;

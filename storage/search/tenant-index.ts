@@ -68,7 +68,7 @@ export class TenantIndex {
     const view = this.#views.of(query);
     const { visible, documents, averageLength } = view;
     const scope = { table: this.#table, postings: this.#postings, ...view };
-    const text = this.#text.match(query.terms, scope, LEG_SIZE);
+    const text = this.#text.match(query, scope, LEG_SIZE);
     const between = performance.now();
     const vector = this.#matchVectors(query.vector, visible);
     const ended = performance.now();

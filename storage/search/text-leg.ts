@@ -2,7 +2,9 @@ import { grown, Highest } from "./columns.ts";
 import type { EntryTable } from "./entry-table.ts";
 import type { TermMask } from "./features.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
+import type { LegsQuery } from "./protocol.ts";
 import { BM25, rarity } from "./rarity.ts";
+import { formsOf, isPrefix } from "./related.ts";
 import type { Threads } from "./threads.ts";
 import type { View } from "./views.ts";
 
@@ -25,6 +27,8 @@ export interface TextMatches {
   best: number[];
 }
 
+type Asked = Pick<LegsQuery, "terms" | "words" | "variants">;
+
 interface Scope extends View {
   table: EntryTable;
   postings: Postings;
@@ -44,11 +48,16 @@ export class TextLeg {
   readonly #beside: number[] = [];
 
   /** @param size how many of the best to return */
-  match(terms: readonly string[], scope: Scope, size: number): TextMatches {
+  match({ terms, words, variants }: Asked, scope: Scope, size: number): TextMatches {
     this.#begin(scope.table.size);
+    const forms = terms.map((term, i) => (i < words ? formsIn(term, scope) : [term]));
     const frequencies = terms.map((term) => frequencyOf(term, scope));
     const idf = frequencies.map((frequency) => rarity(frequency, scope.documents));
-    for (const [i, term] of terms.entries()) this.#note(1 << i, idf[i] as number, term, scope);
+    for (const [i, each] of forms.entries())
+      for (const form of each) this.#note(1 << i, idf[i] as number, form, scope);
+    const noted = new Set(forms.flat());
+    for (const { term, mask } of variants)
+      if (!noted.has(term)) this.#note(mask, sumOf(idf)(mask), term, scope);
     const chosen = this.#choose(idf, scope, size);
     return { has: this.#has, title: this.#title, bm25: this.#bm25, frequencies, ...chosen };
   }
@@ -152,6 +161,16 @@ export class TextLeg {
 }
 
 /** Counts the visible rows with a term; cached with the view. */
+/** Returns the term, or the forms that stand for it if the reader finds it nowhere: words that it begins, else others. */
+function formsIn(term: string, scope: Scope): string[] {
+  if (frequencyOf(term, scope) > 0) return [term];
+  const isFound = (form: string) => frequencyOf(form, scope) > 0;
+  const longer = isPrefix(term) ? scope.postings.beginningWith(term).filter(isFound) : [];
+  if (longer.length > 0) return longer;
+  const other = formsOf(term).find(isFound);
+  return [other ?? term];
+}
+
 function frequencyOf(term: string, { postings, visible, frequencies }: Scope): number {
   const known = frequencies.get(term);
   if (known !== undefined) return known;

@@ -70,6 +70,28 @@ describe("a search", () => {
     expect(idsOf(await search(cast.alice, query))).toContain(id);
   });
 
+  test.each([
+    ["Mongo", "Sessions are kept in MongoDB"],
+    ["the RTO", "our recovery time objective is four hours"],
+    ["open ADRs", "see the architecture decision records"],
+    ["mean response latency", "The MRL is 40 ms"],
+    ["configurations", "set the proxy in the config"],
+  ])("finds %s in other forms", async (query, content) => {
+    const { id } = await remember(cast.alice, { content });
+    expect(idsOf(await search(cast.alice, query))).toContain(id);
+  });
+
+  test("puts the newer of two statements about the same first", async () => {
+    const say = (content: string) => remember(cast.alice, { title: "Canteen hours", content });
+    const [old, newer] = [
+      await say("The canteen opens at eleven."),
+      await say("The canteen opens at noon now."),
+    ];
+    const found = await search(cast.alice, "when does the canteen open");
+    expect(idsOf(found).slice(0, 2)).toEqual([newer.id, old.id]);
+    expect(found.results[0].score).toBeGreaterThanOrEqual(found.results[1].score);
+  });
+
   test("says that nothing fits", async () => {
     const answer = await search(cast.alice, "quantum chromodynamics on a lattice");
     expect(answer).toMatchObject({ results: [], no_match: true, sources_contributed: [] });

@@ -10,6 +10,7 @@ import {
 import { fieldsOf } from "../../storage/search/atlas/entries.ts";
 import {
   countPipeline,
+  formsPipeline,
   textIndex,
   textPipeline,
   vectorIndex,
@@ -59,6 +60,27 @@ describe("pipelines", () => {
     });
     expect(limit).toEqual({ $limit: 60 });
     expect(current).toEqual({ $match: asMatch(narrowed) });
+  });
+
+  test("other forms: the beginnings and initials of words, and words that they begin", () => {
+    const [search] = formsPipeline(mine, ["burrow", "ab"], 60, context);
+    expect(search?.$search.compound.must).toEqual([
+      {
+        compound: {
+          should: [
+            { text: { query: ["burro", "burr", "=burrow", "=ab"], path: ["title_terms", "text_terms"] } },
+            {
+              wildcard: {
+                query: ["burrow*"],
+                path: ["title_terms", "text_terms"],
+                allowAnalyzedField: true,
+              },
+            },
+          ],
+          minimumShouldMatch: 1,
+        },
+      },
+    ]);
   });
 
   test("meaning: $vectorSearch is the first stage, with its filter inside", () => {

@@ -28,3 +28,14 @@ test.each([0, 2])("the baseline is measured in the background, after %i failures
   expect(baseline.get()).toBe(USUAL_BASELINE);
   await settle(() => Math.abs(baseline.get() - 0.55) < 1e-6);
 });
+
+test("texts of which the embedder makes nothing do not lower the baseline", async () => {
+  const whole = embedder(0.55);
+  const embedTexts = async (texts: string[]) => {
+    const vectors = await whole.embedTexts(texts);
+    return vectors.map((vector, i) => (i % 2 ? vector : vector.fill(0)));
+  };
+  const baseline = new CosineBaseline({ embedTexts } as Embedder);
+  baseline.get();
+  await settle(() => Math.abs(baseline.get() - 0.55) < 1e-6);
+});

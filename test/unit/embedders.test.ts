@@ -37,8 +37,11 @@ describe("a long text", () => {
 test("what a model does not know of a text is one piece as long as it lasts", () => {
   const vocabulary = ["?", "1", "2", "3", "4", "5", "\u2581", "\u2581and", "\u2581emoji"];
   const tokenizer = new Tokenizer(vocabulary.map((piece) => [piece, -1 / piece.length]));
-  expect(tokenizer.encode("日本語 and 😀😀 emoji")).toEqual({ ids: [6, 0, 7, 6, 0, 8], known: 8 / 15 });
-  expect(tokenizer.encode(" ")).toEqual({ ids: [6, 6], known: 1 });
+  expect(tokenizer.encode("日本語 and 😀😀 emoji")).toEqual({
+    ids: [6, 0, 7, 6, 0, 8],
+    surprise: expect.closeTo((42 + 1 / 4 + 1 / 6) / 17),
+  });
+  expect(tokenizer.encode(" ")).toEqual({ ids: [6, 6], surprise: 0 });
 });
 
 describe("the bundled model", () => {
@@ -75,10 +78,13 @@ describe("the bundled model", () => {
     ["Следующая встреча в пятницу", true],
     ["🔴", true],
     ["Status 🔴: the build is broken", false],
-    ["Die Größe der Straße beträgt fünf Meter", false],
+    ["Die Größe der Straße beträgt fünf Meter", true],
+    ["Où sont conservées les sauvegardes de la base de données ?", true],
     ["127.0.0.1:5432", false],
+    ["Order 4711 of 3 May 2026: 2 × 17.50 €", false],
+    ["The Kubernetes cluster runs on OpenStack in Frankfurt", false],
     ["", false],
-  ])("makes nothing of text that it mostly does not know: %s", async (text, isUnread) => {
+  ])("makes nothing of text in a language that it does not know: %s", async (text, isUnread) => {
     const [vector] = await embedder.embedTexts([text]);
     const query = await embedder.embedQuery(text);
     for (const each of [vector as Float32Array, query]) expect(each.every((x) => x === 0)).toBe(isUnread);

@@ -57,13 +57,32 @@ test.each([
   ["می‌روم", "می روم"],
   ["plain words, well-known: O'Neill - e.g. fish…", "eg"],
 ])("the exact terms of the text %j", (text, expected) => {
-  expect(entryTerms({ title: "", text }).text.exact.join(" ")).toBe(expected);
+  const { exact } = entryTerms({ title: "", text }).text;
+  expect(exact.filter((term) => !term.startsWith("=")).join(" ")).toBe(expected);
 });
 
 test("a title is found by its stop words, a text by phrases of three", () => {
   const { title, text } = entryTerms({ title: "How to move", text: "it is how to move, or not" });
   expect(title.exact).toEqual(["how", "to", "how_to"]);
   expect(text.exact).toEqual(["it_is_how", "is_how_to"]);
+});
+
+test.each([
+  ["a service level agreement", "=sl =la =sla"],
+  ["mean time to recovery, multi-factor, or sign-on", "=mt =mf =so"],
+  ["Terms. Fees (net)", ""],
+])("the initials of %j", (text, expected) => {
+  const { exact } = entryTerms({ title: "", text }).text;
+  expect(exact.filter((term) => term.startsWith("=")).join(" ")).toBe(expected);
+});
+
+test.each([
+  ["open RFCs", ["=rfc 2", "or 3"]],
+  ["the annual budget review board", ["ab 3", "br 6", "abr 7", "rb 12", "brb 14", "abrb 15"]],
+  ["budget", []],
+])("the other forms of %j, with the terms that they stand for", (text, expected) => {
+  const { variants } = parseQuery(text, NOW);
+  expect(variants.map(({ term, mask }) => `${term} ${mask}`)).toEqual(expected);
 });
 
 test.each([

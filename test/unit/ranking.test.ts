@@ -65,6 +65,29 @@ test.each(pairs)("puts %s", (_, query, better, worse) => {
   expect(order(query, [b, a])).toEqual(["z-better", "a-worse"]);
 });
 
+test("of statements about the same, the newest gets the highest score", () => {
+  const older = candidate("older", { ...WORDS, bm25: 15, created_at: NOW - 2 });
+  const newer = candidate("newer", { ...WORDS, created_at: NOW - 1 });
+  const dated = candidate("dated", { ...WORDS, date: NOW - 9 });
+  const best = ranked(QUERY, [older, dated])[0] as Ranked;
+  expect(ranked(QUERY, [older, newer, dated]).map(({ id }) => id)).toEqual(["newer", "older", "dated"]);
+  expect(ranked(QUERY, [older, newer])[0]?.score).toBeCloseTo(best.score, 5);
+});
+
+test("a newer statement with fewer of the words, or in a conversation, stays behind", () => {
+  const older = candidate("older", { ...WORDS, created_at: NOW - 2 });
+  expect(order(QUERY, [older, candidate("newer", { has: 0b011, bm25: 10, title: 0b001 })])[0]).toBe("older");
+  const turn = { after: [neighbour()], length: 40 };
+  const turns = [{ ...older, ...turn }, candidate("newer", { ...WORDS, ...turn, bm25: 13.5 })];
+  expect(order(QUERY, turns)[0]).toBe("older");
+});
+
+test("one word of the query in a title says less alone than beside others", () => {
+  const alone = ranked("harbour crane inspection", [candidate("a", { has: 1, title: 1, bm25: 5 })]);
+  const both = ranked("harbour", [candidate("a", { has: 1, title: 1, bm25: 5 })]);
+  expect(alone[0]?.score).toBeLessThan((both[0]?.score as number) / 2);
+});
+
 test("an item with all of the words wins over the neighbours that have none", () => {
   const words = neighbour({ has: 0b111, cosine: 0.5 });
   const none = neighbour();

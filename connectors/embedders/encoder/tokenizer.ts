@@ -3,6 +3,9 @@ const SPACE = "\u2581";
 /** The first pieces of the vocabulary are not text; one of them stands for everything unknown. */
 const RESERVED = 6;
 const UNKNOWN = 0;
+const LETTER = /\p{L}/u;
+/** The logarithm of the probability of an unknown letter: like that of a letter that is seldom alone. */
+const UNKNOWN_SCORE = -6;
 
 interface Piece {
   id: number;
@@ -13,22 +16,24 @@ interface Piece {
 interface Encoded {
   /** The numbers of the text's pieces; each unknown stretch is one piece. */
   ids: number[];
-  /** Share of the text in known pieces, without spaces: 0..1. */
-  known: number;
+  /** How unlikely its words are for the model: minus the logarithm of their probability, per character. */
+  surprise: number;
 }
 
 /** Cuts a text into its most probable pieces (SentencePiece, unigram language model). */
 export class Tokenizer {
   readonly #pieces = new Map<string, Piece>();
   readonly #lengths: number[];
-  /** The same without the spaces. */
-  readonly #letters: number[];
+  readonly #scores: number[];
+  /** Whether they count as words: numbers and punctuation are unlikely in every language. */
+  readonly #areWords: boolean[];
   readonly #longest: number;
 
   /** @param vocabulary the pieces with their scores; a piece's number is its position */
   constructor(vocabulary: readonly [string, number][]) {
     this.#lengths = vocabulary.map(([piece]) => piece.length);
-    this.#letters = vocabulary.map(([piece]) => piece.replaceAll(SPACE, "").length);
+    this.#areWords = vocabulary.map(([piece], id) => id === UNKNOWN || LETTER.test(piece));
+    this.#scores = vocabulary.map(([, score], id) => (id === UNKNOWN ? UNKNOWN_SCORE : score));
     for (const [id, [piece, score]] of vocabulary.entries())
       if (id >= RESERVED) this.#pieces.set(piece, { id, score });
     this.#longest = Math.max(...this.#lengths);
@@ -38,16 +43,18 @@ export class Tokenizer {
     const spaced = (SPACE + text.normalize("NFKC")).replaceAll(" ", SPACE);
     const last = this.#lastPieces(spaced);
     const ids: number[] = [];
-    let letters = 0;
-    let known = 0;
+    let characters = 0;
+    let score = 0;
     for (let end = spaced.length; end > 0; ) {
       const id = last[end] as number;
       if (id !== UNKNOWN || ids.at(-1) !== UNKNOWN) ids.push(id);
-      letters += this.#letters[id] as number;
-      if (id !== UNKNOWN) known += this.#letters[id] as number;
+      if (this.#areWords[id]) {
+        characters += this.#lengths[id] as number;
+        score += this.#scores[id] as number;
+      }
       end -= this.#lengths[id] as number;
     }
-    return { ids: ids.reverse(), known: letters ? known / letters : 1 };
+    return { ids: ids.reverse(), surprise: characters ? -score / characters : 0 };
   }
 
   /** Returns, for each end of a prefix, the last piece of the prefix's best cut. */

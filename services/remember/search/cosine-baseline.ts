@@ -40,7 +40,9 @@ export class CosineBaseline {
   async #measure(embedder: Embedder): Promise<void> {
     this.#isAsked = true;
     try {
-      this.#value = meanCosine(await embedder.embedTexts(UNRELATED));
+      const vectors = await embedder.embedTexts(UNRELATED);
+      // An embedder may make nothing of a text.
+      this.#value = meanCosine(vectors.filter((vector) => vector.some((x) => x !== 0)));
     } catch {
       this.#isAsked = false;
     }

@@ -1,6 +1,7 @@
 import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../../lib/text/terms.ts";
 import type { Candidate, Corpus, Neighbour, TermMask } from "../../../storage/search/features.ts";
 import { BM25, rarity } from "../../../storage/search/rarity.ts";
+import type { Variant } from "../../../storage/search/related.ts";
 import { type DateRange, nearness } from "./date-words.ts";
 
 /** A parsed query, as plain JSON. */
@@ -9,8 +10,9 @@ export interface ParsedQuery {
   text: string;
   /** Distinct: bit i of a mask is `terms[i]`. */
   terms: string[];
-  /** Where those begin that count only if an entry has them (lib/text/exact-terms.ts). */
-  exactFrom: number;
+  /** How many are words; those after them count only if an entry has them (lib/text/exact-terms.ts). */
+  words: number;
+  variants: Variant[];
   /** It asks when or how long. */
   asksTime: boolean;
   /** The times that it names. */
@@ -21,7 +23,10 @@ export interface ParsedQuery {
 export interface Features {
   /** BM25 of its own words, as a share of the maximum over all terms of the query. */
   text: number;
-  /** Share of the query's terms in its title, among those that any candidate's title has: speaker and topic. */
+  /**
+   * Share of the query's terms in its title: of all, or, in a thread, of those that any candidate's title has, which
+   * are its speakers.
+   */
   title: number;
   /** Share of the query's terms that it has itself. Terms count by rarity, here as above. */
   own: number;
@@ -68,7 +73,7 @@ export function weigh(
   baseline: number,
 ): Weighed {
   const weights = corpus.frequencies.map((frequency, i) =>
-    frequency === 0 && i >= query.exactFrom ? 0 : rarity(frequency, corpus.documents),
+    frequency === 0 && i >= query.words ? 0 : rarity(frequency, corpus.documents),
   );
   const titles = candidates.reduce((mask, { title }) => mask | title, 0);
   return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), baseline };
@@ -78,11 +83,12 @@ export function weigh(
 export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
   const { query, weights, total, titled, baseline } = weighed;
   const { has, title, before, after, bm25, length, signs, cosine } = candidate;
+  const isAlone = before.length + after.length === 0;
   const near = share(sum(has | masks(before, NEAR) | masks(after, NEAR), weights), total);
   const all = has | masks(before, before.length) | masks(after, after.length);
   const features = {
     text: share(bm25, total * (BM25.k1 + 1)),
-    title: share(sum(title, weights), titled),
+    title: share(sum(title, weights), isAlone ? total : titled),
     own: share(sum(has, weights), total),
     near,
     around: share(sum(all, weights), total),
@@ -91,7 +97,7 @@ export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
     best: 0,
     time: query.asksTime && signs & SIGN_TELLS_TIME ? 1 : 0,
     date: query.dates.length ? dateOf(candidate, query) : 0,
-    substance: before.length + after.length === 0 ? 1 : Math.min(1, length / ENOUGH_TERMS),
+    substance: isAlone ? 1 : Math.min(1, length / ENOUGH_TERMS),
     asks: signs & SIGN_ASKS ? 1 : 0,
   };
   const best = Math.max(cosine ?? -1, before[0]?.cosine ?? -1, after[0]?.cosine ?? -1);

@@ -37,7 +37,18 @@ export async function find(
   const { vector, reason } = await vectors.get(query.text, share);
   const embedMs = performance.now() - started;
   const asksLegs: LegsQuery = {
-    ...{ tenant_id, kind, terms: query.terms, vector, access, where, include_superseded, now: at },
+    ...{
+      tenant_id,
+      kind,
+      terms: query.terms,
+      words: query.words,
+      variants: query.variants,
+      vector,
+      access,
+      where,
+      include_superseded,
+      now: at,
+    },
     ...(expect !== undefined && { expect }),
   };
   const legs = await index.legs(asksLegs, queues.searching(share));

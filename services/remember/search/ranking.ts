@@ -38,6 +38,9 @@ const SLOPE = 0.5;
 /** The lowest score returned: an unrelated query hardly reaches it. */
 export const FLOOR = 0.12;
 
+/** Statements whose odds differ by no more than this factor, as a logarithm, match about equally. */
+const ALIKE = 1;
+
 /** A candidate and its scores, all 0..1. */
 export interface Ranked {
   id: string;
@@ -71,8 +74,36 @@ export function rank(
 ): Ranked[] {
   const weighed = weigh(query, candidates, corpus, baseline);
   const ranked = candidates.map((candidate) => scored(candidate, featuresOf(candidate, weighed), now));
+  newerFirst(ranked, candidates);
   return ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
 }
+
+/**
+ * Of statements with the same words of the query (in their titles, if there) and nearly the same score, the newest gets
+ * the highest: it probably corrects the others. Turns of a conversation do not.
+ */
+function newerFirst(ranked: readonly Ranked[], candidates: readonly Candidate[]): void {
+  const statements = candidates
+    .map((candidate, i) => ({ candidate, ranked: ranked[i] as Ranked }))
+    .filter(({ candidate: { has, before, after } }) => has !== 0 && before.length + after.length === 0);
+  const subject = ({ candidate: { has, title } }: Statement) => (title === 0 ? `${has}` : `title ${title}`);
+  for (const group of Map.groupBy(statements, subject).values()) {
+    if (group.length === 1) continue;
+    const best = Math.max(...group.map((each) => each.ranked.score));
+    const alike = group.filter((each) => logit(best) - logit(each.ranked.score) <= ALIKE);
+    const scores = alike.map((each) => each.ranked.score).sort((a, b) => b - a);
+    alike.sort((a, b) => timeOf(b.candidate) - timeOf(a.candidate) || b.ranked.score - a.ranked.score);
+    for (const [i, each] of alike.entries()) each.ranked.score = scores[i] as number;
+  }
+}
+
+interface Statement {
+  candidate: Candidate;
+  ranked: Ranked;
+}
+
+const timeOf = ({ date, created_at }: Candidate) => date ?? created_at;
+const logit = (score: number) => Math.log(score / (1 - score));
 
 function scored(candidate: Candidate, features: Features, now: number): Ranked {
   const { id, has, cosine, confidence, created_at, superseded } = candidate;

@@ -18,7 +18,7 @@ import { areHopeless, type Condition, conditionsOf, fits } from "./conditions.ts
 import { Counts } from "./counts.ts";
 import { type EntryDoc, entryId, NEVER, REMOVED, type SearchStateDoc } from "./entries.ts";
 import { AtlasIndexes } from "./indexes.ts";
-import { nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
+import { formsPipeline, nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
 import { putEntries } from "./writes.ts";
 
 /** As many as a small cluster answers concurrently. */
@@ -103,9 +103,13 @@ export class AtlasIndex implements SearchIndex {
       isHopeless || !vector ? NO_LEG : this.#vectorLeg(conditions, vector, query),
       isHopeless ? { documents: 0, frequencies: query.terms.map(() => 0) } : this.#counts.of(query),
     ]);
-    const rows = interleaved(text.rows, near.rows);
+    const missing = isHopeless
+      ? []
+      : query.terms.filter((_, i) => i < query.words && !counted.frequencies[i]);
+    const others = missing.length ? await this.#formsLeg(conditions, missing, query) : NO_LEG;
+    const rows = interleaved([...text.rows, ...others.rows], near.rows);
     const corpus = { ...counted, averageLength: averageLength(rows) };
-    const candidates = candidatesOf(rows, { terms: query.terms, vector, model: name, conditions, corpus });
+    const candidates = candidatesOf(rows, { query, vector, model: name, conditions, corpus });
     const expected = query.expect === undefined ? undefined : await this.#expected(query.expect, query);
     const isCandidate = candidates.some(({ id }) => id === query.expect);
     return {
@@ -209,16 +213,19 @@ export class AtlasIndex implements SearchIndex {
 
   async close(): Promise<void> {}
 
-  #textLeg(conditions: Condition[], { terms, now, include_superseded }: LegsQuery): Promise<Leg> {
-    const context = { now, include_superseded, neighbours: CONTEXT };
-    return this.#leg(textPipeline(conditions, terms, LEG_SIZE, context));
+  #textLeg(conditions: Condition[], query: LegsQuery): Promise<Leg> {
+    const terms = [...query.terms, ...query.variants.map(({ term }) => term)];
+    return this.#leg(textPipeline(conditions, terms, LEG_SIZE, contextOf(query)));
+  }
+
+  #formsLeg(conditions: Condition[], missing: string[], query: LegsQuery): Promise<Leg> {
+    return this.#leg(formsPipeline(conditions, missing, LEG_SIZE, contextOf(query)));
   }
 
   #vectorLeg(conditions: Condition[], vector: Float32Array, asked: LegsQuery): Promise<Leg> {
-    const { now, include_superseded } = asked;
     const ofModel: Condition[] = [...conditions, { path: "embedded", in: [this.#model?.name ?? REMOVED] }];
     const query = { vector: packVector(vector), dimensions: vector.length, limit: LEG_SIZE };
-    return this.#leg(vectorPipeline(ofModel, query, { now, include_superseded, neighbours: CONTEXT }));
+    return this.#leg(vectorPipeline(ofModel, query, contextOf(asked)));
   }
 
   async #leg(pipeline: object[]): Promise<Leg> {
@@ -263,6 +270,10 @@ export class AtlasIndex implements SearchIndex {
 }
 
 const NO_LEG: Leg = { rows: [], ms: 0 };
+
+function contextOf({ now, include_superseded }: LegsQuery) {
+  return { now, include_superseded, neighbours: CONTEXT };
+}
 
 /** Alternates rows of both legs without duplicates, so that the best of both come first. */
 function interleaved(text: readonly FoundRow[], near: readonly FoundRow[]): FoundRow[] {

@@ -1,7 +1,9 @@
 import { Binary } from "mongodb";
 import type { Candidate, Corpus, Neighbour, TermMask } from "../features.ts";
 import { CONTEXT, WITH_NEIGHBOURS } from "../limits.ts";
+import type { LegsQuery } from "../protocol.ts";
 import { BM25, rarity } from "../rarity.ts";
+import { standsFor, type Variant } from "../related.ts";
 import { quantise } from "../vector-memory.ts";
 import { type Condition, fits } from "./conditions.ts";
 import type { EntryDoc } from "./entries.ts";
@@ -13,7 +15,7 @@ export interface FoundRow extends EntryDoc {
 }
 
 interface Asked {
-  terms: readonly string[];
+  query: Pick<LegsQuery, "terms" | "words" | "variants">;
   vector: Float32Array | null;
   /** The model whose vectors count. */
   model: string | null;
@@ -42,13 +44,19 @@ export function candidatesOf(rows: readonly FoundRow[], asked: Asked): Candidate
 /** Computes each row's features once, however many rows it is a neighbour of. */
 class Features {
   readonly #asked: Asked;
-  readonly #bits: Map<string, TermMask>;
+  /** The bits of words of entries. */
+  readonly #masks: Map<string, TermMask>;
+  /** Words of the query that no entry has. */
+  readonly #missing: Variant[];
   readonly #idf: number[];
   readonly #seen = new Map<string, Neighbour & { bm25: number }>();
 
   constructor(asked: Asked) {
     this.#asked = asked;
-    this.#bits = new Map(asked.terms.map((term, i) => [term, i]));
+    const { terms, words, variants } = asked.query;
+    const own = terms.map((term, i): Variant => ({ term, mask: 1 << i }));
+    this.#masks = new Map([...variants, ...own].map(({ term, mask }) => [term, mask]));
+    this.#missing = own.filter((_, i) => i < words && asked.corpus.frequencies[i] === 0);
     this.#idf = asked.corpus.frequencies.map((frequency) => rarity(frequency, asked.corpus.documents));
   }
 
@@ -69,7 +77,7 @@ class Features {
   #of(row: EntryDoc): Neighbour & { bm25: number } {
     const seen = this.#seen.get(row.id);
     if (seen) return seen;
-    const counts = new Array<number>(this.#bits.size).fill(0);
+    const counts = this.#asked.query.terms.map(() => 0);
     const title = this.#count(row.title_terms, counts);
     const has = title | this.#count(row.text_terms, counts);
     const made = { has, title, bm25: this.#bm25(counts, row.length), cosine: this.#cosine(row) };
@@ -80,10 +88,19 @@ class Features {
   #count(words: string, counts: number[]): TermMask {
     let mask = 0;
     for (const word of words.split(" ")) {
-      const bit = this.#bits.get(word);
-      if (bit === undefined) continue;
-      mask |= 1 << bit;
-      counts[bit] = (counts[bit] as number) + 1;
+      const found = this.#maskOf(word);
+      mask |= found;
+      for (let bit = 0; found >>> bit > 0; bit++)
+        if (found & (1 << bit)) counts[bit] = (counts[bit] as number) + 1;
+    }
+    return mask;
+  }
+
+  #maskOf(word: string): TermMask {
+    let mask = this.#masks.get(word);
+    if (mask === undefined) {
+      mask = this.#missing.reduce((all, { term, mask: bit }) => (standsFor(word, term) ? all | bit : all), 0);
+      this.#masks.set(word, mask);
     }
     return mask;
   }

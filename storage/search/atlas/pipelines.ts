@@ -1,4 +1,5 @@
 import type { Binary, Document, SearchIndexDescription } from "mongodb";
+import { formsOf, isPrefix } from "../related.ts";
 import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.ts";
 
 /** The collection of both indexes. */
@@ -46,7 +47,31 @@ export function textPipeline(
   limit: number,
   context: Context,
 ): Document[] {
-  const compound = { must: [wordsOf(terms)], ...asCompound(conditions) };
+  return searchPipeline(conditions, wordsOf(terms), limit, context);
+}
+
+/** The same by other forms of terms that no entry has. */
+export function formsPipeline(
+  conditions: readonly Condition[],
+  terms: readonly string[],
+  limit: number,
+  context: Context,
+): Document[] {
+  const longer = terms.filter(isPrefix).map((term) => `${term}*`);
+  const should = [
+    wordsOf(terms.flatMap(formsOf)),
+    ...(longer.length ? [{ wildcard: { query: longer, path: WORDS, allowAnalyzedField: true } }] : []),
+  ];
+  return searchPipeline(conditions, { compound: { should, minimumShouldMatch: 1 } }, limit, context);
+}
+
+function searchPipeline(
+  conditions: readonly Condition[],
+  words: object,
+  limit: number,
+  context: Context,
+): Document[] {
+  const compound = { must: [words], ...asCompound(conditions) };
   return [
     { $search: { index: TEXT_INDEX, compound } },
     { $limit: limit },

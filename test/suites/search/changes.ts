@@ -19,6 +19,23 @@ export function changeCases(index: () => SearchIndex): void {
       expect(await found("zebrafish")).toEqual([]);
     });
 
+    test("words that no entry has are found by longer and shorter forms, an acronym by its words", async () => {
+      const texts = [
+        "OpenTofuController",
+        "kaiserpinguinkolonie",
+        "a quokka yield zone",
+        "the QYR of wombats",
+      ];
+      const [longer, compound, spelled, short] = await put(...texts.map((text) => entry({ text })));
+      expect(await found("opentofu")).toEqual([longer]);
+      expect(await found("kaiserpinguin")).toEqual([compound]);
+      expect(await found("kaiserpinguinkolonieverein")).toEqual([compound]);
+      expect(await found("QYZ")).toEqual([spelled]);
+      expect(await found("quarterly yodel report")).toEqual([short]);
+      await put(entry({ text: "opentofu" }));
+      expect(await found("opentofu")).not.toContain(longer);
+    });
+
     test("another tenant and another kind do not see it", async () => {
       await put(entry({ text: "bandicoot" }));
       expect(await found("bandicoot", { tenant_id: "tn_2" })).toEqual([]);

@@ -36,10 +36,11 @@ export function entry(more: Partial<SearchEntry> = {}): SearchEntry {
 
 /** Returns a query by agent `ag_a`. */
 export function query(text: string, more: Partial<LegsQuery> = {}): LegsQuery {
+  const { terms, words, variants } = parseQuery(text, NOW);
   return {
     tenant_id: TENANT,
     kind: "memory",
-    terms: parseQuery(text, NOW).terms,
+    ...{ terms, words, variants },
     vector: null,
     access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: [] },
     where: {},
