@@ -5,9 +5,11 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Client } from "./lib/http.ts";
 import { createMemories, embedded, newAgent } from "./lib/memories.ts";
 import { newWorld } from "./lib/world.ts";
 
+const MOST_TRIES = 20;
 const FILE = join(import.meta.dirname, "lib/people.txt");
 
 interface Asked {
@@ -54,13 +56,15 @@ async function ask(): Promise<Asked[]> {
       type: "semantic",
       scope: "agent",
     }));
-    const ids = await createMemories(client, memories);
+    const ids: string[] = [];
+    // One after the other: which is newer counts.
+    for (const memory of memories) ids.push(...(await createMemories(client, [memory])));
     const names = new Map(ids.map((id, i) => [id, facts[i]?.[0] as string]));
     await embedded(world);
     const asked: Asked[] = [];
     for (const part of [questions, unanswerable])
       for (const [i, [wanted = "-", question = ""]] of part.entries()) {
-        const { results } = await client.send("POST", "/memories/search", { query: question, limit: 5 });
+        const results = await search(client, question);
         asked.push({
           question,
           language: i < part.length / 2 ? "English" : "German",
@@ -75,6 +79,15 @@ async function ask(): Promise<Asked[]> {
     client.close();
     await world.stop();
   }
+}
+
+/** Searches again while the embedder is late: words alone are not what is measured. */
+async function search(client: Client, query: string) {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { results, degraded } = await client.send("POST", "/memories/search", { query, limit: 5 });
+    if (!degraded) return results;
+  }
+  throw new Error(`no vector for "${query}"`);
 }
 
 function figures(asked: Asked[]): string {
