@@ -4,15 +4,25 @@ import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "./json-values.ts"
 /** Maximum nesting of JSON: code that serialises, compares or walks it recurses. */
 export const MAX_JSON_DEPTH = 1000;
 
-/** A number too large for a double. `JSON.parse` returns infinity, which `JSON.stringify` writes as null. */
+/**
+ * A number that a double cannot hold: beyond its range, where `JSON.parse` returns infinity and `JSON.stringify` writes
+ * null, or an integer that would be rounded.
+ */
 export class NumberTooLarge extends RangeError {
   /** Its path in the JSON, as `a.0.b`. */
   readonly field: string;
 
-  constructor(field: string) {
+  constructor(what: string, field: string) {
     const shown = field.slice(0, SHOWN_CHARACTERS).toWellFormed();
-    super(`it contains a number beyond the range of a double (1.8e308)${shown && ` at ${shown}`}`);
+    super(`it contains ${what}${shown && ` at ${shown}`}`);
     this.field = shown;
+  }
+}
+
+/** An integer that would be rounded. */
+class IntegerRounded extends NumberTooLarge {
+  constructor(field: string) {
+    super("an integer that a double cannot hold, which would be rounded (send it as a string),", field);
   }
 }
 
@@ -69,20 +79,24 @@ export function exactDigits(value: unknown): string | null {
 /**
  * Parses JSON text.
  *
- * @param exact as `parseExact` does
+ * @param exact whether integers that a double cannot hold are kept, as by `parseExact`, or refused
  * @throws SyntaxError if invalid, RangeError if nested too deep, NumberTooLarge
  */
 export function parseJsonText(text: string, exact = false): unknown {
-  let value: unknown = JSON.parse(text);
+  const value: unknown = JSON.parse(text);
   // Each level takes two characters, so most bodies are too short to be too deep.
   if (text.length > 2 * MAX_JSON_DEPTH && isDeeper(value, MAX_JSON_DEPTH)) {
     throw new RangeError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
   if (LARGE_EXPONENT.test(text) || hasLongDigits(text)) {
     const field = placeIn(value, isInfinite, "");
-    if (field !== null) throw new NumberTooLarge(field);
+    if (field !== null) throw new NumberTooLarge("a number beyond the range of a double (1.8e308)", field);
   }
-  if (exact && hasLongIntegers(text)) value = reviveIntegers(text, Exact.rawJSON);
+  if (!hasLongIntegers(text)) return value;
+  const kept = reviveIntegers(text, Exact.rawJSON);
+  if (exact) return kept;
+  const field = placeIn(kept, isRounded, "");
+  if (field !== null) throw new IntegerRounded(field);
   return value;
 }
 
@@ -106,6 +120,11 @@ function isDigit(text: string, at: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
+function isRounded(value: unknown): boolean {
+  const digits = exactDigits(value);
+  return digits !== null && BigInt(digits) !== BigInt(Number(digits));
+}
+
 function isInfinite(value: unknown): boolean {
   return typeof value === "number" && !Number.isFinite(value);
 }
@@ -117,7 +136,7 @@ const BYTE_ORDER_MARK = "\ufeff";
  * Parses JSON bytes like `parseJsonText`, with or without a byte order mark (RFC 8259, 8.1).
  *
  * @param maxValues maximum values if larger than `UNCOUNTED_BYTES`
- * @param exact whether long integers keep their digits, as an object that only `JSON.stringify` knows
+ * @param exact whether long integers keep their digits, as an object that only `JSON.stringify` knows; else they are refused
  * @throws Error with the reason, never quoting the bytes
  */
 export function parseJsonBytes(
@@ -137,10 +156,15 @@ export function parseJsonBytes(
   }
 }
 
-/** Returns why JSON was not read: it is invalid, or it may be valid and is over a limit. */
+/** Returns why JSON was not read: it is invalid, or it may be valid and is over a limit, or cannot be kept. */
 export function unreadableJson(what: string, err: unknown): string {
-  const { message } = err as Error;
-  return `the ${what} ${err instanceof TooManyValues ? "is over the limit for JSON" : "is not valid JSON"}: ${message}`;
+  const verdict =
+    err instanceof TooManyValues
+      ? "is over the limit for JSON"
+      : err instanceof IntegerRounded
+        ? "cannot be kept as it is"
+        : "is not valid JSON";
+  return `the ${what} ${verdict}: ${(err as Error).message}`;
 }
 
 /**

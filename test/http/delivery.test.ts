@@ -156,7 +156,7 @@ describe("poll", () => {
     await ground.publish(mine.type);
     expect(await pollSome(mine.api)).toHaveLength(1);
     expect(await pollSome(other.api, "")).toHaveLength(0);
-    const sender = await receiverOf({ scopes: ["send"] });
+    const sender = await receiverOf({ scopes: ["send"], interests: [] });
     expect((await sender.api.get("/delivery/poll")).body.error).toMatchObject({
       code: "insufficient_scope",
       details: { required_scope: "receive" },

@@ -41,6 +41,15 @@ def test_puts_gets_and_deletes(store: SensoriumStore) -> None:
     assert store.get(("people", "ada"), "drink") is None
 
 
+def test_keeps_long_integers(store: SensoriumStore) -> None:
+    value = {"ids": [2**53 + 1, -(2**63)], "name": "ann", "text": "12345678901234567890"}
+    store.put(("orders",), "long", value)
+    found = store.get(("orders",), "long")
+    assert found is not None
+    assert found.value == value
+    assert [each.value for each in store.search(("orders",), filter={"name": "ann"})] == [value]
+
+
 def test_keeps_odd_names(store: SensoriumStore) -> None:
     store.put(("a/b", "50% ü"), "key/with %2F", {"n": 1})
     assert store.get(("a/b", "50% ü"), "key/with %2F")

@@ -32,6 +32,9 @@ from .namespaces import from_text, to_text
 MOST_CONTENT = 32_000
 TTL = re.compile(r"ttl-(\d+(?:\.\d+)?(?:e-\d+)?)")
 """The tag with an item's ttl in minutes: a memory itself only knows when it ends."""
+LONG_INTEGER = re.compile(r"(?<![\w.])-?\d{16,}(?![\w.])")
+AS_TEXT = "__json__"
+"""The only field of metadata that has a whole value as JSON text."""
 MOST_FOUND = 50
 """The most that one search gives."""
 
@@ -100,11 +103,22 @@ def _put(op: PutOp) -> Steps[Any]:
             **address,
             "title": op.key,
             "content": _text(op),
-            "metadata": op.value,
+            "metadata": _kept(op.value),
             **({"expires_at": None} if op.ttl is None else {"expires_at": _end_of(op.ttl), "tags": [f"ttl-{op.ttl}"]}),
         },
     )
     return None
+
+
+def _kept(value: dict[str, Any]) -> dict[str, Any]:
+    """The value as JSON text if it has integers that a double would round: the service keeps no others exactly."""
+    text = json.dumps(value, ensure_ascii=False)
+    long = any(float(digits) != int(digits) for digits in LONG_INTEGER.findall(text))
+    return {AS_TEXT: text} if long else value
+
+
+def _value(metadata: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(metadata[AS_TEXT]) if metadata.keys() == {AS_TEXT} else metadata
 
 
 def _renew(memory: models.Memory) -> Steps[None]:
@@ -161,7 +175,7 @@ def _search(op: SearchOp) -> Steps[Any]:
 
 
 def _is_item(memory: models.Memory, op: SearchOp) -> bool:
-    return memory.key is not None and matches_all(memory.metadata, op.filter)
+    return memory.key is not None and matches_all(_value(memory.metadata), op.filter)
 
 
 def _namespaces(op: ListNamespacesOp) -> Steps[Any]:
@@ -182,7 +196,7 @@ def _fields(memory: models.Memory) -> dict[str, Any]:
     return {
         "namespace": from_text(memory.namespace or ""),
         "key": memory.key,
-        "value": memory.metadata,
+        "value": _value(memory.metadata),
         "created_at": _time(memory.created_at),
         "updated_at": _time(memory.updated_at),
     }
