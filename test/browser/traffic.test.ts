@@ -17,7 +17,7 @@ let site: Awaited<ReturnType<typeof openSite>>;
 let billing: { id: string; name: string };
 
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSite(undefined, {});
   billing = ok(await site.admin.post("/agents", { name: "Billing", delivery_mode: "poll" }));
   // Its script is loaded before the server goes away.
   await chart().waitFor();

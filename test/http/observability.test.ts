@@ -103,8 +103,8 @@ describe("a node at work", () => {
     const { body: agent } = await http.post("/agents", { name: "short of patience", delivery_mode: "poll" });
     await http.patch(`/agents/${agent.id}`, { retry_budget: 1 });
     const { body: key } = await http.post(`/agents/${agent.id}/keys`, { scopes: ["receive"] });
-    await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.refused" });
     const receiver = api(server, await agentToken(server, key.key));
+    await receiver.post(`/agents/${agent.id}/interests`, { event_type: "com.example.refused" });
     const [nacked, dead] = await Promise.all(
       ["sensorium_deliveries_nacked_total", "sensorium_deliveries_dead_lettered_total"].map((name) =>
         metricOf(server, name),
