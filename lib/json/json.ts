@@ -4,25 +4,15 @@ import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "./json-values.ts"
 /** Maximum nesting of JSON: code that serialises, compares or walks it recurses. */
 export const MAX_JSON_DEPTH = 1000;
 
-/**
- * A number that a double cannot hold: beyond its range, where `JSON.parse` returns infinity and `JSON.stringify` writes
- * null, or an integer that would be rounded.
- */
+/** A number too large for a double. `JSON.parse` returns infinity, which `JSON.stringify` writes as null. */
 export class NumberTooLarge extends RangeError {
   /** Its path in the JSON, as `a.0.b`. */
   readonly field: string;
 
-  constructor(what: string, field: string) {
-    const shown = field.slice(0, SHOWN_CHARACTERS).toWellFormed();
-    super(`it contains ${what}${shown && ` at ${shown}`}`);
-    this.field = shown;
-  }
-}
-
-/** An integer that would be rounded. */
-class IntegerRounded extends NumberTooLarge {
   constructor(field: string) {
-    super("an integer that a double cannot hold, which would be rounded (send it as a string),", field);
+    const shown = field.slice(0, SHOWN_CHARACTERS).toWellFormed();
+    super(`it contains a number beyond the range of a double (1.8e308)${shown && ` at ${shown}`}`);
+    this.field = shown;
   }
 }
 
@@ -79,7 +69,7 @@ export function exactDigits(value: unknown): string | null {
 /**
  * Parses JSON text.
  *
- * @param exact whether integers that a double cannot hold are kept, as by `parseExact`, or refused
+ * @param exact whether integers that a double cannot hold are kept, as by `parseExact`, or rounded
  * @throws SyntaxError if invalid, RangeError if nested too deep, NumberTooLarge
  */
 export function parseJsonText(text: string, exact = false): unknown {
@@ -90,14 +80,9 @@ export function parseJsonText(text: string, exact = false): unknown {
   }
   if (LARGE_EXPONENT.test(text) || hasLongDigits(text)) {
     const field = placeIn(value, isInfinite, "");
-    if (field !== null) throw new NumberTooLarge("a number beyond the range of a double (1.8e308)", field);
+    if (field !== null) throw new NumberTooLarge(field);
   }
-  if (!hasLongIntegers(text)) return value;
-  const kept = reviveIntegers(text, Exact.rawJSON);
-  if (exact) return kept;
-  const field = placeIn(kept, isRounded, "");
-  if (field !== null) throw new IntegerRounded(field);
-  return value;
+  return exact && hasLongIntegers(text) ? reviveIntegers(text, Exact.rawJSON) : value;
 }
 
 /** A too large number has such an exponent or more than 200 digits. */
@@ -120,11 +105,6 @@ function isDigit(text: string, at: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-function isRounded(value: unknown): boolean {
-  const digits = exactDigits(value);
-  return digits !== null && BigInt(digits) !== BigInt(Number(digits));
-}
-
 function isInfinite(value: unknown): boolean {
   return typeof value === "number" && !Number.isFinite(value);
 }
@@ -136,7 +116,7 @@ const BYTE_ORDER_MARK = "\ufeff";
  * Parses JSON bytes like `parseJsonText`, with or without a byte order mark (RFC 8259, 8.1).
  *
  * @param maxValues maximum values if larger than `UNCOUNTED_BYTES`
- * @param exact whether long integers keep their digits, as an object that only `JSON.stringify` knows; else they are refused
+ * @param exact whether long integers keep their digits, as an object that only `JSON.stringify` knows
  * @throws Error with the reason, never quoting the bytes
  */
 export function parseJsonBytes(
@@ -156,15 +136,10 @@ export function parseJsonBytes(
   }
 }
 
-/** Returns why JSON was not read: it is invalid, or it may be valid and is over a limit, or cannot be kept. */
+/** Returns why JSON was not read: it is invalid, or it may be valid and is over a limit. */
 export function unreadableJson(what: string, err: unknown): string {
-  const verdict =
-    err instanceof TooManyValues
-      ? "is over the limit for JSON"
-      : err instanceof IntegerRounded
-        ? "cannot be kept as it is"
-        : "is not valid JSON";
-  return `the ${what} ${verdict}: ${(err as Error).message}`;
+  const { message } = err as Error;
+  return `the ${what} ${err instanceof TooManyValues ? "is over the limit for JSON" : "is not valid JSON"}: ${message}`;
 }
 
 /**

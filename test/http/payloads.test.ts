@@ -77,25 +77,6 @@ describe("integers that a double cannot hold", () => {
   });
 });
 
-describe("where the service would round an integer", () => {
-  const note = (n: string) =>
-    `{"title":"t","content":"c","type":"semantic","scope":"agent","metadata":{"order":{"id":${n}}}}`;
-
-  test("it is refused, with its place and what to do", async () => {
-    const answer = await agent.post("/memories", note(LONG), json);
-    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "metadata.order.id" }));
-    expect(answer.body.error.message).toContain("send it as a string");
-  });
-
-  test.each(["9007199254740991", "100000000000000000000", '"9007199254740993"', "1.2345678901234567"])(
-    "%s is kept",
-    async (n) => {
-      const { id } = ok(await agent.post("/memories", note(n), json));
-      expect(ok(await agent.get(`/memories/${id}`)).metadata).toEqual(JSON.parse(`{"order":{"id":${n}}}`));
-    },
-  );
-});
-
 test("filters see JSON in base64, and null beside it is no data", async () => {
   const type = "com.base64.measured";
   const data_base64 = Buffer.from('{"level": 9}').toString("base64");
