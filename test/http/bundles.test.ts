@@ -98,7 +98,8 @@ test("only what the agent may see, of the scope and the project that are asked f
   await remember(cast.carol, about("agent"));
   await save(cast.bob, "dam", "The dam holds water.");
   const query = "dam water";
-  expect(idsOf(await assemble(agent, { query }))).toEqual([own.id, team.id, all.id]);
+  // Equally relevant: the newest first.
+  expect(idsOf(await assemble(agent, { query }))).toEqual([all.id, team.id, own.id]);
   for (const [memory_scope, id] of [
     ["agent", own.id],
     ["team", team.id],
