@@ -37,12 +37,14 @@ const LONGER: Record<string, string[]> = {
     "test/http/search-recovery",
     "test/store.crash",
   ],
-  "shares under load: `fairness` and `fair-reads` stay": [
+  "shares and memory under load: `fairness` and `fair-reads` stay": [
     "test/http/fair-documents",
     "test/http/fair-exports",
     "test/http/fair-search",
+    "test/http/list-memory",
     "test/http/loaded",
     "test/http/torture",
+    "test/http/unread-streams",
   ],
   "other people's programs, which only a change of ours towards them can break": [
     "integrations/",
