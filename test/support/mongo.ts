@@ -69,9 +69,10 @@ function useGiven(given: string, rest: Pick<TestMongo, "kind" | "pid">): TestMon
   // By hand: no URL has several hosts, as the address of a replica set does.
   const url = given.replace(/^([^:]+:\/\/[^/?]+)(\/[^?]*)?/, `$1/${freshName()}`);
   const stop = async () => {
-    const client = new MongoClient(url);
-    await client.db().dropDatabase();
-    await client.close();
+    await using client = new MongoClient(url);
+    const dropping = client.db().dropDatabase();
+    // The stand-in cannot drop what some updates left in its unique indexes. What it keeps ends with the tests.
+    await (rest.kind === "mongo-java-server" ? dropping.catch(() => {}) : dropping);
   };
   return { url, ...rest, stop };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { startAlone } from "./alone.ts";
 import { type Api, api } from "./http.ts";
 import { inCluster, startServer, type TestServer } from "./server.ts";
@@ -27,6 +28,8 @@ type Kind = keyof typeof KINDS;
 export async function startShared(embedder: Kind = "none"): Promise<TestServer> {
   const root = (JSON.parse(process.env[SHARED] ?? "{}") as Partial<Record<Kind, string>>)[embedder];
   if (!root || inCluster()) return startServer({ env: KINDS[embedder] });
+  // While the file was loaded, the server may have closed connections of the file before: this process hears of it first.
+  await pause(20);
   const operator = api({ url: `${root}/v1` }, OPERATOR_TOKEN);
   const suffix = `-${randomBytes(6).toString("hex")}`;
   return sharedAt(root, suffix, await newTenant(operator, root, `shared${suffix}`));

@@ -215,7 +215,7 @@ function event(id: string) {
 }
 
 async function deadDelivery({ admin, agent, agentId }: World): Promise<string> {
-  ok(await admin.patch(`/agents/${agentId}`, { retry_budget: 1 }));
+  ok(await admin.patch(`/agents/${agentId}`, { retry_budget: 1, visibility_timeout_seconds: 3600 }));
   ok(await admin.post(`/agents/${agentId}/interests`, { event_type: "com.example.tenancy" }));
   ok(await agent.post("/events", event("dead")));
   const [delivery] = await settle(async () => {
