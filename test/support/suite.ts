@@ -110,7 +110,14 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
     "--runTestsByPath",
     ...files,
   ];
-  const reporters = ["--reporters", "default", "--reporters", join(root, "test/support/reporter.ts")];
+  // Of one worker jest would wait for every open connection. What files leave behind, environment.ts reports.
+  const reporters = [
+    "--forceExit",
+    "--reporters",
+    "default",
+    "--reporters",
+    join(root, "test/support/reporter.ts"),
+  ];
   const out = typeof output === "function" ? "pipe" : output;
   const jest = spawn(
     process.execPath,
