@@ -83,6 +83,7 @@ def receiver(server: Server, client: Sensorium, request: pytest.FixtureRequest) 
     name: str = request.node.name
     type_ = f"com.example.{abs(hash(name))}"
     agent = client.agents.create(name=name[:100], delivery_mode="poll", retry_budget=2)
-    client.interests.create(agent_id=agent.id, event_type=type_)
     key = client.keys.create(agent_id=agent.id, scopes=["send", "receive", "memory:read", "memory:write"])
+    with Sensorium(server.url, key.key) as own:
+        own.interests.create(agent_id=agent.id, event_type=type_)
     return key.key, type_

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -110,7 +110,7 @@ def _put(op: PutOp) -> Steps[Any]:
     return None
 
 
-def _kept(value: dict[str, Any]) -> dict[str, Any]:
+def _kept(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """The value as JSON text if it has integers that a double would round: the service keeps no others exactly."""
     text = json.dumps(value, ensure_ascii=False)
     long = any(float(digits) != int(digits) for digits in LONG_INTEGER.findall(text))
