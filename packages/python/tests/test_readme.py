@@ -36,12 +36,12 @@ def test_the_first_event(server: Server) -> None:
     assert printed == "com.example.order.placed order-1 {'total': 120}\n"
 
 
-def test_the_program_of_the_projects_readme(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
+def test_the_program_of_the_projects_readme(server: Server, receiver: tuple[str, str]) -> None:
     key, _ = receiver
     with Sensorium(server.url, key) as agent:
         me = agent.auth.me().agent
         assert me
-        client.interests.create(agent_id=me.id, event_type="com.example.order.*", filter_expression="data.total == 190")
+        agent.interests.create(agent_id=me.id, event_type="com.example.order.*", filter_expression="data.total == 190")
     [program] = _programs_of(ROOT / "README.md")
     assert _run(program, _env(server, key)) == "{'total': 190}\n"
 
