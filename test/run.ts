@@ -32,7 +32,7 @@ const SUITES: Suite[] = [
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
   { name: "guides", files: /^test\/guides\//, budgetSeconds: 420 },
   { name: "integrations", files: /^(integrations\/|test\/integrations\.)/, budgetSeconds: 240 },
-  { name: "python", files: /^test\/python\//, budgetSeconds: 300 },
+  { name: "python", files: /^test\/python\//, budgetSeconds: 600 },
   { name: "tools", files: /^test\/tools\//, budgetSeconds: 240 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 360 },
