@@ -75,5 +75,5 @@ export const isLonger = (file: string): boolean => beginnings.some((beginning) =
 export function checkLonger(all: string[]): void {
   const stale = beginnings.filter((beginning) => !all.some((file) => file.startsWith(beginning)));
   if (stale.length > 0)
-    throw new Error(`test/support/longer.ts names ${stale.join(", ")}, which is not there`);
+    throw new Error(`test/support/longer.ts names ${stale.join(", ")}, which does not exist`);
 }

@@ -24,7 +24,7 @@ interface SuiteOptions {
 }
 
 /** Where more files than this fail, the code is broken rather than a test unsteady. */
-const MOST_TRIED_AGAIN = 5;
+const MOST_TRIED_AGAIN = 3;
 
 const running = new Set<ChildProcess>();
 

@@ -1,9 +1,0 @@
-import { Serializers } from "moleculer";
-import { parseExact } from "../json/json.ts";
-
-/** Moleculer's JSON between nodes, in which long integers keep their digits as they do within one process. */
-export class ExactSerializer extends Serializers.JSON {
-  override deserialize(bytes: Buffer): unknown {
-    return parseExact(bytes.toString());
-  }
-}
