@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
 import { betweenNodes } from "./lib/broker/between-nodes.ts";
 import { callTimeouts } from "./lib/broker/call-timeout.ts";
+import { ExactSerializer } from "./lib/broker/exact-serializer.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
 import { runningCalls } from "./lib/broker/running-calls.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
@@ -24,6 +25,7 @@ export function brokerOptions(config: Config, observability: Observability): Bro
     namespace: "sensorium",
     nodeID: identity.node,
     transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL, observeNats(observability)),
+    serializer: new ExactSerializer(),
     logger: { type: "Pino", options: moleculerLogger(log) },
     // Of Moleculer's own those that do something here: each of the others would be one more promise in every call.
     internalMiddlewares: false,

@@ -52,6 +52,17 @@ export function parseExact(text: string): any {
   return hasLongIntegers(text) ? reviveIntegers(text, Exact.rawJSON) : JSON.parse(text);
 }
 
+/** Returns JSON from which `parseExact` tells kept integers and doubles as large apart: these have an exponent. */
+export function stringifyExact(value: unknown): string {
+  const text = JSON.stringify(value);
+  return hasLongIntegers(text) ? JSON.stringify(value, withExponent) : text;
+}
+
+function withExponent(_: string, value: unknown): unknown {
+  const isLarge = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLarge ? Exact.rawJSON(value.toExponential()) : value;
+}
+
 /** Parses JSON text, with integers that a double cannot hold by `make`. */
 export function reviveIntegers(text: string, make: (digits: string) => unknown): unknown {
   return Exact.parse(text, (_, value, { source }) =>

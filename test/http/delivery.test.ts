@@ -459,6 +459,7 @@ describe("the lease of an attempt", () => {
   test("ids that name nothing, of whatever form, are not counted, and the others are settled", async () => {
     const receiver = await receiverOf();
     for (let n = 0; n < 3; n++) await ground.publish(receiver.type);
+    await settle(async () => (await statsOf(receiver as never)).pending === 3);
     const [a, b, c] = ids(await pollSome(receiver.api));
     const odd = ["", "nonsense", "evt_1", `dlv_${"x".repeat(500)}`, "dlv_ä\u2028", "42"];
     expect(await post(receiver, "ack", { delivery_ids: [...odd, a] })).toEqual({ acknowledged: 1 });

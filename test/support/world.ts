@@ -146,7 +146,6 @@ export const CLUSTER: World = {
       "webhook-signatures",
     ],
     "filters, order and pages: test/suites/store": ["memories-list"],
-    "long integers keep their digits within one process": ["payloads"],
     "rendering and mail, of one process": ["outputs-files"],
   },
 };

@@ -6,6 +6,7 @@ import {
   parseExact,
   parseJsonBytes,
   parseJsonText,
+  stringifyExact,
   unreadableJson,
 } from "../../lib/json/json.ts";
 
@@ -50,6 +51,13 @@ describe("integers that a double cannot hold", () => {
     expect(exactDigits(parseExact(TEXT).id)).toBe("820982911946154508");
     expect(exactDigits({ rawJSON: "1" })).toBeNull();
     expect(parseExact(TEXT).list[1]).toBe(1);
+  });
+
+  test("stay apart from doubles between nodes", () => {
+    const doubles = { n: 2 ** 53, list: [-(2 ** 64), 1.5e300, 1 / 3, 3], text: "9007199254740993" };
+    const read = parseExact(stringifyExact({ exact: parseExact(TEXT), doubles }));
+    expect(read.doubles).toEqual(doubles);
+    expect(JSON.stringify(read.exact)).toBe(TEXT);
   });
 
   test("other JSON is parsed as usual", () => {

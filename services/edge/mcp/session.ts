@@ -25,7 +25,7 @@ export type AskFor = (action: string, given: Arguments) => Promise<Text>;
 /** A tool's result has an answer twice, as text and as a value, which the library checks, copies and formats again. */
 const COPIES = 8;
 /** Reserved for a list before its length is known: a caller's share has room for a few. */
-const READ_BYTES = 1_048_576;
+const READ_BYTES = 262_144;
 
 /** One MCP message: its sender, and how to execute operations for it. */
 export class Session {

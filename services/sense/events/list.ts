@@ -10,7 +10,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { PAGE_BYTES } from "../../../storage/within.ts";
 import type { EventDoc } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
-import { present } from "./present.ts";
+import { present, presentJson } from "./present.ts";
 import { ScanBudget } from "./scan-budget.ts";
 import { visibilityFor } from "./visibility.ts";
 
@@ -59,7 +59,8 @@ const END = "~";
 export async function listEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
   const page = new Page(params.limit ?? 50, PAGE_BYTES);
   const before = await fill(page, events, toQuery(broker, caller, params), params);
-  return { events: await loadEvents(events, caller.tenant_id, page.rows), next_cursor: cursorOf(before) };
+  const rows = await loadRows(events, caller.tenant_id, page.rows);
+  return { events: rows.map(present), next_cursor: cursorOf(before) };
 }
 
 /** An event that a list found, without its content. */
@@ -75,16 +76,24 @@ export async function findEvents(events: Events, broker: ServiceBroker, caller: 
   return { found, next_cursor: cursorOf(before) };
 }
 
-/** Loads events that were found, in their order, as lists show them. */
+/** An event as the list shows it. */
+export interface EventText {
+  event_id: string;
+  json: string;
+}
+
+/** Loads events that were found, in their order, as the list shows them. */
 export async function loadEvents(events: Events, tenant_id: string, found: Pick<EventDoc, "_id">[]) {
+  const rows = await loadRows(events, tenant_id, found);
+  return rows.map((row): EventText => ({ event_id: row._id, json: presentJson(row) }));
+}
+
+async function loadRows(events: Events, tenant_id: string, found: Pick<EventDoc, "_id">[]) {
   if (found.length === 0) return [];
   const those = { _id: { $in: found.map(({ _id }) => _id) } };
   const loaded = await events.find(tenant_id, those, { bounded: "a page" });
   const rows = new Map(loaded.map((row) => [row._id, row]));
-  return found.flatMap(({ _id }) => {
-    const row = rows.get(_id);
-    return row ? [present(row)] : [];
-  });
+  return found.flatMap(({ _id }) => rows.get(_id) ?? []);
 }
 
 /** Adds rows until the page is full. @returns the position before which the next page begins; null after the last */

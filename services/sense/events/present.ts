@@ -4,6 +4,15 @@ import type { EventDoc } from "./events.model.ts";
 
 /** Formats an event for callers. */
 export function present(row: EventDoc) {
+  return { ...frameOf(row), payload: parseExact(row.envelope) as Record<string, unknown> };
+}
+
+/** The JSON of `present`, without parsing the content. */
+export function presentJson(row: EventDoc): string {
+  return `${JSON.stringify(frameOf(row)).slice(0, -1)},"payload":${row.envelope}}`;
+}
+
+function frameOf(row: EventDoc) {
   return {
     event_id: row._id,
     state: stateOf(row),
@@ -13,7 +22,6 @@ export function present(row: EventDoc) {
     matched_count: row.matched_count ?? null,
     duplicate_sources: row.duplicate_sources ?? 0,
     publisher_id: row.publisher_id,
-    payload: parseExact(row.envelope) as Record<string, unknown>,
   };
 }
 

@@ -30,14 +30,22 @@ export function setSession(to: Session | undefined): void {
 
 /**
  * Returns a `fetch` for a session shared by all windows of the browser: if another window has renewed the session, a
- * request refused with the old token is resent with the new one. If somebody else has signed in, the page reloads as
- * theirs.
+ * request refused with the old token is resent with the new one, and so is one that was refused because it was sent
+ * before the person signed in again. If somebody else has signed in, the page reloads as theirs.
  */
 export function inSession(send: typeof fetch): typeof fetch {
   return async (input, init) => {
+    const before = session;
     const answer = await send(input, init);
     const headers = new Headers(init?.headers);
     const sent = headers.get(CSRF_HEADER);
+    const resend = ({ csrf_token }: Session) => {
+      if (sent !== null) headers.set(CSRF_HEADER, csrf_token);
+      return send(input, { ...init, headers });
+    };
+    if (answer.status === 401 && before && session && session !== before) {
+      return session.user.id === before.user.id ? resend(session) : answer;
+    }
     if (answer.status !== 403 || sent === null) return answer;
     const now: Session | null = await api.auth.session().catch(() => null);
     if (!now || now.csrf_token === sent) return answer;
@@ -46,7 +54,6 @@ export function inSession(send: typeof fetch): typeof fetch {
       return new Promise(() => {});
     }
     session = now;
-    headers.set(CSRF_HEADER, now.csrf_token);
-    return send(input, { ...init, headers });
+    return resend(now);
   };
 }

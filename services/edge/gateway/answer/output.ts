@@ -4,8 +4,10 @@ import { metrics } from "../../../../observability/metrics.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
 
 const MB = 1_048_576;
-/** Limit of bytes on a node that are read for answers, or wait for their connections. Reading takes several times as much. */
+/** Limit of bytes on a node that are read for answers, or wait for their connections. */
 const CAPACITY = 32 * MB;
+/** Memory of a part while it is read, and its time on the event loop: the row, its values and its text, by its bytes. */
+const READING = 4;
 /** Shorter texts are not counted while the connection takes them: Node keeps as much for each. */
 export const SMALL_BYTES = 16_384;
 /** Sent at once of a longer text: a connection that takes less in STALLED_MS is closed. */
@@ -55,7 +57,7 @@ export class Output {
    */
   reserve(bytes: number): Promise<void> {
     // Nothing is in memory yet: it takes no place among the answers that wait there.
-    return this.#hold(() => bytes, 1);
+    return this.#hold(() => bytes * READING, 1);
   }
 
   /**
@@ -122,6 +124,13 @@ export class Output {
     this.#returnHeld = undefined;
   }
 
+  /** Returns what is held beyond so many bytes. */
+  #keep(bytes: number): void {
+    if (this.#held <= bytes) return;
+    this.#returnHeld?.(this.#held - bytes);
+    this.#held = bytes;
+  }
+
   end(): void {
     this.release();
     this.#res.end();
@@ -139,7 +148,10 @@ export class Output {
         res.destroy();
       }
     }
+    this.#keep(bytes.length);
     for (let at = 0; at < bytes.length && !res.destroyed; at += SLICE_BYTES) {
+      // A fast connection takes megabytes at once, for which other answers would wait.
+      if (at > 0) await new Promise(setImmediate);
       if (!res.write(bytes.subarray(at, at + SLICE_BYTES))) await this.#taken();
     }
     this.release();

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
+import type { EventText } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
 import type { Edge } from "../edge.ts";
 import type { Exchange, Link, StreamHandler } from "../exchange.ts";
@@ -16,11 +17,6 @@ const SHORTEST_MS = 100;
 const REST = 4;
 /** Memory of a look: what it finds, and the first events that it loads. */
 const LOOK_BYTES = 524_288;
-
-/** An event as `GET /events` lists it. */
-interface ListedEvent {
-  event_id: string;
-}
 
 /** `GET /events/stream`: new events that the caller may read, until either side ends it. */
 export function streamEvents(edge: Edge): StreamHandler {
@@ -59,7 +55,7 @@ async function pump(
     for (const { event_ids, bytes } of batches) {
       if (ended.aborted) return;
       await output.reserve(bytes);
-      const loaded = await ctx.call<ListedEvent[]>("events.load_found", { tenant_id, event_ids });
+      const loaded = await ctx.call<EventText[]>("events.load_found", { tenant_id, event_ids });
       await recheck();
       await output.write(loaded.map(textOf).join(""));
     }
@@ -68,8 +64,7 @@ async function pump(
   }
 }
 
-const textOf = (event: ListedEvent) =>
-  `event: event\nid: ${event.event_id}\ndata: ${JSON.stringify(event)}\n\n`;
+const textOf = ({ event_id, json }: EventText) => `event: event\nid: ${event_id}\ndata: ${json}\n\n`;
 
 /** Resolves when events of the tenant arrive, the watch needs renewal, or the stream ends. */
 async function arrived(arrivals: EventEmitter, tenant_id: string, ended: AbortSignal): Promise<void> {
