@@ -7,7 +7,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
-const FILE = new URL("../package-lock.json", import.meta.url);
+/** Default: the server's. Also: `integrations/package-lock.json`. */
+const [NAME = "package-lock.json"] = process.argv.slice(2);
+const FILE = new URL(`../${NAME}`, import.meta.url);
 const SYSTEMS = [
   "aix",
   "android",
@@ -43,7 +45,7 @@ writeFileSync(
   FILE,
   `${JSON.stringify({ ...lock, packages: { "": root, ...Object.fromEntries(sorted) } }, null, 2)}\n`,
 );
-console.log(`${missing.length} entries added to package-lock.json`);
+console.log(`${missing.length} entries added to ${NAME}`);
 if (unverified.length) {
   console.log(
     `The registry lacks ${unverified.length}, which are locked by version alone: ${unverified.join(", ")}`,

@@ -1,10 +1,11 @@
+/** @needs frameworks */
 import { execFile } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -102,9 +103,23 @@ function copyOfCheckout(to: string): string {
 
 function linkModules(to: string): void {
   const own = new Set(["sensorium", ...FOLDERS.map((each) => manifestOf(each).name)]);
-  for (const name of readdirSync(join(ROOT, "node_modules")))
-    if (!own.has(name)) symlinkSync(join(ROOT, "node_modules", name), join(to, name));
+  for (const from of ["integrations/node_modules", "node_modules"]) {
+    for (const name of globSync("{[!@.]*,@*/*}", { cwd: join(ROOT, from) })) {
+      const link = join(to, name);
+      if (own.has(name) || existsSync(link)) continue;
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(ROOT, from, name), link);
+    }
+  }
 }
+
+test("the integrations have their types", async () => {
+  await run(ROOT, join(ROOT, "node_modules/.bin/tsc"), [
+    "--noEmit",
+    "-p",
+    "integrations/tsconfig.check.json",
+  ]);
+});
 
 test("each integration with a package.json is here", () => {
   expect(FOLDERS.length).toBeGreaterThanOrEqual(4);

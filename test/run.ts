@@ -164,6 +164,8 @@ function report(results: SuiteResult[]): boolean {
   for (const test of results.flatMap(({ unsteady }) => unsteady)) {
     say(`unsteady: ${test} — failed, and passed when its file was run again by itself`);
   }
+  for (const { file, slow } of ran)
+    for (const { test, seconds } of slow) say(`slow: ${file} › ${test} — ${seconds.toFixed(0)} s`);
   for (const line of failed) say(`failed: ${line}`);
   for (const { test, why } of skipped)
     say(`skipped: ${test} — ${why ?? "for no known reason, which is an error"}`);

@@ -20,6 +20,7 @@ test("reports passed, failed and skipped tests by name", async () => {
       failed: ["fails"],
       skipped: ["is left out"],
       seconds: expect.any(Number),
+      slow: [],
     },
   ]);
   expect(problems).toEqual([]);

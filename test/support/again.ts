@@ -99,4 +99,5 @@ const skipped = (file: string, again: Again): FileResult => ({
   failed: [],
   skipped: ["all of it"],
   seconds: 0,
+  slow: [],
 });

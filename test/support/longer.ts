@@ -58,7 +58,15 @@ const LONGER: Record<string, string[]> = {
     "test/store.standin",
     "test/tools/",
   ],
+  "clocks that are set, disks that fill, and files of hundreds of megabytes": [
+    "test/http/device-times",
+    "test/http/disk-space",
+    "test/http/erased-bytes",
+    "test/http/oauth-times",
+    "test/http/outputs-large",
+  ],
   "the same again in another order, or for longer": [
+    "test/browser/day",
     "test/guides/cluster",
     "test/guides/in-reverse",
     "test/rounds/cluster",

@@ -6,6 +6,7 @@ import { getChartTools, hasChartTools, ToolsUnavailable } from "./chart-tools.ts
 import { startChild } from "./child.ts";
 import { getCodingTools } from "./coding-tools.ts";
 import { getFerret, hasFerret } from "./ferretdb-build.ts";
+import { getFrameworks } from "./frameworks.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
 import { getPython } from "./python.ts";
@@ -59,6 +60,11 @@ const NEEDS: Record<string, Need> = {
     here: () => onPath("npm"),
     otherwise: "npm, and a registry with Claude Code, Codex and Gemini CLI",
     prepare: getCodingTools,
+  },
+  frameworks: {
+    here: () => onPath("npm"),
+    otherwise: "npm, and a registry with the frameworks of the integrations",
+    prepare: getFrameworks,
   },
   shells: {
     here: () => onPath("zsh") && onPath("fish"),

@@ -8,7 +8,11 @@ export interface FileResult {
   failed: string[];
   skipped: string[];
   seconds: number;
+  /** Tests that took more than half of jest's limit, with their seconds. */
+  slow: { test: string; seconds: number }[];
 }
+
+const SLOW_MS = 30_000;
 
 /** The pipe that the test command reads. */
 const RESULTS_FD = 3;
@@ -26,6 +30,9 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
       failed,
       skipped: named("pending", "skipped", "todo", "disabled"),
       seconds: result.perfStats.runtime / 1000,
+      slow: result.testResults.flatMap(({ fullName, duration }) =>
+        duration && duration > SLOW_MS ? [{ test: fullName, seconds: duration / 1000 }] : [],
+      ),
     };
     writeSync(RESULTS_FD, `${JSON.stringify(line)}\n`);
   }

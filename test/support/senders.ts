@@ -21,6 +21,12 @@ export function slackHeaders(secret: string, body: string, at = Date.now()): Hea
   };
 }
 
+/** Stripe: https://docs.stripe.com/webhooks/signature */
+export function stripeHeaders(secret: string, body: string, at = Date.now()): Headers {
+  const time = String(Math.floor(at / 1000));
+  return { "Stripe-Signature": `t=${time},v1=${hexSignature(secret, `${time}.${body}`)}` };
+}
+
 /** Shopify: https://shopify.dev/docs/apps/build/webhooks/subscribe/https */
 export function shopifyRequest(secret: string, topic: string, payload: unknown): Sent {
   const body = JSON.stringify(payload);

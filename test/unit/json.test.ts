@@ -110,12 +110,10 @@ describe("a number that no double can hold", () => {
     expect(parseJsonText(text)).toEqual(JSON.parse(text));
   });
 
-  test("is looked for without delay, whatever the text", () => {
+  test("is looked for before the test ends, which the square of the length would take hours", () => {
     for (const text of ["9".repeat(199), "1e", "9", "e400"]) {
       const json = JSON.stringify(`${text} `.repeat(1_048_576 / (text.length + 1)));
-      const began = performance.now();
-      parseJsonText(json);
-      expect(performance.now() - began).toBeLessThan(500);
+      expect(parseJsonText(json)).toHaveLength(json.length - 2);
     }
   });
 });

@@ -32,18 +32,15 @@ describe("naming", () => {
     expect(titleOf(text)).toBe(title);
   });
 
-  test("a text cannot be such that its title takes long to find", () => {
-    // Of the first two each took seconds: some searches take the square of a line's length.
-    const LONG = 65_536;
+  test("is found in a long line before the test ends, which the square of its length would take hours", () => {
+    const LONG = 2_097_152;
     for (const line of [
       `a${"[".repeat(LONG)}`,
       `# a${" ".repeat(LONG)}b`,
       "\n".repeat(LONG),
       "#\n".repeat(LONG / 2),
     ]) {
-      const { user: before } = process.cpuUsage();
-      titleOf(line);
-      expect(process.cpuUsage().user - before).toBeLessThan(1_000_000);
+      expect(titleOf(line).length).toBeLessThanOrEqual(200);
     }
   });
 

@@ -215,11 +215,9 @@ test("reports the maximum number of attempts at once, each with its end", () => 
     ({ ...doing(), kind, step_key: "a", record_id: `r${version}`, version }) as PlacedFact;
   const facts = Array.from({ length: MOST_CHANGES }, (_, version) => told("step_started", version));
   const [completed, last] = [told("step_completed", MOST_CHANGES), told("step_started", MOST_CHANGES + 1)];
-  const began = performance.now();
   const attempts = attemptsOn(step("a"), [...facts, completed, last]);
   expect(openAttempts([...facts, completed, last]).get("a")).toEqual([last]);
   expect(openAttempts(facts).get("a")).toEqual(facts);
-  expect(performance.now() - began).toBeLessThan(500);
   expect(attempts.map(({ id }) => id)).toEqual([...facts, last].map(({ record_id }) => record_id));
   expect(attempts.filter(({ outcome }) => outcome === "completed")).toHaveLength(MOST_CHANGES);
   expect(attempts.at(-1)).toMatchObject({ outcome: null, ended_at: null });

@@ -1,6 +1,6 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -81,10 +81,9 @@ describe("a release", () => {
   test("publishes the packages that are not private", () => {
     const open = globSync("{packages,integrations}/*/package.json", { cwd: ROOT })
       .sort()
-      .map((file) => JSON.parse(read(file)))
-      .filter((each) => !each.private)
-      .map(({ name }) => name);
-    const [, packed = ""] = /for name in (.*); do\n\s*npm pack --workspace "\$name"/.exec(runs("pack")) ?? [];
+      .filter((file) => !JSON.parse(read(file)).private)
+      .map((file) => dirname(file));
+    const [, packed = ""] = /for folder in (.*); do\n\s*npm pack "\.\/\$folder"/.exec(runs("pack")) ?? [];
     expect(packed.split(" ")).toEqual(open);
     expect(runs("packages")).toMatch(
       /for file in packed\/\*\.tgz; do\n\s*npm publish "\.\/\$file" .*--provenance/,

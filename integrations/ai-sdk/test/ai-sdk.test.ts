@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import {
   generateText,

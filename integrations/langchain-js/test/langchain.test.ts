@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { StringOutputParser } from "@langchain/core/output_parsers";
 import { ChatPromptTemplate } from "@langchain/core/prompts";

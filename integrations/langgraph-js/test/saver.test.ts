@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { ERROR, emptyCheckpoint, INTERRUPT, uuid6 } from "@langchain/langgraph-checkpoint";

@@ -1,4 +1,4 @@
-/** @needs pypi */
+/** @needs pypi, frameworks */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type ClientAgent, newClient } from "../../../test/support/integrations.ts";

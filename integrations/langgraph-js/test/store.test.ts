@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { AsyncBatchedStore } from "@langchain/langgraph-checkpoint";
 import { type ClientAgent, newClient, runProgram } from "../../../test/support/integrations.ts";

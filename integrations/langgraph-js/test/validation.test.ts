@@ -1,4 +1,4 @@
-/** LangGraph's own suite for checkpointers, against the real server. */
+/** LangGraph's own suite for checkpointers, against the real server. @needs frameworks */
 import * as jest from "@jest/globals";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { newClient } from "../../../test/support/integrations.ts";

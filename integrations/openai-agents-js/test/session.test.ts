@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Agent, type AgentInputItem, run, setTracingDisabled, tool, user } from "@openai/agents-core";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";

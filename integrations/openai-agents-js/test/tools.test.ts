@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { Agent, run, setTracingDisabled } from "@openai/agents-core";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";

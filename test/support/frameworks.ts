@@ -1,0 +1,18 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ToolsUnavailable } from "./chart-tools.ts";
+import { startChild } from "./child.ts";
+
+/** The workspace of the integrations, with a lock file of its own: the server is installed without their frameworks. */
+const FOLDER = join(import.meta.dirname, "../../integrations");
+
+/** Installs the frameworks, unless those of the lock file are there. @throws ToolsUnavailable if npm does not answer */
+export async function getFrameworks(say: (line: string) => void): Promise<void> {
+  const installed = join(FOLDER, "node_modules/.package-lock.json");
+  const timeOf = (file: string) => statSync(file).mtimeMs;
+  if (existsSync(installed) && timeOf(installed) >= timeOf(join(FOLDER, "package-lock.json"))) return;
+  say("installing the frameworks of the integrations, once");
+  const npm = await startChild("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts"], { cwd: FOLDER });
+  const { code } = await npm.exited;
+  if (code !== 0) throw new ToolsUnavailable(`npm ci in integrations: ${npm.output().slice(-400)}`);
+}
