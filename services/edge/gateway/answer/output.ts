@@ -5,7 +5,7 @@ import { resourceQueue } from "../../../../observability/resources.ts";
 
 const MB = 1_048_576;
 /** Limit of bytes on a node that are read for answers, or wait for their connections. */
-const CAPACITY = 32 * MB;
+const CAPACITY = 48 * MB;
 /** Memory of a part while it is read, and its time on the event loop: the row, its values and its text, by its bytes. */
 const READING = 4;
 /** Shorter texts are not counted while the connection takes them: Node keeps as much for each. */
