@@ -130,8 +130,7 @@ export const FAULTS: Fault[] = [
     "lib/access/visibility.ts",
     '[{ scope: "team" as const, team_id: { $in: team_ids } }]',
     '[{ scope: "team" as const }]',
-    "http/memories-list",
-    "http/memories",
+    "unit/visibility",
   ),
   fault(
     "events about a private memory reach all",

@@ -1,5 +1,12 @@
 import { expect, test } from "@jest/globals";
-import { agentAccess, mayRead, personAccess, type Scoped } from "../../lib/access/visibility.ts";
+import {
+  type Access,
+  agentAccess,
+  mayRead,
+  personAccess,
+  type Scoped,
+  visibleTo,
+} from "../../lib/access/visibility.ts";
 
 const rows: Record<string, Scoped> = {
   own: { scope: "agent", agent_id: "ag_1", team_id: null },
@@ -27,4 +34,16 @@ test.each([
 ])("%s reads what is theirs, their teams' and the institution's", (_, access, expected) => {
   const readable = Object.keys(rows).filter((name) => mayRead(access, rows[name] as Scoped));
   expect(readable.sort()).toEqual([...expected, "the institution's"].sort());
+  const listed = Object.keys(rows).filter((name) => isListed(access, rows[name] as Scoped));
+  expect(listed.sort()).toEqual(readable);
 });
+
+/** Whether the filter for the store matches a row. */
+function isListed(access: Access, row: Scoped): boolean {
+  return visibleTo(access).$or.some((conditions) =>
+    Object.entries(conditions).every(([field, wanted]) => {
+      const value = row[field as keyof Scoped];
+      return typeof wanted === "string" ? value === wanted : wanted.$in.some((one: string) => one === value);
+    }),
+  );
+}
