@@ -140,8 +140,7 @@ test("events of a webhook are told apart by their source, and duplicates that di
     outcome: "duplicate",
     reason: expect.stringMatching(/not stored/),
   });
-  const metrics = await (await fetch(new URL("/metrics", server.url))).text();
-  expect(metrics).toMatch(/webhooks(?:_total)?\{[^}]*outcome="differs"[^}]*\} 1\b/);
+  expect(await server.metrics()).toMatch(/webhooks(?:_total)?\{[^}]*outcome="differs"[^}]*\} 1\b/);
 });
 
 test("a mapping whose signatures cannot use the webhook's secret is refused, and nothing changes", async () => {
