@@ -258,13 +258,11 @@ export const FAULTS: Fault[] = [
     "http/runs-refusals",
   ),
   fault(
-    "one who offers a handoff need not be who withdraws it",
+    "people accept their own offers",
     "services/work/runs/offer-transitions.ts",
     'if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;',
     "return;",
-    "http/runs-refusals",
-    "http/runs",
-    "unit/run-transitions",
+    "http/runs-position",
   ),
   fault(
     "a memory replaces an expired one",
