@@ -304,8 +304,8 @@ export const FAULTS: Fault[] = [
   fault(
     "a tenant may have one interest more",
     "services/sense/interests/limits.ts",
-    "size >= perTenant",
-    "size > perTenant",
+    "if (size + (creating?.size ?? 0) < perTenant)",
+    "if (size + (creating?.size ?? 0) <= perTenant)",
     "http/interest-limits",
   ),
   fault(
