@@ -120,9 +120,9 @@ const mongo = await startMongo();
     expect(asked).toEqual(["update deliveries"]);
   });
 
-  test("a publish that is known takes two: to find out, and to name the first", async () => {
+  test("a publish that is known takes three: to find out, to name the first, and to compare them", async () => {
     published--;
     const asked = await counted(publish);
-    expect(asked).toEqual(["find events", "insert events"]);
+    expect(asked).toEqual(["find events", "find events", "insert events"]);
   });
 });
