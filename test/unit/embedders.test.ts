@@ -84,6 +84,8 @@ describe("the bundled model", () => {
     ["Order 4711 of 3 May 2026: 2 × 17.50 €", false],
     ["The Kubernetes cluster runs on OpenStack in Frankfurt", false],
     ["", false],
+    ["Parcels over 30 kg go by freight. Note 3f2bd1ac-9e07-4c56-8a1b-0dfe27ab91c4", false],
+    ["Build e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 failed", false],
   ])("makes nothing of text in a language that it does not know: %s", async (text, isUnread) => {
     const [vector] = await embedder.embedTexts([text]);
     const query = await embedder.embedQuery(text);

@@ -4,6 +4,8 @@ const SPACE = "\u2581";
 const RESERVED = 6;
 const UNKNOWN = 0;
 const LETTER = /\p{L}/u;
+/** A UUID, a hash, a part number: no word of any language. */
+const CODE = /[A-Za-z0-9_-]*\d[A-Za-z0-9_-]*/g;
 /** The logarithm of the probability of an unknown letter: like that of a letter that is seldom alone. */
 const UNKNOWN_SCORE = -6;
 
@@ -42,13 +44,15 @@ export class Tokenizer {
   encode(text: string): Encoded {
     const spaced = (SPACE + text.normalize("NFKC")).replaceAll(" ", SPACE);
     const last = this.#lastPieces(spaced);
+    const codes = new Uint8Array(spaced.length);
+    for (const { index, 0: code } of spaced.matchAll(CODE)) codes.fill(1, index, index + code.length);
     const ids: number[] = [];
     let characters = 0;
     let score = 0;
     for (let end = spaced.length; end > 0; ) {
       const id = last[end] as number;
       if (id !== UNKNOWN || ids.at(-1) !== UNKNOWN) ids.push(id);
-      if (this.#areWords[id]) {
+      if (this.#areWords[id] && !codes[end - 1]) {
         characters += this.#lengths[id] as number;
         score += this.#scores[id] as number;
       }
