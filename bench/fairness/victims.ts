@@ -74,10 +74,8 @@ function largeBatch() {
 
 function newMemory() {
   const title = `Note ${randomUUID()}`;
-  return { type: "semantic", scope: "agent", title, content: contentOf(title) };
+  return { type: "semantic", scope: "agent", title, content: `Parcels over 30 kg go by freight. ${title}` };
 }
-
-const contentOf = (title: string) => `Parcels over 30 kg go by freight. ${title}`;
 
 function newNote() {
   const text = `Note ${randomUUID()}: parcels over 30 kg go by freight.`;
@@ -89,10 +87,7 @@ function newNote() {
 }
 
 async function hasVector(client: Client, title: string): Promise<boolean> {
-  const { status, body } = await client.ask("POST", "/memories/search", {
-    query: contentOf(title),
-    limit: 3,
-  });
+  const { status, body } = await client.ask("POST", "/memories/search", { query: title, limit: 3 });
   if (status !== 200) return false;
   return body.results.some(
     (result: { memory: { title: string }; sources: { vector?: number } }) =>

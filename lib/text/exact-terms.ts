@@ -18,6 +18,8 @@ const INSIDE_PHRASE = /^[^.!?\n]+$/;
 const PLAIN_WORD = /^[a-z]+[.,!?]?$/;
 const ACRONYM = /(?<![\p{L}\p{N}])(\p{Lu}{2,5})s?(?![\p{L}\p{N}])/gu;
 const LONGEST_ACRONYM = 5;
+/** An id or a number is no word of a name. */
+const DIGIT = /\d/;
 const INSIDE_NAME = /^[ \t&/-]*$/;
 const SPACE = /[\s\p{Cc}]+/u;
 /** Quotation marks, brackets, punctuation and Markdown around a word, which are no part of it. */
@@ -60,7 +62,8 @@ function partTerms(text: string): Terms {
   const names = capitals(text);
   exact.push(...names, ...names.map((name) => name.toLowerCase()), ...stopPhrases(folded, 3));
   exact.push(...signs(folded), ...(folded.match(SINGLES) ?? []));
-  exact.push(...[...windows(folded)].map(({ initials }) => acronymTerm(initials)));
+  for (const run of namesIn(folded))
+    for (const initials of initialsOf(run)) exact.push(acronymTerm(initials));
   return { terms: foldedTerms(folded), exact };
 }
 
@@ -125,20 +128,32 @@ export function acronyms(text: string): { initials: string; word: string }[] {
 
 /** Returns the successive words of a text that an acronym may stand for. */
 export function* windows(folded: string): Generator<{ initials: string; words: string[] }> {
+  for (const run of namesIn(folded))
+    for (const initials of initialsOf(run)) yield { initials, words: run.slice(-initials.length) };
+}
+
+/** Returns the initials of the last words of a run: of two, of three and so on. */
+function* initialsOf(run: readonly string[]): Generator<string> {
+  let initials = run.at(-1)?.[0] ?? "";
+  for (let at = run.length - 2; at >= 0; at--) {
+    initials = run[at]?.[0] + initials;
+    yield initials;
+  }
+}
+
+/** Returns, for each word, it and those before it that may be one name with it. */
+function* namesIn(folded: string): Generator<readonly string[]> {
   let run: string[] = [];
   let end = 0;
   for (const { 0: word, index } of folded.matchAll(WORD)) {
     const between = folded.slice(end, index);
     end = index + word.length;
     // A stop word belongs to a name only if it is joined to it: sign-on.
-    const isPart = !STOP_WORDS.has(word) || between === "-";
+    const isPart = (!STOP_WORDS.has(word) || between === "-") && !DIGIT.test(word);
     if (!isPart || !INSIDE_NAME.test(between)) run = [];
     if (!isPart) continue;
-    run = [...run, word].slice(-LONGEST_ACRONYM);
-    for (let from = run.length - 2; from >= 0; from--) {
-      const words = run.slice(from);
-      yield { initials: words.map((each) => each[0]).join(""), words };
-    }
+    if (run.push(word) > LONGEST_ACRONYM) run.shift();
+    yield run;
   }
 }
 
