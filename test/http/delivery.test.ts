@@ -422,7 +422,7 @@ describe("the lease of an attempt", () => {
     expect(await post(receiver, "ack", { delivery_ids, lease: first.lease })).toEqual({ acknowledged: 1 });
   });
 
-  test("without a lease the request applies to whoever holds the delivery", async () => {
+  test("without a lease the request applies to the holder of the delivery", async () => {
     const { receiver, delivery_ids } = await passedOn();
     expect(await post(receiver, "nack", { delivery_ids })).toEqual({ nacked: 1, dead_lettered: 0 });
   });

@@ -77,7 +77,7 @@ describe("integers that a double cannot hold", () => {
   });
 });
 
-test("filters see JSON in base64, and null beside it is no data", async () => {
+test("filters see JSON in base64, and null next to it is no data", async () => {
   const type = "com.base64.measured";
   const data_base64 = Buffer.from('{"level": 9}').toString("base64");
   const rest = `"datacontenttype":"application/json","data_base64":"${data_base64}"`;

@@ -87,7 +87,7 @@ export const FAULTS: Fault[] = [
     "http/totp",
   ),
   fault(
-    "a password may be tried once more",
+    "a password has one attempt more",
     "services/identity/auth/attempts.ts",
     "window.count >= this.#limit",
     "window.count > this.#limit",

@@ -5,7 +5,7 @@ import type { FileResult } from "./reporter.ts";
 import type { SuiteResult } from "./suite.ts";
 import { CLUSTER, FERRETDB, type World } from "./world.ts";
 
-/** HTTP test files that run once more, on several nodes. */
+/** HTTP test files that also run on several nodes. */
 export interface Again extends World {
   files: string[];
   /** Starts the MongoDB of the nodes. */
@@ -42,7 +42,7 @@ export function planAgain(all: string[], words: string[], isWhole: boolean): Aga
   return plans.filter(({ files }) => files.length > 0);
 }
 
-/** Returns the HTTP test files that a world can show. @throws Error if it names one that is not there */
+/** Returns the HTTP test files that a world can show. @throws Error if it names one that does not exist */
 function without(files: string[], { alone }: World): string[] {
   const others = new Set(
     Object.values(alone)

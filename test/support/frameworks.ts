@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ToolsUnavailable } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
 
-/** The workspace of the integrations, with a lock file of its own: the server is installed without their frameworks. */
+/** The workspace of the integrations, with a separate lock file: the server is installed without their frameworks. */
 const FOLDER = join(import.meta.dirname, "../../integrations");
 
 /** Installs the frameworks, unless those of the lock file are there. @throws ToolsUnavailable if npm does not answer */

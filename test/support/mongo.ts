@@ -59,7 +59,7 @@ export function freshName(): string {
   return `sensorium_test_${randomBytes(6).toString("hex")}`;
 }
 
-/** In the environment: the server that the test command started for all files, each of which gets its own database. */
+/** In the environment: the server that the test command started for all files. Each file gets its own database. */
 const SHARED = "SENSORIUM_TEST_MONGO";
 
 /** Environment with which `startMongo` uses this server. */

@@ -8,7 +8,7 @@ export interface FileResult {
   failed: string[];
   skipped: string[];
   seconds: number;
-  /** Tests that took more than half of jest's limit, with their seconds. */
+  /** Tests that took longer than `SLOW_MS`, with their seconds. */
   slow: { test: string; seconds: number }[];
 }
 

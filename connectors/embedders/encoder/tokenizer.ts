@@ -4,8 +4,9 @@ const SPACE = "\u2581";
 const RESERVED = 6;
 const UNKNOWN = 0;
 const LETTER = /\p{L}/u;
-/** A UUID, a hash, a part number: no word of any language. */
-const CODE = /[A-Za-z0-9_-]*\d[A-Za-z0-9_-]*/g;
+/** With a digit it is a UUID, a hash or a part number, and no word of any language. */
+const CODE = /[\w-]+/g;
+const DIGIT = /\d/;
 /** The logarithm of the probability of an unknown letter: like that of a letter that is seldom alone. */
 const UNKNOWN_SCORE = -6;
 
@@ -45,7 +46,8 @@ export class Tokenizer {
     const spaced = (SPACE + text.normalize("NFKC")).replaceAll(" ", SPACE);
     const last = this.#lastPieces(spaced);
     const codes = new Uint8Array(spaced.length);
-    for (const { index, 0: code } of spaced.matchAll(CODE)) codes.fill(1, index, index + code.length);
+    for (const { index, 0: code } of spaced.matchAll(CODE))
+      if (DIGIT.test(code)) codes.fill(1, index, index + code.length);
     const ids: number[] = [];
     let characters = 0;
     let score = 0;

@@ -45,7 +45,7 @@ interface Query {
   isSparse: boolean;
 }
 
-/** Leaves out the service's own events; beside another condition on the type. */
+/** Leaves out the service's own events, in addition to another condition on the type. */
 export const WITHOUT_SERVICE = { $and: [{ type: { $nin: PLATFORM_TYPES } }] };
 
 /** Page size for rows that are filtered one by one. */

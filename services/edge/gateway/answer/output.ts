@@ -149,9 +149,10 @@ export class Output {
       }
     }
     this.#keep(bytes.length);
-    for (let at = 0; at < bytes.length && !res.destroyed; at += SLICE_BYTES) {
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
       // A fast connection takes megabytes at once, for which other answers would wait.
       if (at > 0) await new Promise(setImmediate);
+      if (res.destroyed) break;
       if (!res.write(bytes.subarray(at, at + SLICE_BYTES))) await this.#taken();
     }
     this.release();
