@@ -1,6 +1,6 @@
 import { withoutInvisible } from "./invisible.ts";
 import { STOP_WORDS } from "./languages.ts";
-import { fold, foldedTerms, MAX_WORD, terms, WORD } from "./terms.ts";
+import { fold, MAX_WORD, terms, termsOf, WORD, type Word, wordsOf } from "./terms.ts";
 
 /** The terms of a text for search. */
 interface Terms {
@@ -16,8 +16,8 @@ const CAPITALS = /(?<![\p{L}\p{N}])(?:\p{Lu}{2,}|(?<=[\p{L}\p{N}] )[A-HJ-Z])(?![
 /** Between two words of a phrase. */
 const INSIDE_PHRASE = /^[^.!?\n]+$/;
 const PLAIN_WORD = /^[a-z]+[.,!?]?$/;
-const ACRONYM = /(?<![\p{L}\p{N}])(\p{Lu}{2,5})s?(?![\p{L}\p{N}])/gu;
-const LONGEST_ACRONYM = 5;
+const ACRONYM = /(?<![\p{L}\p{N}])(\p{Lu}{2,4})s?(?![\p{L}\p{N}])/gu;
+const LONGEST_ACRONYM = 4;
 /** An id or a number is no word of a name. */
 const DIGIT = /\d/;
 const INSIDE_NAME = /^[ \t&/-]*$/;
@@ -40,35 +40,41 @@ const ARABIC = /\p{Script=Arabic}/u;
  */
 export function queryTerms(text: string): Terms {
   const folded = fold(text);
-  const found = foldedTerms(folded);
-  const exact = [...capitals(text), ...exactOf(text, folded)];
-  if (found.length === 0) exact.push(...[1, 2, 3].flatMap((n) => stopPhrases(folded, n)), ...signs(folded));
+  const words = wordsOf(folded);
+  const found = termsOf(words);
+  const written = chunks(folded);
+  const exact = [...capitals(text), ...signed(written), ...joinedParts(text)];
+  if (found.length === 0) exact.push(...stopPhrases(folded, words, [1, 2, 3]), ...signs(written));
   return { terms: found, exact };
 }
 
 /** Returns the terms of a title and a text, including those for queries of one character, of stop words and of signs. */
 export function entryTerms({ title, text }: { title: string; text: string }): { title: Terms; text: Terms } {
-  const [ofTitle, ofText] = [partTerms(title), partTerms(text)];
+  const [foldedTitle, foldedText] = [fold(title), fold(text)];
+  const [titleWords, textWords] = [wordsOf(foldedTitle), wordsOf(foldedText)];
+  const ofTitle = partTerms(title, foldedTitle, titleWords);
+  const ofText = partTerms(text, foldedText, textWords);
   // Found by its stop words: a title is short, and an entry without other words has nothing else.
-  const byStopWords = (part: string) => [1, 2].flatMap((n) => stopPhrases(fold(part), n));
-  ofTitle.exact.push(...byStopWords(title));
-  if (ofTitle.terms.length + ofText.terms.length === 0) ofText.exact.push(...byStopWords(text));
+  ofTitle.exact.push(...stopPhrases(foldedTitle, titleWords, [1, 2]));
+  const saysNothing = ofTitle.terms.length + ofText.terms.length === 0;
+  if (saysNothing) ofText.exact.push(...stopPhrases(foldedText, textWords, [1, 2]));
   return { title: ofTitle, text: ofText };
 }
 
-function partTerms(text: string): Terms {
-  const folded = fold(text);
-  const exact = exactOf(text, folded);
+function partTerms(text: string, folded: string, words: readonly Word[]): Terms {
+  const written = chunks(folded);
   const names = capitals(text);
-  exact.push(...names, ...names.map((name) => name.toLowerCase()), ...stopPhrases(folded, 3));
-  exact.push(...signs(folded), ...(folded.match(SINGLES) ?? []));
-  for (const run of namesIn(folded))
+  const exact = [
+    ...signed(written),
+    ...joinedParts(text),
+    ...names,
+    ...names.map((name) => name.toLowerCase()),
+  ];
+  // Of two stop words there are too many.
+  exact.push(...stopPhrases(folded, words, [3]), ...signs(written), ...(folded.match(SINGLES) ?? []));
+  for (const run of namesIn(folded, words))
     for (const initials of initialsOf(run)) exact.push(acronymTerm(initials));
-  return { terms: foldedTerms(folded), exact };
-}
-
-function exactOf(text: string, folded: string): string[] {
-  return [...signed(folded), ...joinedParts(text)];
+  return { terms: termsOf(words), exact };
 }
 
 /** Returns stop words in capitals, as they are; other terms are in lower case. */
@@ -78,8 +84,8 @@ function capitals(text: string): string[] {
 }
 
 /** Returns words whose signs matter: at their ends (C#, .NET, --force), or between short words (Q&A, 3.5). */
-function signed(folded: string): string[] {
-  return chunks(folded).flatMap((chunk) => {
+function signed(chunks: readonly string[]): string[] {
+  return chunks.flatMap((chunk) => {
     const words = chunk.match(WORD) ?? [];
     if (words.length === 0 || words[0] === chunk) return [];
     if (INITIALS.test(chunk)) return [chunk.replaceAll(".", "")];
@@ -89,8 +95,8 @@ function signed(folded: string): string[] {
 }
 
 /** Returns signs that stand alone: `||`, `=>`, an emoji. */
-function signs(folded: string): string[] {
-  return chunks(folded).filter((chunk) => chunk.search(WORD) < 0);
+function signs(chunks: readonly string[]): string[] {
+  return chunks.filter((chunk) => chunk.search(WORD) < 0);
 }
 
 function chunks(folded: string): string[] {
@@ -98,18 +104,17 @@ function chunks(folded: string): string[] {
   return others.map((chunk) => chunk.replace(AROUND, "")).filter((chunk) => chunk !== "");
 }
 
-/** Returns stop words, or phrases of successive ones. Of texts, only of three: of two there are too many. */
-function stopPhrases(folded: string, length: number): string[] {
+/** Returns the phrases of so many successive stop words; of one, the words. */
+function stopPhrases(folded: string, words: readonly Word[], lengths: readonly number[]): string[] {
   const phrases: string[] = [];
-  const run: string[] = [];
+  let run: string[] = [];
   let end = 0;
-  for (const { 0: word, index } of folded.matchAll(WORD)) {
-    const isStop = STOP_WORDS.has(word);
-    if (run.length && !(isStop && INSIDE_PHRASE.test(folded.slice(end, index)))) run.length = 0;
+  for (const { word, at, isStop } of words) {
+    if (run.length && !(isStop && INSIDE_PHRASE.test(folded.slice(end, at)))) run = [];
     if (!isStop) continue;
-    if (run.push(word) > length) run.shift();
-    if (run.length === length) phrases.push(run.join("_"));
-    end = index + word.length;
+    run.push(word);
+    end = at + word.length;
+    for (const length of lengths) if (run.length >= length) phrases.push(run.slice(-length).join("_"));
   }
   return phrases;
 }
@@ -128,7 +133,7 @@ export function acronyms(text: string): { initials: string; word: string }[] {
 
 /** Returns the successive words of a text that an acronym may stand for. */
 export function* windows(folded: string): Generator<{ initials: string; words: string[] }> {
-  for (const run of namesIn(folded))
+  for (const run of namesIn(folded, wordsOf(folded)))
     for (const initials of initialsOf(run)) yield { initials, words: run.slice(-initials.length) };
 }
 
@@ -142,15 +147,15 @@ function* initialsOf(run: readonly string[]): Generator<string> {
 }
 
 /** Returns, for each word, it and those before it that may be one name with it. */
-function* namesIn(folded: string): Generator<readonly string[]> {
+function* namesIn(folded: string, words: readonly Word[]): Generator<readonly string[]> {
   let run: string[] = [];
   let end = 0;
-  for (const { 0: word, index } of folded.matchAll(WORD)) {
-    const between = folded.slice(end, index);
-    end = index + word.length;
+  for (const { word, at, isStop } of words) {
+    const between = folded.slice(end, at);
+    end = at + word.length;
     // A stop word belongs to a name only if it is joined to it: sign-on.
-    const isPart = (!STOP_WORDS.has(word) || between === "-") && !DIGIT.test(word);
-    if (!isPart || !INSIDE_NAME.test(between)) run = [];
+    const isPart = (!isStop || between === "-") && !DIGIT.test(word);
+    if (!isPart || !(between === " " || INSIDE_NAME.test(between))) run = [];
     if (!isPart) continue;
     if (run.push(word) > LONGEST_ACRONYM) run.shift();
     yield run;

@@ -3,7 +3,7 @@ import { withoutInvisible } from "./invisible.ts";
 import { IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 4;
+export const TERMS_VERSION = 5;
 
 /** Longer words are cut, to keep them out of the index. */
 export const MAX_WORD = 40;
@@ -28,23 +28,42 @@ const UNSPACED = new RegExp(`[${LETTERS}]`, "u");
 const RUNS = new RegExp(`[${LETTERS}][${LETTERS}\\p{M}]*|[^${LETTERS}]+`, "gu");
 const stems = new Map<string, string>();
 
+/** A word of a text that `fold` returned, and where it begins. */
+export interface Word {
+  word: string;
+  at: number;
+  isStop: boolean;
+}
+
 /**
  * Returns the terms of a text for search: its words in order, without case, accents, endings and stop words. Words of
  * scripts without spaces, and of Korean, become pairs of characters; a single character stays.
  */
 export function terms(text: string): string[] {
-  return foldedTerms(fold(text));
+  return termsOf(wordsOf(fold(text)));
 }
 
-/** Returns the terms of a text that `fold` returned. */
-export function foldedTerms(folded: string): string[] {
+/** Returns the words of a text that `fold` returned. */
+export function wordsOf(folded: string): Word[] {
+  const found: Word[] = [];
+  for (const { 0: word, index } of folded.matchAll(WORD))
+    found.push({ word, at: index, isStop: STOP_WORDS.has(word) });
+  return found;
+}
+
+export function termsOf(words: readonly Word[]): string[] {
   const found: string[] = [];
-  const add = (word: string) => STOP_WORDS.has(word) || found.push(stem(word));
-  for (const [word] of folded.matchAll(WORD)) {
-    if (!UNSPACED.test(word)) add(word);
-    else for (const run of word.match(RUNS) ?? []) UNSPACED.test(run) ? found.push(...pairs(run)) : add(run);
+  for (const { word, isStop } of words) {
+    if (isStop) continue;
+    if (!UNSPACED.test(word)) found.push(stem(word));
+    else for (const run of word.match(RUNS) ?? []) addRun(run, found);
   }
   return found;
+}
+
+function addRun(run: string, found: string[]): void {
+  if (UNSPACED.test(run)) found.push(...pairs(run));
+  else if (!STOP_WORDS.has(run)) found.push(stem(run));
 }
 
 /** Bits for the form of a text, which ranking compares with the question. */
