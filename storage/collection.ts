@@ -1,8 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
-import type { SqliteCollection } from "mongoose-sqlite";
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
 import type { TenantDocument } from "./model.ts";
-import type { Belonging, FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
+import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
 import type { RecordClock } from "./record-clock.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 import { type EachOptions, readEach, readWithin, type Within, type WithinOptions } from "./within.ts";
@@ -205,24 +204,6 @@ export class TenantCollection<T extends TenantDocument> {
     // Before refusals are known: a measurement corrects it.
     this.#grew(docs);
     await this.rows.insertMany(docs as Row[], { ordered: false });
-  }
-
-  /**
-   * Inserts documents and their rows of another collection in one commit: if one is refused, none of its rows are
-   * written. Only on a store that `commitsTogether`. `refusedRows` extracts the refused ones from the error.
-   */
-  async insertManyWith(docs: T[], { collection, docs: documents, of }: Belonging): Promise<void> {
-    const native = this.rows as Collection<Row> & Partial<Pick<SqliteCollection, "insertManyWith">>;
-    requireTenants(docs);
-    requireTenants(documents);
-    if (!native.insertManyWith) throw new Error("this store cannot write to two collections in one commit");
-    await native.insertManyWith(docs as Row[], {
-      collection,
-      documents: documents as Row[],
-      of,
-    });
-    this.#grew(docs);
-    this.#grew(documents);
   }
 
   /** Inserts documents whose keys are new; leaves existing ones unchanged. */

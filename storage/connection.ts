@@ -42,8 +42,6 @@ export interface Store {
   /** mongoose's connection; each model is at `connection.model(name)`. */
   connection: Connection;
   driver: "sqlite" | "mongodb";
-  /** Whether rows of two collections can be written in one commit (`TenantCollection.insertManyWith`). */
-  commitsTogether: boolean;
   /** The queues for connections; null without a limit of them. */
   queues: RecordQueues | null;
   /** The queue for reads of large rows. */
@@ -99,7 +97,6 @@ async function openEmbedded({
   return {
     ...modelsOf(connection, { setOutOfLine: (name, field) => client.db().setOutOfLine(name, field) }),
     driver: "sqlite",
-    commitsTogether: true,
     now: Date.now,
     clock: null,
     scrub: () => scrubber.scrub(),
@@ -131,7 +128,6 @@ async function openMongo(url: string): Promise<Store> {
   return {
     ...modelsOf(connection, { clock }),
     driver: "mongodb",
-    commitsTogether: false,
     now: () => clock.now(),
     clock,
     scrub: async () => "deleted",

@@ -1,5 +1,5 @@
 import type { Collection, Condition, Document, Filter, FindCursor, FindOptions, WithId } from "mongodb";
-import type { LargeKeys, TenantDocument } from "./model.ts";
+import type { LargeKeys } from "./model.ts";
 
 /** Paths into a field's value, which the compiler does not check. */
 type Paths = { [path: `${string}.${string}`]: unknown };
@@ -58,10 +58,3 @@ export type SystemCollection<T extends Document> = [LargeKeys<T>] extends [never
   : Omit<Collection<T>, "find"> & {
       find(filter: Filter<T>, ...args: FindArgs<T>): FindCursor<WithId<T>>;
     };
-
-/** Rows of another collection, given by its name, that belong to inserted rows: `of` gives the index of each one's row. */
-export interface Belonging {
-  collection: string;
-  docs: TenantDocument[];
-  of: number[];
-}

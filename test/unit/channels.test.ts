@@ -31,7 +31,7 @@ beforeEach(async () => {
       channelsService({ store: withPauses() } as unknown as Runtime),
       { name: "agents", actions: { get_many: async () => [{ status: "active" }] } },
       { name: "interests", actions: { require_capacity: async () => null } },
-      { name: "tenants", actions: { open_routing: async () => "change", bump_routing: async () => 1 } },
+      { name: "tenants", actions: { bump_routing: async () => 1 } },
     ],
     store: files.store,
     blobs: files.blobs,

@@ -11,12 +11,12 @@ import type { Store } from "../../storage/connection.ts";
 function newInserter() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const events = { insertMany: () => promise } as never;
-  const store = { driver: "mongodb", commitsTogether: false, now: Date.now } as Store;
+  const store = { driver: "mongodb", now: Date.now } as Store;
   const broker = new ServiceBroker({ logger: false });
   const recent = new RecentEvents(0);
   const arrivals = new Arrivals(broker);
   const fanOut = new FanOut({ events, store, broker, recent, arrivals, instance: "one" });
-  return { inserter: new EventInserter({ events, store, broker, fanOut, recent }), write: resolve };
+  return { inserter: new EventInserter({ events, store, fanOut }), write: resolve };
 }
 
 let made = 0;

@@ -287,7 +287,7 @@ test("what waited longer than its lease is left to the node that took it meanwhi
   await settle(() => times().every((n) => n === 1));
   stuck.resolve();
   looking.resolve(null);
-  await settle(() => slow.fanOut.isClear("tn_lapsed"));
+  await settle(() => slow.fanOut.load.events === 0);
   await slow.fanOut.stop();
   await quick.fanOut.stop();
   // The batches that it had begun it could not take back.

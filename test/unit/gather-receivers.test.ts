@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { gatherReceivers } from "../../services/sense/interests/gather-receivers.ts";
+import { gatherInSteps, type Reasons } from "../../services/sense/interests/gather-receivers.ts";
 import type { Subscription } from "../../services/sense/interests/routing-change.ts";
 
 const interest = (id: string, agent_id: string, priority: number): Subscription => ({
@@ -19,6 +19,12 @@ const feed = (id: string, channel_id: string): Subscription => ({
 const members: Record<string, string[]> = { ch_1: ["ag_1", "ag_2"], ch_2: ["ag_2", "ag_3"], ch_empty: [] };
 const membersOf = (channel: string) => members[channel] ?? [];
 
+function gather(matched: Subscription[]): Map<string, Reasons> {
+  const found = new Map<string, Reasons>();
+  for (const _ of gatherInSteps(found, matched, membersOf));
+  return found;
+}
+
 test("every agent once, with all the reasons and the highest priority", () => {
   const matched = [
     interest("int_1", "ag_1", 3),
@@ -28,7 +34,7 @@ test("every agent once, with all the reasons and the highest priority", () => {
     feed("feed_2", "ch_2"),
     feed("feed_3", "ch_empty"),
   ];
-  expect(Object.fromEntries(gatherReceivers(matched, membersOf))).toEqual({
+  expect(Object.fromEntries(gather(matched))).toEqual({
     ag_1: { interest_ids: ["int_1", "int_2"], feed_ids: ["feed_1"], priority: 7 },
     ag_2: { interest_ids: [], feed_ids: ["feed_1", "feed_2"], priority: 0 },
     ag_3: { interest_ids: [], feed_ids: ["feed_2"], priority: 0 },
@@ -37,5 +43,5 @@ test("every agent once, with all the reasons and the highest priority", () => {
 });
 
 test("no match, no receivers", () => {
-  expect(gatherReceivers([], membersOf).size).toBe(0);
+  expect(gather([]).size).toBe(0);
 });

@@ -5,7 +5,6 @@ import type { Raw } from "../query/values.ts";
 import type { Index } from "../tables/catalog.ts";
 import { toIndex } from "../tables/index-spec.ts";
 import { findLongText } from "../tables/out-of-line.ts";
-import type { Dependants } from "../threads/protocol.ts";
 import type { Threads } from "../threads/threads.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "../update/writes.ts";
 import { toBulkRequest, toUpdate, withId } from "./bulk.ts";
@@ -14,7 +13,6 @@ import { bulkResult } from "./driver-errors.ts";
 import { checkOptions, type Document, type Options, refuseOthers, toSort } from "./options.ts";
 
 /** Documents of another collection, in the order of their owners; `of` holds the position of each owner. */
-type Others = { collection: string; documents: Document[]; of: number[] };
 
 const FETCH = 1_000;
 /** A find with at most this limit, or by `_id`, does not wait for longer ones. */
@@ -54,16 +52,7 @@ export class SqliteCollection {
     return { acknowledged: true, insertedCount: documents.length, insertedIds };
   }
 
-  /**
-   * Like an unordered `insertMany`, but commits each document together with its dependants in another collection, or
-   * neither. MongoDB's driver has no such method.
-   */
-  async insertManyWith(documents: Document[], others: Others): Promise<void> {
-    const dependants = { ...others, documents: others.documents.map((each) => encode(withId(each))) };
-    reportInserted(documents, false, await this.#insert(documents, false, dependants));
-  }
-
-  #insert(documents: Document[], ordered: boolean, dependants?: Dependants): Promise<BulkError[]> {
+  #insert(documents: Document[], ordered: boolean): Promise<BulkError[]> {
     const field = this.#outOfLine;
     const longTexts =
       field === undefined
@@ -72,7 +61,7 @@ export class SqliteCollection {
     const texts = documents.map((document, i) =>
       encode(withId(document), typeof longTexts?.texts[i] === "string" ? field : undefined),
     );
-    return this.#write({ op: "insert", documents: texts, ordered, longTexts, dependants });
+    return this.#write({ op: "insert", documents: texts, ordered, longTexts });
   }
 
   async bulkWrite(operations: Document[], options?: Options): Promise<BulkWriteResult> {

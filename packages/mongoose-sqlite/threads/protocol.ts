@@ -4,12 +4,6 @@ import type { Index } from "../tables/catalog.ts";
 /** The out-of-line field of inserted documents, and for each document its text or null. */
 export type LongTexts = { field: string; texts: (string | null)[] };
 
-/**
- * Documents of another collection that are inserted with their owners or not at all, ordered by owner; `of` holds the
- * owners' positions.
- */
-export type Dependants = { collection: string; documents: string[]; of: number[] };
-
 /** Requests to the worker threads. Filters and updates travel as JSON text of their raw form. */
 export type WriteRequest =
   | {
@@ -18,7 +12,6 @@ export type WriteRequest =
       documents: string[];
       ordered: boolean;
       longTexts?: LongTexts | undefined;
-      dependants?: Dependants | undefined;
     }
   | { op: "update" | "modify"; collection: string; request: string }
   | { op: "delete"; collection: string; filter: string; many: boolean }

@@ -48,22 +48,13 @@ export class Writes {
     this.#rows = rows;
   }
 
-  /**
-   * Inserts documents given as text, each with its dependants, and returns the errors of refused ones. Ordered: stops
-   * at the first error.
-   */
-  insert({ collection, documents, ordered, longTexts, dependants }: Insertion): BulkError[] {
+  /** Inserts documents given as text, and returns the errors of refused ones. Ordered: stops at the first error. */
+  insert({ collection, documents, ordered, longTexts }: Insertion): BulkError[] {
     const table = this.#schema.table(collection);
     if (longTexts) this.#schema.setOutOfLine(table, longTexts.field);
     const errors: BulkError[] = [];
-    let next = 0;
     for (const [index, text] of documents.entries()) {
-      const first = next;
-      while (dependants?.of[next] === index) next++;
-      const theirs = dependants?.documents.slice(first, next) ?? [];
-      const refused =
-        this.#insertText(table, text, longTexts?.texts[index] ?? null) ??
-        this.#insertDependants(table, text, dependants?.collection as string, theirs);
+      const refused = this.#insertText(table, text, longTexts?.texts[index] ?? null);
       if (refused) errors.push({ ...refused, index });
       if (refused && ordered) break;
     }
@@ -72,25 +63,6 @@ export class Writes {
 
   #insertText(table: Table, text: string, longText: string | null): WireError | undefined {
     return attempt(() => this.#rows.insertText(table, text, longText));
-  }
-
-  /** Inserts the dependants of a document that was just inserted; if one is refused, none of them and no owner remain. */
-  #insertDependants(
-    owners: Table,
-    owner: string,
-    collection: string,
-    texts: string[],
-  ): WireError | undefined {
-    if (texts.length === 0) return undefined;
-    const table = this.#schema.table(collection);
-    for (const [i, text] of texts.entries()) {
-      const refused = this.#insertText(table, text, null);
-      if (!refused) continue;
-      for (const written of texts.slice(0, i)) this.delete(table.name, { _id: idOf(written) }, false);
-      this.delete(owners.name, { _id: idOf(owner) }, false);
-      return refused;
-    }
-    return undefined;
   }
 
   update(name: string, request: UpdateRequest): UpdateResult {
@@ -227,7 +199,7 @@ export class Writes {
   }
 }
 
-function idOf(text: string): Raw {
+function _idOf(text: string): Raw {
   return (JSON.parse(text) as RawObject)._id as Raw;
 }
 

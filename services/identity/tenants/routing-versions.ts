@@ -1,18 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { notFound } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type {
-  OpenChange,
-  RoutingBasis,
-  RoutingState,
-  RoutingSubject,
-} from "../../sense/interests/routing-change.ts";
+import type { RoutingBasis, RoutingState, RoutingSubject } from "../../sense/interests/routing-change.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 /** Limit of recorded changes: a routing table that is further behind is loaded anew. */
 const MAX_RECORDED = 200;
-/** Limit of open changes: more than nodes have at the same time. */
-const MAX_OPEN = 1_000;
 
 /** The routing versions of tenants, and what their latest changes concern. */
 export class RoutingVersions {
@@ -35,36 +27,21 @@ export class RoutingVersions {
 
   /** Returns the current state, with the changes since an earlier one. */
   async since(tenant_id: string, known: RoutingBasis): Promise<RoutingState> {
-    const projection = { routing_version: 1, routing_changes: 1, routing_recorded: 1, routing_open: 1 };
+    const projection = { routing_version: 1, routing_changes: 1, routing_recorded: 1 };
     const doc = await this.#tenants.findOne(tenant_id, { _id: tenant_id }, { projection });
     const version = doc?.routing_version ?? 0;
     const unrecorded = version - (doc?.routing_recorded ?? 0);
     const recorded = (doc?.routing_changes ?? []) as RoutingSubject[];
     const behind = version - known.version;
     const isComplete = unrecorded === known.unrecorded && behind <= recorded.length;
-    const changes = isComplete ? recorded.slice(recorded.length - behind) : null;
-    return { version, unrecorded, changes, open: (doc?.routing_open ?? []).map(subjectOf) };
-  }
-
-  /**
-   * Records that a change of routing may be written from now on; `raise` closes it. Not on a store with one node: its
-   * routing tables end with the process.
-   */
-  async open(tenant_id: string, subject: RoutingSubject): Promise<OpenChange> {
-    const change: OpenChange = `${randomBytes(9).toString("base64url")} ${subject}`;
-    const $push = { routing_open: { $each: [change], $slice: -MAX_OPEN } };
-    if (!this.#alone) await this.#tenants.updateMany(tenant_id, { _id: tenant_id }, { $push });
-    return change;
+    return { version, unrecorded, changes: isComplete ? recorded.slice(recorded.length - behind) : null };
   }
 
   /** Returns the new version. Call after a change of routing is written and before it is answered. */
-  async raise(tenant_id: string, change?: OpenChange): Promise<number> {
-    const record = change && {
-      $push: { routing_changes: { $each: [subjectOf(change)], $slice: -MAX_RECORDED } },
-      ...(!this.#alone && { $pull: { routing_open: change } }),
-    };
-    const $inc = { routing_version: 1, ...(change && { routing_recorded: 1 }) };
-    const doc = await this.#tenants.update(tenant_id, { _id: tenant_id }, { $inc, ...record });
+  async raise(tenant_id: string, subject?: RoutingSubject): Promise<number> {
+    const $push = subject && { routing_changes: { $each: [subject], $slice: -MAX_RECORDED } };
+    const $inc = { routing_version: 1, ...(subject && { routing_recorded: 1 }) };
+    const doc = await this.#tenants.update(tenant_id, { _id: tenant_id }, { $inc, ...($push && { $push }) });
     // An answer without a new version would leave every routing table outdated.
     if (!doc) throw notFound("tenant", tenant_id);
     return this.#keep(tenant_id, doc);
@@ -78,8 +55,4 @@ export class RoutingVersions {
     this.#versions.set(tenant_id, kept);
     return kept;
   }
-}
-
-function subjectOf(change: string): RoutingSubject {
-  return change.slice(change.indexOf(" ") + 1) as RoutingSubject;
 }

@@ -18,8 +18,6 @@ const schema = tenantSchema({
   routing_changes: optional(array(string())),
   /** How many changes were ever recorded there: an earlier version of the service records none. */
   routing_recorded: optional(number()),
-  /** Changes that may be written but did not raise the version yet; those of a crashed node remain. */
-  routing_open: optional(array(string())),
   created_at: date(),
   updated_at: date(),
   /** When its rows are to be erased (again): set while a node may still write some. */

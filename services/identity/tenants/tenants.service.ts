@@ -2,7 +2,7 @@ import type { ActionSchema, Service } from "moleculer";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { StorageUsage } from "../../../storage/usage/usage.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import type { OpenChange, RoutingBasis, RoutingSubject } from "../../sense/interests/routing-change.ts";
+import type { RoutingBasis, RoutingSubject } from "../../sense/interests/routing-change.ts";
 import type { Founding } from "./founding.ts";
 import { limitsOf } from "./limits.ts";
 import { RoutingVersions } from "./routing-versions.ts";
@@ -69,12 +69,8 @@ function routingActions(versions: RoutingVersions): Record<string, ActionSchema>
     routing_since: idempotent<{ tenant_id: string } & RoutingBasis>(({ params }) =>
       versions.since(params.tenant_id, params),
     ),
-    /** Announces a change of routing that is about to be written; `bump_routing` counts it. */
-    open_routing: internal<{ tenant_id: string; subject: RoutingSubject }>(({ params }) =>
-      versions.open(params.tenant_id, params.subject),
-    ),
-    bump_routing: internal<{ tenant_id: string; change?: OpenChange }>(({ params }) =>
-      versions.raise(params.tenant_id, params.change),
+    bump_routing: internal<{ tenant_id: string; subject?: RoutingSubject }>(({ params }) =>
+      versions.raise(params.tenant_id, params.subject),
     ),
   };
 }

@@ -19,7 +19,7 @@ import * as dead from "./dead-letters.contract.ts";
 import { DeadLetters, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
-import { type CommitDeliveries, Enqueuer, type NewDelivery } from "./enqueue.ts";
+import { Enqueuer, type NewDelivery } from "./enqueue.ts";
 import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
 import { AgentHealth } from "./health/health.ts";
 import { ProgressModel } from "./health/progress.model.ts";
@@ -82,11 +82,6 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       ...agentActions(domain),
       stats: action(contract.stats, (ctx) => own.statistics.read(ctx)),
     },
-    // The events service of the same node calls these directly.
-    methods: {
-      prepareDeliveries: (requests) => own.enqueuer.prepareDeliveries(requests),
-      confirmDeliveries: (prepared, event_ids) => own.enqueuer.confirmDeliveries(prepared, event_ids),
-    } satisfies CommitDeliveries,
     events: {
       "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
         for (const { agent_id } of ready) own.receivers.wake(agent_id);

@@ -5,7 +5,7 @@ import { tally } from "../../../storage/traffic/tally.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead.ts";
-import { type DeliveryDoc, DeliveryModel, type Matched, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { Ready } from "./notify.ts";
 import type { Receivers, Reservation } from "./receive.ts";
@@ -24,21 +24,6 @@ export interface NewDelivery {
   type?: string;
 }
 
-/** Rows to be written in the commit that accepts their events, some reserved for waiting requests. */
-export interface PreparedDeliveries {
-  /** Name of their collection. */
-  collection: string;
-  docs: DeliveryDoc[];
-  reservations: Reservation[];
-}
-
-/** Methods of the deliveries service that the events service of the same node calls directly. */
-export interface CommitDeliveries {
-  prepareDeliveries(requests: NewDelivery[]): Promise<PreparedDeliveries>;
-  /** Must follow every preparation, with the ids of the events that were written. */
-  confirmDeliveries(prepared: PreparedDeliveries, event_ids: ReadonlySet<string>): void;
-}
-
 interface EnqueuerDeps {
   deliveries: TenantCollection<DeliveryDoc>;
   store: Store;
@@ -53,7 +38,7 @@ const CHUNK = 1000;
 const DUPLICATE_KEY = 11000;
 
 /** Adds deliveries. However often it is repeated, an agent has one row per event. */
-export class Enqueuer implements CommitDeliveries {
+export class Enqueuer {
   readonly #deps: EnqueuerDeps;
 
   constructor(deps: EnqueuerDeps) {
@@ -84,20 +69,6 @@ export class Enqueuer implements CommitDeliveries {
       ready.push(...added, ...(await this.#revive(rows.filter((row) => !added.has(row)))));
     }
     this.#notify(ready);
-  }
-
-  async prepareDeliveries(requests: NewDelivery[]): Promise<PreparedDeliveries> {
-    const at = new Date(this.#deps.store.now());
-    const docs = requests.map((request) => toRow(request, at));
-    return { collection: DeliveryModel.name, docs, reservations: await this.#reserve(docs) };
-  }
-
-  confirmDeliveries({ docs, reservations }: PreparedDeliveries, event_ids: ReadonlySet<string>): void {
-    const written = docs.filter(({ event_id }) => event_ids.has(event_id as string));
-    confirm(reservations, written);
-    metrics.deliveriesEnqueued.inc(written.length);
-    countCreated(written);
-    this.#notify(written.filter(isReady));
   }
 
   *#chunks(requests: NewDelivery[]): Generator<DeliveryDoc[]> {

@@ -18,14 +18,12 @@ const MAX_ENVELOPE = 64 * 1024;
  * Matches events of one tenant and enqueues their deliveries, by one call and one for each owner of receivers' queues,
  * whatever the number of events.
  *
- * @param onMatched is called when the last deliveries are being written
  * @returns the number of receivers of each of the first events: of one at least. With very many receivers it stops
  * early to bound memory; call again for the rest.
  */
 export async function deliver(
   { broker, recent }: { broker: ServiceBroker; recent: RecentEvents },
   entries: Entry[],
-  onMatched: () => void,
 ): Promise<number[]> {
   const tenant_id = (entries[0] as Entry).tenant_id;
   const envelopes = entries.map(({ event }) => event);
@@ -40,9 +38,7 @@ export async function deliver(
     const { type } = envelopes[i] as CloudEvent;
     return receivers.map((receiver) => deliveryTo(receiver, { tenant_id, event_id, type, size }));
   });
-  const enqueued = enqueue(broker, deliveries, recent);
-  if (matches.length === entries.length) onMatched();
-  await enqueued;
+  await enqueue(broker, deliveries, recent);
   return matches.map(({ receivers }) => receivers.length);
 }
 

@@ -87,11 +87,6 @@ export class FanOutQueue {
     return false;
   }
 
-  /** Whether events of this tenant are waiting, here or in the store. */
-  isWaiting(tenant_id: string): boolean {
-    return this.#spilled.has(tenant_id) || Boolean(this.#tenants.get(tenant_id)?.waiting.length);
-  }
-
   /** Marks a tenant with due events in the store; other tenants' are claimed first. */
   markSpilled(tenant_id: string): void {
     this.#spilled.delete(tenant_id);

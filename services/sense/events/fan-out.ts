@@ -54,7 +54,7 @@ interface FanOutDeps {
  * An event is
  *
  * - *waiting* in the queue (`FanOutQueue`), or in the store when the queue has no capacity;
- * - *matching* until its batch's receivers are known: later events of its tenant must not overtake it (`isClear`);
+ * - *matched* in batches: `deliver` finds its receivers and writes their deliveries;
  * - *enqueued* when its deliveries are written: its row is *stamped* as fanned out soon after (`FanOutStamps`);
  * - *failed* when its batch fails by itself: each is tried alone, then retried later, at last parked (`retryLater`).
  */
@@ -68,8 +68,6 @@ export class FanOut {
   #pauseTimer: NodeJS.Timeout | undefined;
   #pauseMs = SHORTEST_PAUSE_MS;
   readonly #inProgress = new Set<Promise<void>>();
-  /** Batches whose receivers are not all known yet. */
-  readonly #matching = new Set<Entry[]>();
   /** Batches in progress for longer than `SLOW_MS`. */
   #slow = 0;
   #pumpScheduled = false;
@@ -102,13 +100,6 @@ export class FanOut {
       if (rest.length === 0) return;
       await releaseLeases(this.#deps, rest);
     }
-  }
-
-  /** Whether no event of the tenant waits here for matching, so that a new one overtakes none. */
-  isClear(tenant_id: string): boolean {
-    if (this.#state !== "running" || this.#queue.isWaiting(tenant_id)) return false;
-    for (const [entry] of this.#matching) if (entry?.tenant_id === tenant_id) return false;
-    return true;
   }
 
   /** Marks a new event's row as leased to this node, or as due at once if this node has no capacity. */
@@ -218,19 +209,13 @@ export class FanOut {
     let rest = batch;
     try {
       while (rest.length) {
-        const counts = await this.#deliver(rest);
+        const counts = await deliver(this.#deps, rest);
         this.#onEnqueued(rest.slice(0, counts.length), counts);
         rest = rest.slice(counts.length);
       }
     } catch (err) {
       await this.#onFailed(rest, err as Error);
     }
-  }
-
-  async #deliver(entries: Entry[]): Promise<number[]> {
-    const onMatched = () => this.#matching.delete(entries);
-    this.#matching.add(entries);
-    return deliver(this.#deps, entries, onMatched).finally(onMatched);
   }
 
   #onEnqueued(entries: Entry[], counts: number[]): void {

@@ -1,16 +1,10 @@
-import type { ServiceBroker } from "moleculer";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { Batcher } from "../../../lib/queue/batcher.ts";
-import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { Belonging } from "../../../storage/query.ts";
 import { isDuplicateKey, refusedRows } from "../../../storage/write-errors.ts";
-import { confirmCommit, matchBeforeCommit, UNMATCHED } from "./commit-matching.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
-import { listKey } from "./position.ts";
-import type { RecentEvents } from "./recent-events.ts";
 
 /** The outcome for a row: durable, duplicate key, or its own error. */
 export type Inserted = "inserted" | "duplicate" | Error;
@@ -18,9 +12,7 @@ export type Inserted = "inserted" | "duplicate" | Error;
 interface InserterDeps {
   events: TenantCollection<EventDoc>;
   store: Store;
-  broker: ServiceBroker;
   fanOut: FanOut;
-  recent: RecentEvents;
 }
 
 /** Events being written. */
@@ -98,73 +90,21 @@ export class EventInserter {
     return publications.map((publication) => results.get(publication) as Inserted);
   }
 
-  /** Writes events together with their deliveries where possible; leases the others to fan-out. */
+  /** Writes events, each leased to this node's fan-out or waiting for its time. */
   async #insertForTenant(publications: Publication[]): Promise<Inserted[]> {
-    const { events, store, broker, fanOut, recent } = this.#deps;
+    const { events, store, fanOut } = this.#deps;
     const rows = publications.map(({ row }) => row);
-    // Before any of their deliveries are reserved.
-    for (const row of rows) if (!row.due_at) recent.add(row);
-    const { tenant_id } = rows[0] as EventDoc;
-    const canMatch = store.commitsTogether && fanOut.isClear(tenant_id);
-    const atOnce = canMatch ? upToWaiting(publications) : [];
-    const { counts, deliveries } = atOnce.length ? await matchBeforeCommit(broker, atOnce) : UNMATCHED;
     const now = store.now();
-    for (const [i, row] of rows.entries()) {
-      const count = counts[i];
-      if (row.due_at) continue;
-      if (count === undefined) fanOut.lease(row, now);
-      else markFannedOut(row, count);
-    }
-    let results: Inserted[] = [];
+    for (const row of rows) if (!row.due_at) fanOut.lease(row, now);
+    const results: Inserted[] = rows.map(() => "inserted");
     try {
-      results = await insertRows(events, rows, deliveries);
-      return results;
-    } finally {
-      const written = rows.filter((_, i) => results[i] === "inserted");
-      if (deliveries) confirmCommit(broker, deliveries, new Set(written.map(({ _id }) => _id)));
-      observeFannedOut(written, store.now());
-      if (written.length < rows.length)
-        recent.forget(rows.flatMap(({ _id }, i) => (results[i] === "inserted" ? [] : _id)));
+      await events.insertMany(rows);
+    } catch (err) {
+      for (const { index, code, errmsg } of refusedRows(err, rows.length)) {
+        const error = Object.assign(new Error(errmsg), { code });
+        results[index] = isDuplicateKey(error) ? "duplicate" : error;
+      }
     }
+    return results;
   }
-}
-
-/** Returns the events before the first that waits for its time; those after it are matched by fan-out. */
-function upToWaiting(publications: Publication[]): Publication[] {
-  const waiting = publications.findIndex(({ row }) => row.due_at);
-  return waiting < 0 ? publications : publications.slice(0, waiting);
-}
-
-function markFannedOut(row: EventDoc, count: number): void {
-  row.fanned_out_at = row.accepted_at;
-  row.matched_count = count;
-  if (count === 0) row.unmatched_key = listKey(row);
-}
-
-function observeFannedOut(written: EventDoc[], now: number): void {
-  let count = 0;
-  for (const { accepted_at, fanned_out_at } of written) {
-    if (!fanned_out_at) continue;
-    count++;
-    metrics.fanOutLag.observe((now - accepted_at.getTime()) / 1000);
-  }
-  metrics.eventsFannedOut.inc(count);
-}
-
-async function insertRows(
-  events: TenantCollection<EventDoc>,
-  rows: EventDoc[],
-  belonging: Belonging | null,
-): Promise<Inserted[]> {
-  const results: Inserted[] = rows.map(() => "inserted");
-  try {
-    await (belonging ? events.insertManyWith(rows, belonging) : events.insertMany(rows));
-  } catch (err) {
-    for (const { index, code, errmsg } of refusedRows(err, rows.length)) {
-      results[index] = isDuplicateKey(Object.assign(new Error(errmsg), { code }))
-        ? "duplicate"
-        : new Error(errmsg);
-    }
-  }
-  return results;
 }

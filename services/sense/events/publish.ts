@@ -149,14 +149,17 @@ export class Publisher {
   }
 
   async #insert(publications: Publication[]): Promise<(Published | Error)[]> {
-    const { events, fanOut } = this.#deps;
+    const { events, fanOut, recent, onWaiting } = this.#deps;
     const inserted = await this.#inserter.insert(publications);
     const fresh = publications.filter((_, i) => inserted[i] === "inserted");
     for (const { row } of fresh) this.#deps.arrivals.tell(row.tenant_id);
     metrics.eventsAccepted.inc(fresh.length);
     for (const { row } of fresh) countPublished(row);
+    for (const { row } of fresh) {
+      if (row.due_at) onWaiting(row.due_at.getTime());
+      else recent.add(row);
+    }
     fanOut.offer(fresh);
-    for (const { row } of fresh) if (row.due_at) this.#deps.onWaiting(row.due_at.getTime());
     const duplicates = publications.filter((_, i) => inserted[i] === "duplicate").map(({ row }) => row);
     const originals = duplicates.length ? await countDuplicates(events, duplicates) : null;
     return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));

@@ -16,11 +16,6 @@ export class AffixTable<Value> {
     return this.#values.size;
   }
 
-  /** Limit of look-ups per `find`. */
-  get lengths(): number {
-    return this.#lengths.size;
-  }
-
   get(affix: string): Value | undefined {
     return this.#values.get(affix);
   }

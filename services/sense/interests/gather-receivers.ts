@@ -14,16 +14,9 @@ type MembersOf = (channelId: string) => Iterable<string>;
 const PAUSE_EVERY = 100;
 
 /**
- * Returns the agents that receive an event, without duplicates, by their own interests and as members of channels
- * (spec: Events 2; api.md "Channels").
+ * Adds the agents that receive an event, without duplicates, by their own interests and as members of channels (spec:
+ * Events 2; api.md "Channels"), in parts: the caller may yield after each.
  */
-export function gatherReceivers(matched: Iterable<Subscription>, membersOf: MembersOf): Map<string, Reasons> {
-  const found = new Map<string, Reasons>();
-  for (const _ of gatherInSteps(found, matched, membersOf));
-  return found;
-}
-
-/** Adds the result of `gatherReceivers` in parts: the caller may yield after each. */
 export function* gatherInSteps(
   found: Map<string, Reasons>,
   matched: Iterable<Subscription>,

@@ -3,14 +3,6 @@ import { AffixTable } from "./affix-table.ts";
 import { addTo, type CompactList, itemsOf, removeFrom } from "./compact-list.ts";
 import type { GlobEntry } from "./glob-entry.ts";
 
-/** The remaining budget for matching, in units of filter cost (15 to 40 ns). */
-export interface Work {
-  left: number;
-}
-
-/** Cost of one look-up of a prefix or suffix. */
-const LOOKUP_UNITS = 3;
-
 /** Several globs with a common literal prefix. */
 class Bucket<Entry extends GlobEntry> {
   withoutSuffix: CompactList<Entry> = null;
@@ -74,22 +66,17 @@ export class GlobIndex<Entry extends GlobEntry> {
   /**
    * Returns the entries to test: all globs whose literal prefix (of at least `minPrefix` characters) and suffix match
    * the text. The list is a copy that later changes do not affect.
-   *
-   * @param work reduced by the cost of the search; the list is incomplete once it is used up
    */
-  candidates(text: string, minPrefix: number, work: Work): Entry[] {
+  candidates(text: string, minPrefix: number): Entry[] {
     const found: Entry[] = [];
     const exact = this.#literals.get(text);
     if (exact) found.push(exact);
-    work.left -= this.#buckets.lengths * LOOKUP_UNITS;
     for (const each of this.#buckets.find(text, minPrefix)) {
       if (!(each instanceof Bucket)) found.push(each);
       else {
-        work.left -= each.bySuffix.lengths * LOOKUP_UNITS;
-        pushAll(found, each.withoutSuffix, work);
-        for (const entries of each.bySuffix.find(text)) pushAll(found, entries, work);
+        addAll(found, each.withoutSuffix);
+        for (const entries of each.bySuffix.find(text)) addAll(found, entries);
       }
-      if (work.left < 0) break;
     }
     return found;
   }
@@ -103,8 +90,6 @@ export class GlobIndex<Entry extends GlobEntry> {
   }
 }
 
-function pushAll<Entry extends GlobEntry>(found: Entry[], list: CompactList<Entry>, work: Work): void {
-  const entries = itemsOf(list);
-  work.left -= entries.length;
-  if (work.left >= 0) for (const entry of entries) found.push(entry);
+function addAll<Entry extends GlobEntry>(found: Entry[], list: CompactList<Entry>): void {
+  for (const entry of itemsOf(list)) found.push(entry);
 }

@@ -4,10 +4,9 @@ import * as contract from "./interests.contract.ts";
 import { InterestModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
 import { InterestLimits } from "./limits.ts";
-import { type MatchParams, matchByLookup, matchEvents, selectTaken } from "./match.ts";
-import type { CommitMatching } from "./receiver.ts";
+import { type MatchParams, matchEvents, selectTaken } from "./match.ts";
 import { Routing } from "./routing.ts";
-import type { RoutingDoubted, RoutingRaised } from "./routing-change.ts";
+import type { RoutingRaised, RoutingUncounted } from "./routing-change.ts";
 
 /** Agents' interests, and the matching of events with them and with channels' feeds. */
 export function interestsService({ store, config }: Runtime): ServiceSchema {
@@ -41,17 +40,9 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       ),
     },
 
-    // The events service of the same node calls this directly.
-    methods: {
-      matchByLookup: async (tenant_id, events) => {
-        const table = await routing.inMemory(tenant_id);
-        return table ? matchByLookup(table, events) : [];
-      },
-    } satisfies CommitMatching,
-
     events: {
       "routing.raised": event<RoutingRaised>((raised) => routing.raised(raised)),
-      "routing.doubted": event<RoutingDoubted>((doubted) => routing.doubted(doubted)),
+      "routing.uncounted": event<RoutingUncounted>((of) => routing.uncounted(of)),
       "$node.disconnected": event<{ unexpected: boolean }>(({ unexpected }) => {
         if (unexpected) routing.nodeFailed();
       }),

@@ -2,7 +2,7 @@ import { reservedPrefix } from "../../../lib/cloudevents/platform-types.ts";
 import { EventScope, type FilterableEvent } from "../../../lib/filter/filter.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { FilterAllowance } from "./filter-allowance.ts";
-import { GlobIndex, type Work } from "./glob-index.ts";
+import { GlobIndex } from "./glob-index.ts";
 import type { Subscription } from "./routing-change.ts";
 import {
   addMatches,
@@ -132,30 +132,6 @@ export class MatchIndex {
     }
   }
 
-  /**
-   * Returns the result of `match` if it needs no filter evaluation, has at most `most` entries and costs no more than
-   * the remaining work; else null.
-   */
-  lookUp(
-    { type }: FilterableEvent,
-    most: number,
-    work: Work = { left: Number.POSITIVE_INFINITY },
-  ): Subscription[] | null {
-    const found: Subscription[] = [];
-    const result = newResult();
-    for (const subscribers of this.#candidates(type, work)) {
-      if (work.left < 0) return null;
-      const fits = subscribers.fits(type, this.#costs, result);
-      work.left -= subscribers.unitsTaken;
-      // Fan-out counts it.
-      if (result.errors > 0) return null;
-      if (!fits) continue;
-      if (subscribers.hasFilters || found.length + subscribers.unfiltered.length > most) return null;
-      found.push(...subscribers.unfiltered);
-    }
-    return work.left < 0 ? null : found;
-  }
-
   #begin(event: FilterableEvent): Pass {
     const { type } = event;
     const candidates = this.#candidates(type);
@@ -171,8 +147,8 @@ export class MatchIndex {
     };
   }
 
-  #candidates(type: string, work: Work = { left: Number.POSITIVE_INFINITY }): Subscribers[] {
-    return this.#globs.candidates(type, reservedPrefix(type).length, work);
+  #candidates(type: string): Subscribers[] {
+    return this.#globs.candidates(type, reservedPrefix(type).length);
   }
 
   #detach(subscription: Subscription): void {

@@ -13,11 +13,6 @@ export interface MatchParams {
   max_receivers?: number;
 }
 
-/** Limit of deliveries that a publisher waits for: they are written in the commit that accepts the event. */
-const MAX_RECEIVERS_PER_EVENT = 32;
-const MAX_DELIVERIES_PER_COMMIT = 1_000;
-/** Limit of the cost of matching one commit, in units of filter cost: some 5 ms. Fan-out does the rest. */
-const COMMIT_BUDGET = 200_000;
 /** How long matching may block the event loop. */
 const SLICE_MS = 3;
 
@@ -53,24 +48,6 @@ async function keepAudience(
   const agents = await broker.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids });
   const members = new Set(agents.filter((agent) => isIn(audience, agent)).map(({ id }) => id));
   return receivers.filter(({ agent_id }) => members.has(agent_id));
-}
-
-/**
- * Returns the receivers of the first events, as far as look-ups suffice: stops before an event with a filter to
- * evaluate, an audience, or more receivers than fit.
- */
-export function matchByLookup(table: RoutingTable, events: CloudEvent[]): Receiver[][] {
-  const matches: Receiver[][] = [];
-  let total = 0;
-  const work = { left: COMMIT_BUDGET };
-  for (const event of events) {
-    const most = Math.min(MAX_RECEIVERS_PER_EVENT, MAX_DELIVERIES_PER_COMMIT - total);
-    const receivers = audienceIn(event) ? null : table.matchByLookup(event, most, work);
-    if (!receivers) break;
-    total += receivers.length;
-    matches.push(receivers);
-  }
-  return matches;
 }
 
 /** Returns the types that some subscription's glob matches. */

@@ -1,4 +1,3 @@
-import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 
 /** An agent that receives an event, and why. */
@@ -15,15 +14,6 @@ export interface Receiver {
 export interface Match {
   event_id: string;
   receivers: Receiver[];
-}
-
-/** Methods of the interests service that the events service of the same node calls directly. */
-export interface CommitMatching {
-  /**
-   * Returns the receivers of the first events, as far as look-ups in a current routing table in memory suffice: see
-   * `matchByLookup`.
-   */
-  matchByLookup(tenant_id: string, events: CloudEvent[]): Promise<Receiver[][]>;
 }
 
 /** The data of an event that its deliveries keep. */

@@ -18,9 +18,6 @@ export interface Subscription {
 /** What a change of a tenant's routing concerns: a kind and an id. A member's id is that of its channel and its agent. */
 export type RoutingSubject = `${"interest" | "feed" | "member" | "channel" | "agent"} ${string}`;
 
-/** A change that may be written but did not raise the routing version yet: a token and the subject. */
-export type OpenChange = `${string} ${RoutingSubject}`;
-
 /** The version of a tenant's routing that a table is built from. */
 export interface RoutingBasis {
   version: number;
@@ -32,8 +29,6 @@ export interface RoutingBasis {
 export interface RoutingState extends RoutingBasis {
   /** Subjects of all changes since the earlier version; null if some are no longer or were not recorded. */
   changes: RoutingSubject[] | null;
-  /** Subjects of open changes. */
-  open: RoutingSubject[];
 }
 
 /** Payload of the event `routing.raised`, sent to every node. */
@@ -42,16 +37,15 @@ export interface RoutingRaised {
   version: number;
 }
 
-/** Payload of the event `routing.doubted`, sent to every node: a change may be written under the current version. */
-export interface RoutingDoubted {
+/** Payload of the event `routing.uncounted`, sent to every node: a change may be written under the current version. */
+export interface RoutingUncounted {
   tenant_id: string;
-  subject: RoutingSubject;
 }
 
 /**
  * Changes a tenant's routing: `write` is in force for every event accepted after this resolves. Routing tables read the
- * subject's current state when they find a higher version; a change whose node fails in between remains open, and is
- * read when the node's failure is noticed (routing.ts).
+ * subject's current state when they find a higher version. A change that could not be counted is in force once the
+ * tables have been read anew (routing.ts).
  */
 export async function changeRouting<T>(
   ctx: Context,
@@ -59,13 +53,12 @@ export async function changeRouting<T>(
   subject: RoutingSubject,
   write: () => Promise<T>,
 ): Promise<T> {
-  const change = await ctx.call<OpenChange, object>("tenants.open_routing", { tenant_id, subject });
   const raise = async () => {
     try {
-      const version = await ctx.call<number, object>("tenants.bump_routing", { tenant_id, change });
+      const version = await ctx.call<number, object>("tenants.bump_routing", { tenant_id, subject });
       await ctx.broadcast("routing.raised", { tenant_id, version } satisfies RoutingRaised);
     } catch (err) {
-      await ctx.broadcast("routing.doubted", { tenant_id, subject } satisfies RoutingDoubted);
+      await ctx.broadcast("routing.uncounted", { tenant_id } satisfies RoutingUncounted);
       throw err;
     }
   };

@@ -1,8 +1,7 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { gatherInSteps, gatherReceivers, type Reasons } from "./gather-receivers.ts";
-import type { Work } from "./glob-index.ts";
+import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
 import type { Receiver } from "./receiver.ts";
@@ -39,32 +38,11 @@ export class RoutingTable {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
-    return this.#toReceiversInSlices(matched);
+    return this.#toReceivers(matched);
   }
 
-  /**
-   * As `match`, if no filter must be evaluated, there are at most `most` receivers and the cost is within the remaining
-   * work; else null.
-   */
-  matchByLookup(event: CloudEvent, most: number, work: Work): Receiver[] | null {
-    const matched = this.#index.lookUp(event, most, work);
-    if (!matched) return null;
-    let reached = 0;
-    for (const { channel_id } of matched)
-      reached += channel_id === undefined ? 1 : (this.#members.get(channel_id)?.size ?? 0);
-    return reached > most ? null : this.#toReceivers(matched);
-  }
-
-  #toReceivers(matched: Subscription[]): Receiver[] {
-    if (matched.length === 0) return [];
-    const result: Receiver[] = [];
-    const found = gatherReceivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
-    for (const each of found) this.#present(result, each);
-    return result;
-  }
-
-  /** As above, for very many. */
-  async #toReceiversInSlices(matched: Subscription[]): Promise<Receiver[]> {
+  /** In slices: there may be very many. */
+  async #toReceivers(matched: Subscription[]): Promise<Receiver[]> {
     const slices = new Slices(SLICE_MS);
     const found = new Map<string, Reasons>();
     // The current members: the set may change in between.

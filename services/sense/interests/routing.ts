@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { InterestDoc } from "./interests.model.ts";
-import type { RoutingDoubted, RoutingRaised, RoutingState, RoutingSubject } from "./routing-change.ts";
+import type { RoutingRaised, RoutingState, RoutingUncounted } from "./routing-change.ts";
 import { RoutingRows } from "./routing-rows.ts";
 import { RoutingTable } from "./routing-table.ts";
 
@@ -11,17 +11,11 @@ const MAX_SUBSCRIPTIONS = 1_000_000;
 /** A table this far behind catches up before the next event, while the record still lists what changed. */
 const MAX_BEHIND = 50;
 
-/** What a table must be checked for before its next use, because it may be written under the table's version. */
-interface Doubts {
-  subjects: Set<RoutingSubject>;
-  /** All open changes, and those above. */
-  open: boolean;
-}
-
 /**
  * The routing tables of the tenants that this node matches for. A table is used only if it is as new as the tenant's
  * routing version, which every change raises before it is answered: matching is never stale. A table that is behind
- * reads only what changed.
+ * reads only what changed. Where a change may be written without a new version, the table is read anew while the old one
+ * is in use.
  */
 export class Routing {
   readonly #broker: ServiceBroker;
@@ -30,7 +24,9 @@ export class Routing {
   readonly #tables = new Map<string, RoutingTable>();
   /** Tables that are being loaded or are catching up, one task a tenant. */
   readonly #renewing = new Map<string, Promise<void>>();
-  readonly #doubts = new Map<string, Doubts>();
+  /** Tenants whose tables are to be read anew, one after the other. */
+  readonly #outdated = new Set<string>();
+  #rereading: Promise<void> | undefined;
 
   constructor(interests: TenantCollection<InterestDoc>, broker: ServiceBroker) {
     this.#broker = broker;
@@ -42,15 +38,9 @@ export class Routing {
     const version = await this.#version(tenant_id);
     for (;;) {
       const table = this.#tables.get(tenant_id);
-      if (table && table.version >= version && !this.#doubts.has(tenant_id))
-        return this.#used(tenant_id, table);
+      if (table && table.version >= version) return this.#used(tenant_id, table);
       await this.#renew(tenant_id);
     }
-  }
-
-  /** As `current`, if the table is in memory; null if it must be loaded. */
-  async inMemory(tenant_id: string): Promise<RoutingTable | null> {
-    return this.#tables.has(tenant_id) ? this.current(tenant_id) : null;
   }
 
   /** Another change was counted: catches up with many, so that no event waits for more. */
@@ -62,14 +52,13 @@ export class Routing {
   }
 
   /** A change may be written without a new version. */
-  doubted({ tenant_id, subject }: RoutingDoubted): void {
-    if (this.#isHere(tenant_id)) this.#doubt(tenant_id).subjects.add(subject);
+  uncounted({ tenant_id }: RoutingUncounted): void {
+    this.#readAnew([tenant_id]);
   }
 
-  /** A node failed: a change that it had begun may be written without a new version. */
+  /** A node failed: changes that it had begun may be written without a new version. */
   nodeFailed(): void {
-    for (const tenant_id of [...this.#tables.keys(), ...this.#renewing.keys()])
-      this.#doubt(tenant_id).open = true;
+    this.#readAnew([...this.#tables.keys(), ...this.#renewing.keys()]);
   }
 
   /**
@@ -81,17 +70,23 @@ export class Routing {
 
   forget(tenant_id: string): void {
     this.#tables.delete(tenant_id);
-    this.#doubts.delete(tenant_id);
   }
 
-  #isHere(tenant_id: string): boolean {
-    return this.#tables.has(tenant_id) || this.#renewing.has(tenant_id);
+  #readAnew(tenant_ids: string[]): void {
+    for (const id of tenant_ids) if (this.#tables.has(id) || this.#renewing.has(id)) this.#outdated.add(id);
+    this.#rereading ??= this.#readOutdated().finally(() => {
+      this.#rereading = undefined;
+    });
   }
 
-  #doubt(tenant_id: string): Doubts {
-    const doubts = this.#doubts.get(tenant_id) ?? { subjects: new Set(), open: false };
-    this.#doubts.set(tenant_id, doubts);
-    return doubts;
+  async #readOutdated(): Promise<void> {
+    // Includes those that are added meanwhile.
+    for (const tenant_id of this.#outdated) {
+      this.#outdated.delete(tenant_id);
+      await this.#renewing.get(tenant_id)?.catch(() => {});
+      // Without the record, the next event reads the table.
+      await this.#load(tenant_id, await this.#since(tenant_id)).catch(() => this.#tables.delete(tenant_id));
+    }
   }
 
   #used(tenant_id: string, table: RoutingTable): RoutingTable {
@@ -115,30 +110,17 @@ export class Routing {
 
   async #renewNow(tenant_id: string): Promise<void> {
     const table = this.#tables.get(tenant_id);
-    // Those that arise meanwhile are for the next time.
-    const doubts = this.#doubts.get(tenant_id);
-    this.#doubts.delete(tenant_id);
-    try {
-      // Read before the rows, which are then as new or newer.
-      const known = { version: table?.version ?? 0, unrecorded: table?.unrecorded ?? 0 };
-      const params = { tenant_id, ...known };
-      const state = await this.#broker.call<RoutingState, object>("tenants.routing_since", params);
-      if (!table || !state.changes) return await this.#load(tenant_id, state);
-      const open = doubts?.open ? state.open : [];
-      const subjects = [...state.changes, ...(doubts?.subjects ?? []), ...open];
-      if (subjects.length) await this.#rows.apply(tenant_id, table, subjects);
-      table.version = state.version;
-      metrics.routingCatchUps.inc();
-    } catch (err) {
-      if (doubts) this.#restore(tenant_id, doubts);
-      throw err;
-    }
+    // Read before the rows, which are then as new or newer.
+    const state = await this.#since(tenant_id, table);
+    if (!table || !state.changes) return this.#load(tenant_id, state);
+    if (state.changes.length) await this.#rows.apply(tenant_id, table, state.changes);
+    table.version = state.version;
+    metrics.routingCatchUps.inc();
   }
 
-  #restore(tenant_id: string, { subjects, open }: Doubts): void {
-    const doubts = this.#doubt(tenant_id);
-    for (const subject of subjects) doubts.subjects.add(subject);
-    doubts.open ||= open;
+  #since(tenant_id: string, table?: RoutingTable): Promise<RoutingState> {
+    const known = { version: table?.version ?? 0, unrecorded: table?.unrecorded ?? 0 };
+    return this.#broker.call("tenants.routing_since", { tenant_id, ...known });
   }
 
   async #load(tenant_id: string, state: RoutingState): Promise<void> {
@@ -151,7 +133,6 @@ export class Routing {
     for (const [oldest, { size }] of this.#tables) {
       if (total <= MAX_SUBSCRIPTIONS || this.#tables.size === 1) return;
       this.#tables.delete(oldest);
-      this.#doubts.delete(oldest);
       total -= size;
     }
   }
