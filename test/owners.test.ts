@@ -4,9 +4,9 @@ import { ServiceBroker } from "moleculer";
 import { ownerOf } from "../mixins/affinity.ts";
 import type { NewDelivery } from "../services/sense/deliveries/enqueue.ts";
 import { notifyReady, type Ready } from "../services/sense/deliveries/notify.ts";
+import { type Loaded, RecentEvents } from "../services/sense/deliveries/recent-events.ts";
 import { enqueue } from "../services/sense/events/deliver.ts";
 import type { EventDoc } from "../services/sense/events/events.model.ts";
-import { type Loaded, RecentEvents } from "../services/sense/events/recent-events.ts";
 import { type NatsServer, startNats } from "./support/nats.ts";
 import { settle } from "./support/settle.ts";
 

@@ -2,9 +2,125 @@
  * Shell-style globs over event types: `*` is any run of characters (dots too), `?` one character,
  * `[abc]`, `[a-z]`, `[!a-z]` one character of (not of) a class. Anything else stands for itself.
  */
-import { ANY, inClass, STAR, type Token, tokenize } from "./glob-tokens.ts";
+const MAX_LENGTH = 255;
+/** A test takes at most as many steps as characters in the text times wildcards between two `*`. */
+const MAX_STARS = 16;
+const MAX_SINGLES = 32;
 
-export { globError } from "./glob-tokens.ts";
+const STAR = 0;
+const ANY = 1;
+
+/** One character of (or not of) a set. */
+interface CharClass {
+  readonly negated: boolean;
+  /** First and last code point of each range, sorted, none touching another. */
+  readonly bounds: readonly number[];
+}
+
+/** A string token is a run of literal characters. */
+type Token = string | typeof STAR | typeof ANY | CharClass;
+
+/** The limits of new globs, for descriptions. */
+export const GLOB_BOUNDS = `at most ${MAX_STARS} \`*\`, and at most ${MAX_SINGLES} \`?\` and \`[...]\``;
+
+/** Returns the error of a new glob, null if it is valid. */
+export function globError(glob: string): string | null {
+  try {
+    return wildcardsError(tokenize(glob));
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function wildcardsError(tokens: Token[]): string | null {
+  const stars = tokens.filter((token) => token === STAR).length;
+  if (stars > MAX_STARS) return `a glob has at most ${MAX_STARS} \`*\`, this one has ${stars}`;
+  const singles = tokens.filter((token) => token !== STAR && typeof token !== "string").length;
+  if (singles <= MAX_SINGLES) return null;
+  return `a glob has at most ${MAX_SINGLES} \`?\` and \`[...]\`, this one has ${singles}`;
+}
+
+/** Returns the tokens of a glob, adjacent stars as one. @throws Error with the reason if it is invalid */
+function tokenize(glob: string): Token[] {
+  if (glob === "") throw new Error("a glob cannot be empty; `*` matches every type");
+  if (glob.length > MAX_LENGTH) {
+    throw new Error(`a glob has at most ${MAX_LENGTH} characters, this one has ${glob.length}`);
+  }
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < glob.length) {
+    const end = tokenEnd(glob, at);
+    const token = tokenOf(glob, at, end);
+    if (token !== STAR || tokens.at(-1) !== STAR) tokens.push(token);
+    at = end;
+  }
+  return tokens;
+}
+
+/** Whether a class contains a character. */
+function inClass({ negated, bounds }: CharClass, codePoint: number): boolean {
+  let low = 0;
+  let high = bounds.length / 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (codePoint > (bounds[2 * middle + 1] as number)) low = middle + 1;
+    else high = middle;
+  }
+  const listed = 2 * low < bounds.length && codePoint >= (bounds[2 * low] as number);
+  return listed !== negated;
+}
+
+function tokenEnd(glob: string, start: number): number {
+  if (glob[start] === "[") return classEnd(glob, start);
+  let end = start;
+  while (end < glob.length && !isWildcard(glob[end])) end++;
+  return Math.max(end, start + 1);
+}
+
+function isWildcard(character: string | undefined): boolean {
+  return character === "*" || character === "?" || character === "[";
+}
+
+function tokenOf(glob: string, start: number, end: number): Token {
+  if (glob[start] === "*") return STAR;
+  if (glob[start] === "?") return ANY;
+  return glob[start] === "[" ? charClass([...glob.slice(start + 1, end - 1)], start) : glob.slice(start, end);
+}
+
+/** Returns the position after the `]` that closes the class opened at `open`; a `]` that comes first is a member. */
+function classEnd(glob: string, open: number): number {
+  const first = glob[open + 1] === "!" ? open + 2 : open + 1;
+  const close = glob.indexOf("]", first + 1);
+  if (close < 0) throw new Error(`the class opened by \`[\` at position ${open} is not closed by \`]\``);
+  return close + 1;
+}
+
+function charClass(body: string[], open: number): CharClass {
+  const negated = body[0] === "!";
+  const members = negated ? body.slice(1) : body;
+  const ranges: [number, number][] = [];
+  for (let i = 0; i < members.length; i++) {
+    const low = members[i] as string;
+    const isRange = members[i + 1] === "-" && i + 2 < members.length;
+    const high = isRange ? (members[i + 2] as string) : low;
+    if (isRange) i += 2;
+    const range: [number, number] = [low.codePointAt(0) as number, high.codePointAt(0) as number];
+    if (range[0] > range[1])
+      throw new Error(`the range ${low}-${high} in the class at position ${open} is reversed`);
+    ranges.push(range);
+  }
+  return { negated, bounds: merged(ranges) };
+}
+
+function merged(ranges: [number, number][]): number[] {
+  const bounds: number[] = [];
+  for (const [low, high] of ranges.sort((a, b) => a[0] - b[0])) {
+    const last = bounds.at(-1);
+    if (last === undefined || low > last + 1) bounds.push(low, high);
+    else bounds[bounds.length - 1] = Math.max(last, high);
+  }
+  return bounds;
+}
 
 /**
  * Maximum steps of one test (some 10 ns each). New globs need at most half as many; an older glob or a longer type that
@@ -38,49 +154,14 @@ export interface Glob {
 /** Compiles a glob. @throws Error with the text of `globError` if it is invalid */
 export function compileGlob(glob: string): Glob {
   const tokens = tokenize(glob);
-  const first = tokens[0];
-  const prefix = typeof first === "string" ? first : "";
-  if (tokens.length === 1 && prefix !== "") return new LiteralGlob(glob);
-  const last = tokens[tokens.length - 1];
-  const suffix = typeof last === "string" ? last : "";
-  const middle = tokens.slice(prefix === "" ? 0 : 1, suffix === "" ? tokens.length : -1);
-  return new WildcardGlob(
-    glob,
-    prefix,
-    suffix,
-    middle.length === 1 && middle[0] === STAR ? ONLY_STAR : middle,
-  );
+  const [first] = tokens;
+  const prefix = typeof first === "string" ? (tokens.shift() as string) : "";
+  const last = tokens.at(-1);
+  const suffix = typeof last === "string" ? (tokens.pop() as string) : "";
+  return new TokenGlob(glob, prefix, suffix, tokens);
 }
 
-/** Shared, because most globs of a large tenant have this one wildcard. */
-const ONLY_STAR: Token[] = [STAR];
-
-class LiteralGlob implements Glob {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  get prefix(): string {
-    return this.source;
-  }
-
-  get suffix(): string {
-    return "";
-  }
-
-  get literal(): boolean {
-    return true;
-  }
-
-  test(text: string): boolean {
-    steps = 0;
-    return text === this.source;
-  }
-}
-
-class WildcardGlob implements Glob {
+class TokenGlob implements Glob {
   readonly source: string;
   readonly prefix: string;
   readonly suffix: string;
@@ -94,15 +175,15 @@ class WildcardGlob implements Glob {
   }
 
   get literal(): boolean {
-    return false;
+    return this.#middle.length === 0;
   }
 
   test(text: string): boolean {
     steps = 0;
-    const end = text.length - this.suffix.length;
-    if (end < this.prefix.length || !text.startsWith(this.prefix) || !text.endsWith(this.suffix))
-      return false;
-    return this.#middle === ONLY_STAR || matchTokens(this.#middle, text, this.prefix.length, end);
+    const { prefix, suffix } = this;
+    const end = text.length - suffix.length;
+    if (end < prefix.length || !text.startsWith(prefix) || !text.endsWith(suffix)) return false;
+    return matchTokens(this.#middle, text, prefix.length, end);
   }
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
+import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import type { EventDoc, Publication } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { EventInserter, type Inserted } from "../../services/sense/events/insert.ts";
-import { RecentEvents } from "../../services/sense/events/recent-events.ts";
 import type { Store } from "../../storage/connection.ts";
 
 /** An inserter on a store that writes nothing before `write` is called. */

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { gatherInSteps, type Reasons } from "../../services/sense/interests/gather-receivers.ts";
-import type { Subscription } from "../../services/sense/interests/routing-change.ts";
+import type { Subscription } from "../../services/sense/interests/subscription.ts";
 
 const interest = (id: string, agent_id: string, priority: number): Subscription => ({
   id,

@@ -6,14 +6,14 @@ import { ServiceBroker } from "moleculer";
 import { readConfig } from "../../config.ts";
 import { ContractValidator } from "../../lib/contract/validator.ts";
 import { exposition } from "../../observability/metrics.ts";
-import type { Runtime } from "../../services/runtime.ts";
-import { InterestModel } from "../../services/sense/interests/interests.model.ts";
-import { interestsService } from "../../services/sense/interests/interests.service.ts";
 import type {
   RoutingBasis,
   RoutingState,
   RoutingSubject,
-} from "../../services/sense/interests/routing-change.ts";
+} from "../../services/identity/tenants/routing-change.ts";
+import type { Runtime } from "../../services/runtime.ts";
+import { InterestModel } from "../../services/sense/interests/interests.model.ts";
+import { interestsService } from "../../services/sense/interests/interests.service.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";
 import { settle } from "../support/settle.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
-import type { AuthChange } from "../../identity/auth/auth-change.ts";
+import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
 import { clientAddress } from "./access/client.ts";
 import { endInsert, openInsert, sendFromBlob } from "./answer/from-blob.ts";

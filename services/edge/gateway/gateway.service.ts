@@ -6,7 +6,7 @@ import type { Operation } from "../../../lib/contract/contract.ts";
 import { exposition } from "../../../observability/metrics.ts";
 import { accessVersions } from "../../../storage/access/access-versions.ts";
 import { operations } from "../../contracts.ts";
-import type { AuthChange } from "../../identity/auth/auth-change.ts";
+import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import { idempotent, published, type Runtime, type ServiceFactory } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
 import type { LiveChange } from "../live/live-change.ts";

@@ -2,8 +2,8 @@ import type { TProperties } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
-import { Deleted, SharedMemories } from "../../remember/memories/removal.contract.ts";
-import { DeliveryHealth } from "../../sense/deliveries/health/health.contract.ts";
+import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
+import { DeliveryHealth } from "./delivery-health.contract.ts";
 
 const AGENT_STATUSES = ["active", "inactive"] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];

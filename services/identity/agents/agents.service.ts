@@ -1,6 +1,6 @@
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { announceAuthChange } from "../auth/auth-change.ts";
+import { announceAuthChange } from "../tenants/auth-change.ts";
 import { newAgent, toState } from "./agent.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";

@@ -1,9 +1,9 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
-import type { DeliveryHealth } from "../../sense/deliveries/health/health.contract.ts";
 import { present, toState } from "./agent.ts";
 import type { AgentDoc } from "./agents.model.ts";
+import type { DeliveryHealth } from "./delivery-health.contract.ts";
 
 export const BY_AGE = { created_at: 1, _id: 1 } as const;
 

@@ -5,7 +5,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { requireAgent } from "../agents/find-agent.ts";
-import { announceAuthChange } from "../auth/auth-change.ts";
+import { announceAuthChange } from "../tenants/auth-change.ts";
 import { standing } from "./approval.ts";
 import type { createKey, KeyState, listKeys, revokeKey } from "./keys.contract.ts";
 import type { KeyDoc } from "./keys.model.ts";

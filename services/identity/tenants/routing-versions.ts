@@ -1,6 +1,6 @@
 import { notFound } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { RoutingBasis, RoutingState, RoutingSubject } from "../../sense/interests/routing-change.ts";
+import type { RoutingBasis, RoutingState, RoutingSubject } from "./routing-change.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 /** Limit of recorded changes: a routing table that is further behind is loaded anew. */

@@ -1,7 +1,7 @@
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
-import { REMOVAL } from "../../remember/memories/removal.contract.ts";
+import { REMOVAL } from "./removal.contract.ts";
 
 /**
  * - `founding`: its first rows are being written; an abandoned founding is taken over.

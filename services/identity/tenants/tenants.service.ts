@@ -2,9 +2,9 @@ import type { ActionSchema, Service } from "moleculer";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { StorageUsage } from "../../../storage/usage/usage.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import type { RoutingBasis, RoutingSubject } from "../../sense/interests/routing-change.ts";
 import type { Founding } from "./founding.ts";
 import { limitsOf } from "./limits.ts";
+import type { RoutingBasis, RoutingSubject } from "./routing-change.ts";
 import { RoutingVersions } from "./routing-versions.ts";
 import * as contract from "./tenants.contract.ts";
 import { type TenantDoc, TenantModel } from "./tenants.model.ts";
@@ -62,7 +62,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
   };
 };
 
-/** Actions for routing tables (services/sense/interests/routing-change.ts). */
+/** Actions for routing tables (services/identity/tenants/routing-change.ts). */
 function routingActions(versions: RoutingVersions): Record<string, ActionSchema> {
   return {
     routing_version: idempotent<{ tenant_id: string }>(({ params }) => versions.read(params.tenant_id)),

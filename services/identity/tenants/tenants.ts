@@ -10,7 +10,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { toStorage, type Usage } from "../../../storage/usage/usage.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { announceAuthChange } from "../auth/auth-change.ts";
+import { announceAuthChange } from "./auth-change.ts";
 import { erase, eraseDue } from "./erasure.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
 import { originOf } from "./origin.ts";

@@ -16,7 +16,7 @@ import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { announceAuthChange } from "../auth/auth-change.ts";
+import { announceAuthChange } from "../tenants/auth-change.ts";
 import { isInForce } from "./totp.ts";
 import type {
   createUser,

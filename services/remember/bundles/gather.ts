@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import type { BundleCandidate, BundleLeg, BundleLegAnswer } from "../memories/bundle-leg.ts";
 import type { Placed } from "./brief.ts";
-import type { BundleCandidate, BundleLeg, BundleLegAnswer } from "./bundle-leg.ts";
 import type { assembleBundle } from "./bundles.contract.ts";
 import type { BundleKind } from "./bundles.model.ts";
 

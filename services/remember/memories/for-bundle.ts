@@ -1,6 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { callerAccess } from "../../../mixins/access.ts";
 import type { SearchFind } from "../../../storage/search/entry.ts";
+import { recentShare } from "../search/recency.ts";
 import {
   type BundleCandidate,
   type BundleLeg,
@@ -8,8 +9,7 @@ import {
   createdWithin,
   searchBounds,
   sourceOf,
-} from "../bundles/bundle-leg.ts";
-import { recentShare } from "../search/recency.ts";
+} from "./bundle-leg.ts";
 import { latest } from "./list.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";

@@ -1,7 +1,7 @@
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import type { BundleLeg } from "../bundles/bundle-leg.ts";
 import { announceChanges } from "./announce.ts";
+import type { BundleLeg } from "./bundle-leg.ts";
 import { cite, settleCites } from "./cites.ts";
 import { createMemories, createMemory } from "./create.ts";
 import { eraseMemories } from "./erase.contract.ts";

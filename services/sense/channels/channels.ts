@@ -6,8 +6,8 @@ import { containing } from "../../../lib/text/containing.ts";
 import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import type { CallOf } from "../../runtime.ts";
-import { changeRouting } from "../interests/routing-change.ts";
 import type * as contract from "./channels.contract.ts";
 import {
   type ChannelDoc,

@@ -1,8 +1,8 @@
 import { notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
+import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import type { CallOf } from "../../runtime.ts";
-import { changeRouting } from "../interests/routing-change.ts";
 import type * as contract from "./channels.contract.ts";
 import type { FeedDoc } from "./channels.model.ts";
 import type { Channels } from "./channels.ts";

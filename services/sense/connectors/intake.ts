@@ -4,10 +4,11 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "n
 import type { ServiceBroker } from "moleculer";
 import { type BrokerMessage, HEAD_BYTES } from "../../../connectors/connector.ts";
 import { attributesOf, binaryEvent } from "../../../lib/cloudevents/binary.ts";
+import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { parseJsonBytes, unreadableJson } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { BatchAnswer } from "../events/publish-answers.ts";
+import { mappingError, thrownMappingError } from "../deliveries/mapping-error.ts";
 import { keptHeaders, termsOf } from "../ingest/kept-headers.ts";
 import {
   compileMapping,
@@ -16,7 +17,6 @@ import {
   type Mapping,
   mapCloudEvent,
 } from "../ingest/mapping.ts";
-import { mappingError, thrownMappingError } from "../ingest/mapping-error.ts";
 import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
 
 const STRUCTURED = "application/cloudevents+json";

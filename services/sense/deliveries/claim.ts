@@ -7,11 +7,11 @@ import type { Tracing } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
-import { type Loaded, RecentEvents } from "../events/recent-events.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
 import { HandedOut } from "./handed-out.ts";
+import { type Loaded, RecentEvents } from "./recent-events.ts";
 import { upToBytes } from "./size-limits.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */

@@ -9,13 +9,13 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
-import type { Loaded } from "../events/recent-events.ts";
 import { deadFields, keptReason } from "./dead.ts";
 import { visibleAgent } from "./dead-letter-access.ts";
 import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
 import { type DeadLetterFilter, placeOf, scanDeadLetters } from "./dead-letter-scan.ts";
 import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
 import { ofEvent } from "./delivery-id.ts";
+import type { Loaded } from "./recent-events.ts";
 import { upToBytes } from "./size-limits.ts";
 
 interface DeadLettersDeps {

@@ -1,11 +1,11 @@
 import type { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { BatchAnswer } from "../events/publish-answers.ts";
-import { mappingError } from "../ingest/mapping-error.ts";
 import { keptReason, reasonKey } from "./dead.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+import { mappingError } from "./mapping-error.ts";
 
 /** The result of mapping a dead letter again; the error is a complete reason. */
 type MappedAgain = { event: CloudEvent } | { error: string };

@@ -3,9 +3,9 @@ import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
 import type { NewDelivery } from "../deliveries/enqueue.ts";
+import type { Loaded, RecentEvents } from "../deliveries/recent-events.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
-import type { Loaded, RecentEvents } from "./recent-events.ts";
 
 const MAX_RECEIVERS = 10_000;
 const CHUNK = 1_000;

@@ -7,14 +7,15 @@ import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
 import { tallyOf } from "../../../storage/traffic/live-tally.ts";
 import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
+import { RecentEvents } from "../deliveries/recent-events.ts";
+import type { LatestParams } from "../interests/dry-run.ts";
 import { Arrivals, type OfTenant } from "./arrivals.ts";
 import type { Emission } from "./emission.ts";
 import * as contract from "./events.contract.ts";
 import { EventModel } from "./events.model.ts";
-import { Events, type LatestParams } from "./events.ts";
+import { Events } from "./events.ts";
 import { FanOut } from "./fan-out.ts";
 import { Publisher, type PublishParams } from "./publish.ts";
-import { RecentEvents } from "./recent-events.ts";
 import { Retention } from "./retention.ts";
 import { WaitingEvents } from "./waiting.ts";
 

@@ -7,12 +7,13 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
+import { type Loaded, type RecentEvents, toLoaded } from "../deliveries/recent-events.ts";
+import type { LatestParams } from "../interests/dry-run.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { findEvents, listEvents, loadEvents, WITHOUT_SERVICE } from "./list.ts";
 import { fanoutKey } from "./position.ts";
 import { present, timelineOf } from "./present.ts";
-import { type Loaded, type RecentEvents, toLoaded } from "./recent-events.ts";
 import { maySee } from "./visibility.ts";
 
 interface EventsDeps {
@@ -20,13 +21,6 @@ interface EventsDeps {
   store: Store;
   broker: ServiceBroker;
   recent: RecentEvents;
-}
-
-export interface LatestParams {
-  tenant_id: string;
-  limit: number;
-  /** With the service's own. */
-  include_service: boolean;
 }
 
 /** What dead letters are filtered by. */

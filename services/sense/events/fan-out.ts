@@ -5,6 +5,7 @@ import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -13,7 +14,6 @@ import { type Entry, type FanOutLoad, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd, toEntry } from "./fan-out-sweep.ts";
 import { fanoutKey } from "./position.ts";
-import type { RecentEvents } from "./recent-events.ts";
 
 /** Two batches keep up with the events that publishers put into one commit. */
 const MAX_BATCH = 400;

@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
+import { type BatchAnswer, type Published, toAnswers } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { noteLongIntegers } from "../../../lib/filter/filter.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -10,6 +11,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
+import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { checkClientEvent, requireSize } from "./client-event.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
@@ -18,8 +20,6 @@ import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
-import { type BatchAnswer, type Published, toAnswers } from "./publish-answers.ts";
-import type { RecentEvents } from "./recent-events.ts";
 import { delay } from "./waiting.ts";
 
 /** One event or a batch, as the gateway reads the body. */

@@ -1,8 +1,8 @@
 import { binaryEvent } from "../../../lib/cloudevents/binary.ts";
 import { attributesIn, isBinaryMode } from "../../../lib/cloudevents/http.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
+import { thrownMappingError } from "../deliveries/mapping-error.ts";
 import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
-import { thrownMappingError } from "./mapping-error.ts";
 import { type Read, readJson } from "./payload.ts";
 
 const STRUCTURED = "application/cloudevents+json";

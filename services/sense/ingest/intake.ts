@@ -1,14 +1,14 @@
 import type { Call } from "../../../lib/access/caller.ts";
+import type { BatchAnswer, Published } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { BatchAnswer, Published } from "../events/publish-answers.ts";
+import { mappingError } from "../deliveries/mapping-error.ts";
 import { readCloudEvents } from "./cloudevents.ts";
 import { asFirst, type Identified, type Signed } from "./delivery-id.ts";
 import type { FirstIds } from "./first-ids.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Receipt } from "./mapping.ts";
-import { mappingError } from "./mapping-error.ts";
 import { type Read, readPayload } from "./payload.ts";
 import { mappingOf, webhookPath } from "./webhooks.ts";
 

@@ -2,7 +2,7 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import type { Loaded } from "../events/recent-events.ts";
+import type { Loaded } from "../deliveries/recent-events.ts";
 import { idOfSender } from "./delivery-id.ts";
 import type * as contract from "./ingest.contract.ts";
 import type { LoggedRequest, WebhookDoc } from "./ingest.model.ts";

@@ -12,6 +12,14 @@ export interface Sample {
   accepted_at: Date;
 }
 
+/** Params of `events.latest`, which returns samples. */
+export interface LatestParams {
+  tenant_id: string;
+  limit: number;
+  /** With the service's own. */
+  include_service: boolean;
+}
+
 interface Verdict {
   reason: (typeof VERDICTS)[number];
   error?: string;

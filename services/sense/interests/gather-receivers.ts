@@ -1,4 +1,4 @@
-import type { Subscription } from "./routing-change.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** Why an agent receives an event. */
 export interface Reasons {

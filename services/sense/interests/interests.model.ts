@@ -2,7 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import { derivedId } from "../../../lib/ids.ts";
 import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
-import type { Subscription } from "./routing-change.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** What an agent wants to receive (spec: Interest). */
 export interface InterestDoc extends InferSchemaType<typeof schema> {}

@@ -1,4 +1,5 @@
 import type { ServiceBroker, ServiceSchema } from "moleculer";
+import type { RoutingRaised, RoutingUncounted } from "../../identity/tenants/routing-change.ts";
 import { action, event, idempotent, type Runtime } from "../../runtime.ts";
 import * as contract from "./interests.contract.ts";
 import { InterestModel } from "./interests.model.ts";
@@ -6,7 +7,6 @@ import { Interests } from "./interests.ts";
 import { InterestLimits } from "./limits.ts";
 import { type MatchParams, matchEvents, selectTaken } from "./match.ts";
 import { Routing } from "./routing.ts";
-import type { RoutingRaised, RoutingUncounted } from "./routing-change.ts";
 
 /** Agents' interests, and the matching of events with them and with channels' feeds. */
 export function interestsService({ store, config }: Runtime): ServiceSchema {

@@ -6,13 +6,12 @@ import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
-import type { LatestParams } from "../events/events.ts";
+import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import { authorizeAgent } from "./authorize.ts";
-import { type Sample, tryInterest } from "./dry-run.ts";
+import { type LatestParams, type Sample, tryInterest } from "./dry-run.ts";
 import type * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc } from "./interests.model.ts";
 import type { InterestLimits } from "./limits.ts";
-import { changeRouting } from "./routing-change.ts";
 
 type CreateParams = ParamsOf<typeof contract.createInterest>;
 type UpdateParams = ParamsOf<typeof contract.updateInterest>;

@@ -1,9 +1,10 @@
 import type { ServiceBroker } from "moleculer";
 import { Slices } from "../../../lib/queue/slices.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { RoutingSubject } from "../../identity/tenants/routing-change.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
-import type { RoutingSubject, Subscription } from "./routing-change.ts";
 import type { RoutingTable } from "./routing-table.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** A row of `channels.members_page`. */
 interface Membership {

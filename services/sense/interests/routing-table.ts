@@ -1,11 +1,12 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
+import type { RoutingBasis } from "../../identity/tenants/routing-change.ts";
 import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
 import type { Receiver } from "./receiver.ts";
-import type { RoutingBasis, Subscription } from "./routing-change.ts";
+import type { Subscription } from "./subscription.ts";
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
 /** How long resolving the receivers of one event may block the event loop. */

@@ -1,8 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { RoutingRaised, RoutingState, RoutingUncounted } from "../../identity/tenants/routing-change.ts";
 import type { InterestDoc } from "./interests.model.ts";
-import type { RoutingRaised, RoutingState, RoutingUncounted } from "./routing-change.ts";
 import { RoutingRows } from "./routing-rows.ts";
 import { RoutingTable } from "./routing-table.ts";
 

@@ -8,7 +8,7 @@ import {
 import { addTo, type CompactList, itemsOf, removeFrom } from "./compact-list.ts";
 import { FilterAccount, type FilterAllowance, isCostly } from "./filter-allowance.ts";
 import { GlobEntry } from "./glob-entry.ts";
-import type { Subscription } from "./routing-change.ts";
+import type { Subscription } from "./subscription.ts";
 
 export interface MatchResult {
   /** In no particular order. */

@@ -1,16 +1,7 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Unreachable } from "../deliveries/health/health.ts";
 import { failedAt } from "./breaker.ts";
 import type { PushEndpointDoc } from "./push.model.ts";
-
-/** An endpoint that cannot be reached. */
-export interface Unreachable {
-  agent_id: string;
-  endpoint: string;
-  since: string;
-  /** The last try. */
-  failed_at: string;
-  error: string;
-}
 
 /** Returns a tenant's unreachable endpoints, or those of some agents. */
 export async function findUnreachable(

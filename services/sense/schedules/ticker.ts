@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { FAULTS, Fault, type FaultCode } from "../../../lib/contract/faults.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import type { More } from "../../../mixins/loop.ts";
@@ -9,7 +10,6 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { StorageUsage } from "../../../storage/usage/usage.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
-import type { BatchAnswer } from "../events/publish-answers.ts";
 import { reasonToHold } from "./holding.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
 import { eventOf, tickId } from "./tick-event.ts";

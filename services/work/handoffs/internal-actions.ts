@@ -8,7 +8,7 @@ import {
   createdWithin,
   searchBounds,
   sourceOf,
-} from "../../remember/bundles/bundle-leg.ts";
+} from "../../remember/memories/bundle-leg.ts";
 import type { EraseMemories } from "../../remember/memories/erase-rows.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";

@@ -11,7 +11,7 @@ import {
   createdWithin,
   searchBounds,
   sourceOf,
-} from "../../remember/bundles/bundle-leg.ts";
+} from "../../remember/memories/bundle-leg.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
 import { type OutputDoc, toEntry } from "./outputs.model.ts";

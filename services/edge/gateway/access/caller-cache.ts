@@ -3,7 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
 import type { AccessVersions } from "../../../../storage/access/access-versions.ts";
-import type { AuthChange } from "../../../identity/auth/auth-change.ts";
+import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
 import type { Refuse } from "../exchange.ts";
 import { authorizationOf } from "./browser.ts";
 import { CallerEntries, type Entry } from "./caller-entries.ts";

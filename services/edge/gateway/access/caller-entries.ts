@@ -1,6 +1,6 @@
 import type { Caller } from "../../../../lib/access/caller.ts";
 import type { Fault } from "../../../../lib/contract/faults.ts";
-import type { AuthChange } from "../../../identity/auth/auth-change.ts";
+import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
 import type { Refuse } from "../exchange.ts";
 
 /** A verified caller. */

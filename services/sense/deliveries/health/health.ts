@@ -4,13 +4,22 @@ import type { TenantCollection } from "../../../../storage/collection.ts";
 import type { Store } from "../../../../storage/connection.ts";
 import type { Traffic } from "../../../../storage/traffic/traffic.ts";
 import type { AgentState } from "../../../identity/agents/agents.contract.ts";
-import type { Unreachable } from "../../push/unreachable.ts";
+import type { DeliveryHealth } from "../../../identity/agents/delivery-health.contract.ts";
 import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
 import type { Statistics } from "../stats.ts";
-import type { DeliveryHealth } from "./health.contract.ts";
 import { type HealthFacts, needsAttention, severityOf, stateOf } from "./health-state.ts";
 import type { ProgressDoc } from "./progress.model.ts";
 import { failureOf, type Progress } from "./progress.ts";
+
+/** An endpoint that cannot be reached, as `push.unreachable` returns it. */
+export interface Unreachable {
+  agent_id: string;
+  endpoint: string;
+  since: string;
+  /** The last try. */
+  failed_at: string;
+  error: string;
+}
 
 interface HealthDeps {
   broker: ServiceBroker;

@@ -1,20 +1,5 @@
 import type { Context } from "moleculer";
 
-/** A subscription: an agent's interest or a channel's feed. */
-export interface Subscription {
-  readonly id: string;
-  readonly kind: "interest" | "feed";
-  /** Set for an interest. */
-  readonly agent_id?: string;
-  /** Set for a feed. */
-  readonly channel_id?: string;
-  readonly glob: string;
-  /** A CEL predicate; without one the glob alone decides. */
-  readonly filter?: string;
-  /** 0..9, 9 first; feeds have 0. */
-  readonly priority: number;
-}
-
 /** What a change of a tenant's routing concerns: a kind and an id. A member's id is that of its channel and its agent. */
 export type RoutingSubject = `${"interest" | "feed" | "member" | "channel" | "agent"} ${string}`;
 

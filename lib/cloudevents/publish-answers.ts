@@ -1,4 +1,4 @@
-import { isFault } from "../../../lib/contract/faults.ts";
+import { isFault } from "../contract/faults.ts";
 
 /** The answer to one event (spec: Event, publish result). */
 export interface Published {
