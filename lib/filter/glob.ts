@@ -2,9 +2,81 @@
  * Shell-style globs over event types: `*` is any run of characters (dots too), `?` one character,
  * `[abc]`, `[a-z]`, `[!a-z]` one character of (not of) a class. Anything else stands for itself.
  */
-import { ANY, inClass, STAR, type Token, tokenize } from "./glob-tokens.ts";
+const MAX_LENGTH = 255;
+/** A test takes at most as many steps as characters in the text times wildcards between two `*`. */
+const MAX_STARS = 16;
+const MAX_SINGLES = 32;
 
-export { globError } from "./glob-tokens.ts";
+const STAR = 0;
+const ANY = 1;
+
+/** One character of (or not of) a set. */
+interface CharClass {
+  readonly negated: boolean;
+  /** First and last code point of each range. */
+  readonly ranges: readonly [number, number][];
+}
+
+/** A string token is a run of literal characters. */
+type Token = string | typeof STAR | typeof ANY | CharClass;
+
+/** The limits of new globs, for descriptions. */
+export const GLOB_BOUNDS = `at most ${MAX_STARS} \`*\`, and at most ${MAX_SINGLES} \`?\` and \`[...]\``;
+
+/** Returns the error of a new glob, null if it is valid. */
+export function globError(glob: string): string | null {
+  try {
+    return wildcardsError(tokenize(glob));
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function wildcardsError(tokens: Token[]): string | null {
+  const stars = tokens.filter((token) => token === STAR).length;
+  if (stars > MAX_STARS) return `a glob has at most ${MAX_STARS} \`*\`, this one has ${stars}`;
+  const singles = tokens.filter((token) => token !== STAR && typeof token !== "string").length;
+  if (singles <= MAX_SINGLES) return null;
+  return `a glob has at most ${MAX_SINGLES} \`?\` and \`[...]\`, this one has ${singles}`;
+}
+
+/** A `]` that comes first in a class is a member. A `[` alone opens a class that is not closed. */
+const TOKEN = /\*+|\?|\[(?:!|(?!!))[\s\S][^\]]*\]|\[|[^*?[]+/gu;
+
+/** Returns the tokens of a glob, adjacent stars as one. @throws Error with the reason if it is invalid */
+function tokenize(glob: string): Token[] {
+  if (glob === "") throw new Error("a glob cannot be empty; `*` matches every type");
+  if (glob.length > MAX_LENGTH) {
+    throw new Error(`a glob has at most ${MAX_LENGTH} characters, this one has ${glob.length}`);
+  }
+  return Array.from(glob.matchAll(TOKEN), ({ 0: text, index }) => {
+    if (text[0] === "*") return STAR;
+    if (text[0] === "?") return ANY;
+    return text[0] === "[" ? charClass(text, index) : text;
+  });
+}
+
+function charClass(text: string, open: number): CharClass {
+  if (text === "[") throw new Error(`the class opened by \`[\` at position ${open} is not closed by \`]\``);
+  const negated = text[1] === "!";
+  const members = [...text.slice(negated ? 2 : 1, -1)];
+  const ranges: [number, number][] = [];
+  for (let i = 0; i < members.length; i++) {
+    const low = members[i] as string;
+    const isRange = members[i + 1] === "-" && i + 2 < members.length;
+    const high = isRange ? (members[i + 2] as string) : low;
+    if (isRange) i += 2;
+    const range: [number, number] = [low.codePointAt(0) as number, high.codePointAt(0) as number];
+    if (range[0] > range[1])
+      throw new Error(`the range ${low}-${high} in the class at position ${open} is reversed`);
+    ranges.push(range);
+  }
+  return { negated, ranges };
+}
+
+function inClass({ negated, ranges }: CharClass, codePoint: number): boolean {
+  return ranges.some(([low, high]) => codePoint >= low && codePoint <= high) !== negated;
+}
 
 /**
  * Maximum steps of one test (some 10 ns each). New globs need at most half as many; an older glob or a longer type that
@@ -12,8 +84,8 @@ export { globError } from "./glob-tokens.ts";
  */
 export const MAX_GLOB_STEPS = 32_768;
 
-/** Literal characters that are compared in one step. */
-const LITERAL_STEP = 32;
+/** Literal characters, or ranges of a class, that are compared in one step. */
+const COMPARED_IN_STEP = 32;
 
 // A test is synchronous and never nested, so one counter serves all globs.
 let steps = 0;
@@ -38,49 +110,14 @@ export interface Glob {
 /** Compiles a glob. @throws Error with the text of `globError` if it is invalid */
 export function compileGlob(glob: string): Glob {
   const tokens = tokenize(glob);
-  const first = tokens[0];
-  const prefix = typeof first === "string" ? first : "";
-  if (tokens.length === 1 && prefix !== "") return new LiteralGlob(glob);
-  const last = tokens[tokens.length - 1];
-  const suffix = typeof last === "string" ? last : "";
-  const middle = tokens.slice(prefix === "" ? 0 : 1, suffix === "" ? tokens.length : -1);
-  return new WildcardGlob(
-    glob,
-    prefix,
-    suffix,
-    middle.length === 1 && middle[0] === STAR ? ONLY_STAR : middle,
-  );
+  const [first] = tokens;
+  const prefix = typeof first === "string" ? (tokens.shift() as string) : "";
+  const last = tokens.at(-1);
+  const suffix = typeof last === "string" ? (tokens.pop() as string) : "";
+  return new TokenGlob(glob, prefix, suffix, tokens);
 }
 
-/** Shared, because most globs of a large tenant have this one wildcard. */
-const ONLY_STAR: Token[] = [STAR];
-
-class LiteralGlob implements Glob {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  get prefix(): string {
-    return this.source;
-  }
-
-  get suffix(): string {
-    return "";
-  }
-
-  get literal(): boolean {
-    return true;
-  }
-
-  test(text: string): boolean {
-    steps = 0;
-    return text === this.source;
-  }
-}
-
-class WildcardGlob implements Glob {
+class TokenGlob implements Glob {
   readonly source: string;
   readonly prefix: string;
   readonly suffix: string;
@@ -94,15 +131,15 @@ class WildcardGlob implements Glob {
   }
 
   get literal(): boolean {
-    return false;
+    return this.#middle.length === 0;
   }
 
   test(text: string): boolean {
     steps = 0;
-    const end = text.length - this.suffix.length;
-    if (end < this.prefix.length || !text.startsWith(this.prefix) || !text.endsWith(this.suffix))
-      return false;
-    return this.#middle === ONLY_STAR || matchTokens(this.#middle, text, this.prefix.length, end);
+    const { prefix, suffix } = this;
+    const end = text.length - suffix.length;
+    if (end < prefix.length || !text.startsWith(prefix) || !text.endsWith(suffix)) return false;
+    return matchTokens(this.#middle, text, prefix.length, end);
   }
 }
 
@@ -144,11 +181,14 @@ function consumed(token: Exclude<Token, typeof STAR>, text: string, at: number, 
   steps++;
   if (at >= end) return 0;
   if (typeof token === "string") {
-    steps += Math.floor(token.length / LITERAL_STEP);
+    steps += Math.floor(token.length / COMPARED_IN_STEP);
     return at + token.length <= end && text.startsWith(token, at) ? token.length : 0;
   }
-  if (token === ANY || inClass(token, text.codePointAt(at) as number)) return charLength(text, at);
-  return 0;
+  if (token !== ANY) {
+    steps += Math.floor(token.ranges.length / COMPARED_IN_STEP);
+    if (!inClass(token, text.codePointAt(at) as number)) return 0;
+  }
+  return charLength(text, at);
 }
 
 function charLength(text: string, at: number): number {
