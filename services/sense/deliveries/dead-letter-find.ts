@@ -85,6 +85,8 @@ interface Query {
   tenant_id: string;
   key: "dlq_agent_key" | "dlq_key";
   owner: string;
+  /** The latest value of the key. */
+  latest: string;
   filter: Where<DeliveryDoc>;
   glob: Glob | null;
   text: Where<DeliveryDoc> | null;
@@ -96,16 +98,14 @@ function toQuery(caller: Caller, { reason, agent_id, type, text, until }: DeadLe
   const own = visibleAgent(caller);
   if (own && agent_id && own !== agent_id) return null;
   const agent = own ?? agent_id;
+  const owner = agent ?? tenant_id;
   const error = type === undefined ? null : globError(type);
   if (error) throw invalidValue("type", `type: ${error}.`, { value: type });
   const part = text === undefined ? null : containing(text);
   return {
-    ...(agent ? { key: "dlq_agent_key", owner: agent } : { key: "dlq_key", owner: tenant_id }),
-    tenant_id,
-    filter: {
-      ...(reason !== undefined && { dlq_reason_key: reasonKey(tenant_id, reason) }),
-      ...(until !== undefined && { dead_lettered_at: { $lte: new Date(until) } }),
-    },
+    ...{ tenant_id, owner, key: agent ? "dlq_agent_key" : "dlq_key" },
+    latest: until === undefined ? `${owner} ~` : deadKey(owner, new Date(until)),
+    filter: reason === undefined ? {} : { dlq_reason_key: reasonKey(tenant_id, reason) },
     glob: type === undefined ? null : compileGlob(type),
     text: part && { $or: [{ dlq_reason: part }, { type: part }, { subject: part }, { source: part }, BARE] },
   };
@@ -116,23 +116,15 @@ const BARE = { subject: { $exists: false } };
 const isBare = ({ subject }: DeliveryDoc) => subject === undefined;
 
 /** Returns what matches among the next rows, and the place behind these; null after the last. */
-async function readWindow(
-  deps: FindDeps,
-  { tenant_id, key, owner, filter, glob, text }: Query,
-  after: Place | undefined,
-  most: number,
-): Promise<{ rows: DeliveryDoc[]; end: Place | null }> {
+async function readWindow(deps: FindDeps, query: Query, after: Place | undefined, most: number) {
+  const { tenant_id, key, filter, glob, text } = query;
   const isFiltered = glob !== null || text !== null;
-  const behind = [filter, pageFilter(key, owner, after)];
+  const behind = [filter, pageFilter(query, after)];
   // Sort by id only up to the last row: the index has no ids, and MongoDB would sort all rows for every page.
   const skip = (isFiltered ? WINDOW : Math.min(most, WINDOW)) - 1;
-  const ends = {
-    sort: { [key]: -1 },
-    skip,
-    limit: 1,
-    projection: { [key]: 1, dead_lettered_at: 1 },
-  } as const;
-  const [last] = await deps.deliveries.find(tenant_id, { $and: behind }, ends);
+  const projection = { [key]: 1, dead_lettered_at: 1 } as const;
+  const options = { sort: { [key]: -1 }, skip, limit: 1, projection } as const;
+  const [last] = await deps.deliveries.find(tenant_id, { $and: behind }, options);
   if (last) behind.push({ [key]: { $gte: last[key] } });
   if (text) behind.push(text);
   const find = () => {
@@ -151,11 +143,12 @@ async function readWindow(
 }
 
 /** Filters an owner's rows after a place; the id separates rows that died in the same millisecond. */
-function pageFilter(key: Query["key"], owner: string, after: Place | undefined): Where<DeliveryDoc> {
-  if (!after) return { [key]: { $gt: `${owner} `, $lt: `${owner} ~` } };
+function pageFilter({ key, owner, latest }: Query, after: Place | undefined): Where<DeliveryDoc> {
+  const from = { $gt: `${owner} ` };
+  if (!after) return { [key]: { ...from, $lte: latest } };
   const reached = deadKey(owner, after.value as Date);
   return {
-    [key]: { $gt: `${owner} `, $lte: reached },
+    [key]: { ...from, $lte: reached < latest ? reached : latest },
     $or: [{ [key]: { $lt: reached } }, { _id: { $lt: after.id } }],
   };
 }
