@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { Fault } from "../lib/contract/faults.ts";
 import { LruMap } from "../lib/lru-map.ts";
 import type { FairQueue, Share } from "../lib/queue/fair-queue.ts";
 
@@ -12,8 +13,16 @@ const LONGEST_KEPT_MS = 60_000;
 const SHORTEST_KEPT_MS = 5_000;
 /** An unresolvable name is queried again after this time. */
 const FAILURE_KEPT_MS = 10_000;
-const MAX_KEPT = 1_000;
+const MAX_KEPT = 2_000;
 const LOOPBACK: LookupAddress[] = [{ address: "127.0.0.1", family: 4 }];
+
+/** The look-ups of one tenant at once. */
+export const PER_TENANT = 64;
+/**
+ * The cost of asking the system, which occupies a thread that file operations need too. All of it is one tenant's use
+ * of the queue: the system is asked for two names at once, one of a tenant.
+ */
+const SYSTEM_COST = PER_TENANT / 2;
 
 interface HostResolverOptions {
   /** Name servers as `ADDRESS` or `ADDRESS:PORT`; empty: the system's. */
@@ -22,13 +31,14 @@ interface HostResolverOptions {
   timeoutMs?: number;
   /** Shares look-ups fairly among tenants. */
   queue: FairQueue;
-  /** Shares the system's look-ups fairly: each occupies a thread that file operations need too. */
-  systemQueue: FairQueue;
 }
 
+/** Addresses, and for how long they hold. */
+type Answer = [addresses: LookupAddress[], ttlMs: number];
+
 interface Kept {
-  addresses: LookupAddress[];
-  error: NodeJS.ErrnoException | null;
+  addresses: Promise<LookupAddress[]>;
+  /** Infinity while it is asked for. */
   until: number;
 }
 
@@ -41,7 +51,6 @@ export class HostResolver {
   readonly #options: HostResolverOptions;
   readonly #resolver: dns.Resolver;
   readonly #kept = new LruMap<string, Kept>(MAX_KEPT);
-  readonly #running = new Map<string, Promise<Kept>>();
 
   constructor(options: HostResolverOptions) {
     this.#options = options;
@@ -60,44 +69,45 @@ export class HostResolver {
     if (family) return [{ address: host, family }];
     const name = host.toLowerCase().replace(/\.$/, "");
     if (name === "localhost" || name.endsWith(".localhost")) return LOOPBACK;
-    const kept =
-      this.#freshOf(name) ?? (await this.#options.queue.run(share, 1, () => this.#ask(name, share)));
-    if (kept.error) throw kept.error;
-    return kept.addresses;
-  }
-
-  #freshOf(name: string): Kept | null {
-    const kept = this.#kept.get(name);
-    return kept && kept.until > performance.now() ? kept : null;
-  }
-
-  /** Concurrent requests for a name share one answer. */
-  #ask(name: string, share: Share): Promise<Kept> | Kept {
-    const fresh = this.#freshOf(name);
-    if (fresh) return fresh;
-    const asked =
-      this.#running.get(name) ??
-      this.#lookUp(name, share)
-        .then((kept) => {
-          this.#kept.set(name, kept);
-          return kept;
-        })
-        .finally(() => this.#running.delete(name));
-    this.#running.set(name, asked);
-    return asked;
-  }
-
-  async #lookUp(name: string, share: Share): Promise<Kept> {
     try {
-      return keptFor(...(await this.#askServers(name)));
+      return await this.#ask(name, share, 1, () => this.#askServers(name));
     } catch (err) {
-      const error = err as NodeJS.ErrnoException;
-      if (error.code === "ETIMEOUT") return failed(error);
-      return this.#askSystem(name, share).catch(() => failed(error));
+      if (err instanceof Fault || (err as NodeJS.ErrnoException).code === "ETIMEOUT") throw err;
+      const system = { tenant_id: "system", caller: share.tenant_id };
+      const asked = this.#ask(`${name} by the system`, system, SYSTEM_COST, () => askSystem(name));
+      const late = new Promise<never>((_, reject) => {
+        setTimeout(reject, SYSTEM_TIMEOUT_MS, err).unref();
+      });
+      return Promise.race([asked, late]).catch(() => {
+        throw err;
+      });
     }
   }
 
-  async #askServers(name: string): Promise<[LookupAddress[], number]> {
+  /** Concurrent requests share one answer. Only one that has its turn is kept: a full queue is its caller's. */
+  async #ask(key: string, share: Share, cost: number, ask: () => Promise<Answer>): Promise<LookupAddress[]> {
+    const find = () => {
+      const kept = this.#kept.get(key);
+      return kept && kept.until > performance.now() ? kept.addresses : null;
+    };
+    return find() ?? this.#options.queue.run(share, cost, () => find() ?? this.#keep(key, ask()));
+  }
+
+  #keep(key: string, asked: Promise<Answer>): Promise<LookupAddress[]> {
+    const addresses = asked.then(([found]) => found);
+    const kept = { addresses, until: Number.POSITIVE_INFINITY };
+    this.#kept.set(key, kept);
+    const until = (ms: number) => {
+      kept.until = performance.now() + ms;
+    };
+    asked.then(
+      ([, ttlMs]) => until(Math.min(Math.max(ttlMs, SHORTEST_KEPT_MS), LONGEST_KEPT_MS)),
+      () => until(FAILURE_KEPT_MS),
+    );
+    return addresses;
+  }
+
+  async #askServers(name: string): Promise<Answer> {
     const answers = await Promise.allSettled([
       this.#resolver.resolve4(name, { ttl: true }),
       this.#resolver.resolve6(name, { ttl: true }),
@@ -107,17 +117,10 @@ export class HostResolver {
     const addresses = records.map(({ address }) => ({ address, family: isIP(address) }));
     return [addresses, Math.min(...records.map(({ ttl }) => ttl)) * 1000];
   }
+}
 
-  async #askSystem(name: string, share: Share): Promise<Kept> {
-    const asked = this.#options.systemQueue.run(share, 1, () => dns.lookup(name, { all: true }));
-    const late = new Promise<never>((_, reject) => {
-      const error = Object.assign(new Error(`the host ${name} could not be resolved in time`), {
-        code: "ETIMEOUT",
-      });
-      setTimeout(reject, SYSTEM_TIMEOUT_MS, error).unref();
-    });
-    return keptFor(await Promise.race([asked, late]), SHORTEST_KEPT_MS);
-  }
+async function askSystem(name: string): Promise<Answer> {
+  return [await dns.lookup(name, { all: true }), SHORTEST_KEPT_MS];
 }
 
 /** Returns a socket's `lookup` for a host that is already resolved. */
@@ -128,17 +131,6 @@ export function lookupOf(addresses: readonly LookupAddress[]): LookupFunction {
     else done(null, first.address, first.family);
   };
 }
-
-function keptFor(addresses: LookupAddress[], ttlMs: number): Kept {
-  const ms = Math.min(Math.max(ttlMs, SHORTEST_KEPT_MS), LONGEST_KEPT_MS);
-  return { addresses, error: null, until: performance.now() + ms };
-}
-
-const failed = (error: NodeJS.ErrnoException): Kept => ({
-  addresses: [],
-  error,
-  until: performance.now() + FAILURE_KEPT_MS,
-});
 
 /** Prefers a timeout to the answer that there is no such name: the name may exist. */
 function worstOf(answers: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {

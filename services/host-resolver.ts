@@ -1,4 +1,4 @@
-import { HostResolver } from "../connectors/host-resolver.ts";
+import { HostResolver, PER_TENANT } from "../connectors/host-resolver.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
 /**
@@ -7,12 +7,8 @@ import { resourceQueue } from "../observability/resources.ts";
  */
 export function newHostResolver(servers: readonly string[]): HostResolver {
   const queue = resourceQueue("dns", {
-    ...{ capacity: 256, perTenant: 64, perCaller: 2 },
+    ...{ capacity: 256, perTenant: PER_TENANT, perCaller: 2 },
     ...{ maxWaiting: 2_000, maxWaitingPerCaller: 20, patienceMs: 10_000 },
   });
-  const systemQueue = resourceQueue("dns_system", {
-    ...{ capacity: 2, perTenant: 1 },
-    ...{ maxWaiting: 200, maxWaitingPerCaller: 2, patienceMs: 5_000 },
-  });
-  return new HostResolver({ servers, queue, systemQueue });
+  return new HostResolver({ servers, queue });
 }

@@ -1,6 +1,6 @@
 import { explain } from "../filter/explain.ts";
 import { compileFilter, FilterError } from "../filter/filter.ts";
-import { GLOB_BOUNDS, globError } from "../filter/glob-tokens.ts";
+import { GLOB_BOUNDS, globError } from "../filter/glob.ts";
 import { requirePossibleNames } from "../filter/names.ts";
 import { invalidValue } from "./faults.ts";
 import { Type } from "./type.ts";

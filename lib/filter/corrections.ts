@@ -1,7 +1,5 @@
-import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { compareTexts } from "../text/code-points.ts";
 import { charge } from "./cost.ts";
-import { type CheckedNode, walk } from "./meter.ts";
 import {
   isMoment,
   isSpan,
@@ -15,9 +13,9 @@ import {
   toSpan,
 } from "./time.ts";
 
-// Corrections where cel-js differs from the CEL specification and cel-go. A correction gets the values of an operation
-// and returns undefined where cel-js is right.
+// Where cel-js lacks operations, or differs from the CEL specification and cel-go.
 
+/** Gets the values of an operation; returns undefined where cel-js is right. */
 type Correction = (first: unknown, second: unknown, third: unknown) => unknown;
 type Time = Parameters<typeof nanosOf>[0];
 
@@ -27,43 +25,6 @@ const LEAST_INT = -(2n ** 63n);
 const MOST_INT = 2n ** 63n - 1n;
 const TWO_TO_63 = 2 ** 63;
 
-/** Adds operations missing from cel-js: conversions of times and of uint, and the order of bytes. */
-export function extend(environment: Environment): void {
-  const conversions: Record<string, (value: never) => unknown> = {
-    [`int(${TIMESTAMP}): int`]: (at: Date) => BigInt(Math.floor(at.getTime() / 1000)),
-    "int(uint): int": (value: { valueOf(): bigint }) => inRange(value.valueOf()),
-    [`string(${TIMESTAMP}): string`]: textOf,
-    [`string(${DURATION}): string`]: textOf,
-    [`timestamp(${TIMESTAMP}): ${TIMESTAMP}`]: (value: Date) => value,
-    [`duration(${DURATION}): ${DURATION}`]: (value: unknown) => value,
-  };
-  for (const [signature, handler] of Object.entries(conversions))
-    environment.registerFunction({ signature, handler: handler as () => unknown, async: false });
-  for (const [operator, holds] of Object.entries(ORDERS)) {
-    const handler = (a: Uint8Array, b: Uint8Array) => holds(Buffer.compare(a, b));
-    environment.registerOperator(`bytes ${operator} bytes: bool`, handler as () => unknown);
-  }
-}
-
-/** Runs the corrections before the operations of a checked expression. */
-export function correct(ast: ASTNode): void {
-  for (const node of walk(ast as unknown as CheckedNode)) {
-    const correction = correctionOf(node);
-    const operation = node.handle;
-    if (!correction || !operation) continue;
-    node.handle = (first, second, third, fourth) => {
-      const corrected = correction(first, second, third);
-      return corrected === undefined ? operation(first, second, third, fourth) : corrected;
-    };
-  }
-}
-
-function correctionOf({ op, args }: CheckedNode): Correction | undefined {
-  if (op !== "call" && op !== "rcall") return OPERATORS.get(op);
-  const call = CALLS.get((args as [string])[0]);
-  return call && ((values) => call(...(values as [unknown, unknown, unknown])));
-}
-
 const ORDERS: Record<string, (order: number) => boolean> = {
   "<": (order) => order < 0,
   "<=": (order) => order <= 0,
@@ -71,49 +32,90 @@ const ORDERS: Record<string, (order: number) => boolean> = {
   ">=": (order) => order >= 0,
 };
 
+const ARITHMETIC: Record<string, (left: number, right: number) => number> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": (left, right) => left / right,
+  "%": (left, right) => left % right,
+};
+
+/** Functions missing from cel-js, by signature: conversions of times and of uint. */
+export const ADDED_FUNCTIONS: Record<string, (value: never) => unknown> = {
+  [`int(${TIMESTAMP}): int`]: (at: Date) => BigInt(Math.floor(at.getTime() / 1000)),
+  "int(uint): int": (value: { valueOf(): bigint }) => inRange(value.valueOf()),
+  [`string(${TIMESTAMP}): string`]: textOf,
+  [`string(${DURATION}): string`]: textOf,
+  [`timestamp(${TIMESTAMP}): ${TIMESTAMP}`]: (value) => value,
+  [`duration(${DURATION}): ${DURATION}`]: (value) => value,
+};
+
+/**
+ * Operators missing from cel-js, by signature: the order of bytes; and arithmetic of an int with a double, and `%` of
+ * doubles, which CEL does not have. Numbers of JSON are doubles, so `data.n * 2 > 10` and `data.n % 2 == 0` would
+ * silently never match.
+ */
+export const ADDED_OPERATORS: Record<string, (left: never, right: never) => unknown> = {
+  ...Object.fromEntries(
+    Object.entries(ORDERS).map(([operator, holds]) => [
+      `bytes ${operator} bytes: bool`,
+      (a: Uint8Array, b: Uint8Array) => holds(Buffer.compare(a, b)),
+    ]),
+  ),
+  ...Object.fromEntries(
+    [
+      "double % double",
+      ...Object.keys(ARITHMETIC).flatMap((o) => [`double ${o} int`, `int ${o} double`]),
+    ].map((operation) => {
+      const apply = ARITHMETIC[operation.split(" ")[1] as string] as (typeof ARITHMETIC)[string];
+      return [`${operation}: double`, (a: unknown, b: unknown) => apply(Number(a), Number(b))];
+    }),
+  ),
+};
+
 /** Compares texts by code points and times to the nanosecond. */
 function orderOf(a: unknown, b: unknown): number | undefined {
   if (typeof a === "string") return typeof b === "string" ? compareTexts(a, b) : undefined;
-  if (typeof a !== "object" || !areSameTimes(a, b)) return undefined;
-  const [left, right] = [nanosOf(a as Time), nanosOf(b as Time)];
+  if (!(isMoment(a) && isMoment(b)) && !(isSpan(a) && isSpan(b))) return undefined;
+  const [left, right] = [nanosOf(a), nanosOf(b)];
   return left < right ? -1 : Number(left > right);
 }
 
-function areSameTimes(a: unknown, b: unknown): boolean {
-  return (isMoment(a) && isMoment(b)) || (isSpan(a) && isSpan(b));
-}
+const ordered = ([operator, holds]: [string, (order: number) => boolean]): [string, Correction] => [
+  operator,
+  (a, b) => {
+    const order = orderOf(a, b);
+    return order === undefined ? undefined : holds(order);
+  },
+];
 
-function isTime(value: unknown): value is Time {
-  return isMoment(value) || isSpan(value);
-}
-
-const OPERATORS = new Map<string, Correction>([
-  ...Object.entries(ORDERS).map(([operator, holds]): [string, Correction] => [
-    operator,
-    (a, b) => {
-      const order = orderOf(a, b);
-      return order === undefined ? undefined : holds(order);
-    },
-  ]),
+export const OPERATOR_CORRECTIONS = new Map<string, Correction>([
+  ...Object.entries(ORDERS).map(ordered),
   ["==", (a, b) => (isMoment(a) && isMoment(b) ? nanosOf(a) === nanosOf(b) : undefined)],
   ["!=", (a, b) => (isMoment(a) && isMoment(b) ? nanosOf(a) !== nanosOf(b) : undefined)],
-  ["+", sumOf],
-  ["-", differenceOf],
+  [
+    "+",
+    (a, b) => {
+      if (!isTime(a) || !isTime(b) || (isMoment(a) && isMoment(b))) return undefined;
+      const sum = nanosOf(a) + nanosOf(b);
+      return isSpan(a) && isSpan(b) ? toSpan(sum) : toMoment(sum);
+    },
+  ],
+  [
+    "-",
+    (a, b) => {
+      if (!isTime(a) || !isTime(b) || (isSpan(a) && isMoment(b))) return undefined;
+      const difference = nanosOf(a) - nanosOf(b);
+      return isMoment(a) && isSpan(b) ? toMoment(difference) : toSpan(difference);
+    },
+  ],
   ["/", quotient],
   ["%", quotient],
   ["-_", (value) => (typeof value === "bigint" ? inRange(-value) : undefined)],
 ]);
 
-function sumOf(a: unknown, b: unknown): unknown {
-  if (typeof a !== "object" || !isTime(a) || !isTime(b) || (isMoment(a) && isMoment(b))) return undefined;
-  const sum = nanosOf(a) + nanosOf(b);
-  return isSpan(a) && isSpan(b) ? toSpan(sum) : toMoment(sum);
-}
-
-function differenceOf(a: unknown, b: unknown): unknown {
-  if (typeof a !== "object" || !isTime(a) || !isTime(b) || (isSpan(a) && isMoment(b))) return undefined;
-  const difference = nanosOf(a) - nanosOf(b);
-  return isMoment(a) && isSpan(b) ? toMoment(difference) : toSpan(difference);
+function isTime(value: unknown): value is Time {
+  return typeof value === "object" && (isMoment(value) || isSpan(value));
 }
 
 /** Checks the only division of ints that overflows, and its remainder. */
@@ -126,14 +128,14 @@ function inRange(value: bigint): bigint {
   return value;
 }
 
-const CALLS = new Map<string, Correction>([
+export const FUNCTION_CORRECTIONS = new Map<string, Correction>([
   ["timestamp", (value) => (typeof value === "string" ? parseMoment(value) : undefined)],
   ["duration", (value) => (typeof value === "string" ? parseSpan(value) : undefined)],
   ["int", toInt],
   ["uint", toUint],
   ["double", toDouble],
-  ["lowerAscii", (text) => caseOf(text, /[A-Z]+/g, (letters) => letters.toLowerCase())],
-  ["upperAscii", (text) => caseOf(text, /[a-z]+/g, (letters) => letters.toUpperCase())],
+  ["lowerAscii", (text) => changeCase(text, /[A-Z]+/g, (letters) => letters.toLowerCase())],
+  ["upperAscii", (text) => changeCase(text, /[a-z]+/g, (letters) => letters.toUpperCase())],
   ["indexOf", (text, sought, from) => indexIn(text, sought, from, "indexOf")],
   ["lastIndexOf", (text, sought, from) => indexIn(text, sought, from, "lastIndexOf")],
   ["substring", substring],
@@ -141,7 +143,7 @@ const CALLS = new Map<string, Correction>([
     name,
     (at, zone) => {
       const isZone = zone === undefined || typeof zone === "string";
-      return isMoment(at) && isZone ? partOf(name, at, zone as string | undefined) : undefined;
+      return isMoment(at) && isZone ? partOf(name, at, zone) : undefined;
     },
   ]),
 ]);
@@ -170,7 +172,7 @@ function requireDigits(text: string, form: RegExp, type: string): void {
   if (!form.test(text)) throw new RangeError(`${type}() type error: cannot convert to ${type}`);
 }
 
-function caseOf(text: unknown, letters: RegExp, change: (letters: string) => string): string | undefined {
+function changeCase(text: unknown, letters: RegExp, change: (letters: string) => string): string | undefined {
   if (typeof text !== "string") return undefined;
   if (/^\p{ASCII}*$/u.test(text)) return change(text);
   charge(text.length / 4);

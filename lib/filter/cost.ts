@@ -70,49 +70,17 @@ function keyCount(map: object): number {
   return count;
 }
 
-/** Pays for comparisons such as `==` and `<`. */
-export function chargeComparison(left: unknown, right: unknown): void {
-  if (typeof left === "string" && typeof right === "string") chargeAffix(left, right);
-  else {
-    chargeTree(left, 1);
-    chargeTree(right, 1);
-  }
-}
-
-/** Pays for `in`. */
-export function chargeMembership(value: unknown, collection: unknown): void {
-  chargeTree(value, 1);
-  if (Array.isArray(collection)) chargeTree(collection, 1);
-  else chargeShape(collection);
-}
-
-/** Pays for one operand of an operator that creates a value. */
-export function chargeOperand(value: unknown): void {
-  if (typeof value === "number") return;
-  if (Array.isArray(value)) charge(value.length);
-  chargeShape(value);
-  chargeText(value);
-}
-
-/** Pays for a call of a CEL function or method; the receiver is the first of the values. */
-export function chargeCall(name: string, values: unknown[]): void {
-  for (const value of values) chargeShape(value);
-  const price = CALL_PRICES.get(name);
-  if (price === undefined) for (const value of values) chargeText(value);
-  else price(values[0], values[1]);
-}
-
 /** Pays for a value that is visited completely. */
-function chargeTree(value: unknown, depth: number): void {
+function payTree(value: unknown, depth = 1): void {
   charge(1 + (isContainer(value) ? rangePrice(value) : length(value) / 32));
   if (!isContainer(value)) return;
   if (depth > MAX_NESTING) throw nestingError();
-  if (Array.isArray(value)) for (const element of value) chargeTree(element, depth + 1);
-  else for (const key in value) chargeTree((value as Record<string, unknown>)[key], depth + 1);
+  if (Array.isArray(value)) for (const element of value) payTree(element, depth + 1);
+  else for (const key in value) payTree((value as Record<string, unknown>)[key], depth + 1);
 }
 
 /** cel-js derives a container's type from its first elements, and lists all keys of a map to find the first. */
-function chargeShape(value: unknown): void {
+function payShape(value: unknown): void {
   let inner = value;
   for (let depth = 1; isContainer(inner); depth++) {
     if (depth > MAX_NESTING) throw nestingError();
@@ -131,49 +99,79 @@ function nestingError(): Error {
   return new RangeError(`a value that is compared or passed can nest at most ${MAX_NESTING} lists and maps`);
 }
 
-type Price = (receiver: unknown, argument: unknown) => void;
-
 const length = (value: unknown): number =>
   typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 
 /** Pays for a text that is read once from end to end. */
-function chargeText(value: unknown): void {
-  charge(length(value) / 8);
-}
+const payText = (value: unknown): void => charge(length(value) / 8);
 
-function chargeSearch(text: unknown, sought: unknown): void {
-  charge((length(text) * length(sought)) / 32);
-}
+const payAffix = (text: unknown, affix: unknown): void => charge(Math.min(length(text), length(affix)) / 32);
 
-function chargeAffix(text: unknown, affix: unknown): void {
-  charge(Math.min(length(text), length(affix)) / 32);
-}
+const paySearch = (text: unknown, sought: unknown): void => charge((length(text) * length(sought)) / 32);
 
-function chargeTimePart(_time: unknown, zone: unknown): void {
-  charge(zone === undefined ? 1 : TIME_ZONE_LOOKUP);
+/** Pays with the values of an operation, of which there are up to three. */
+type Price = (first: unknown, second: unknown, third: unknown) => void;
+
+const payComparison: Price = (left, right) => {
+  if (typeof left === "string" && typeof right === "string") return payAffix(left, right);
+  payTree(left);
+  payTree(right);
+};
+
+const payOperands: Price = (left, right) => {
+  for (const value of [left, right]) {
+    if (typeof value === "number") continue;
+    if (Array.isArray(value)) charge(value.length);
+    payShape(value);
+    payText(value);
+  }
+};
+
+/** The operators whose price depends on their operands. */
+export const OPERATOR_PRICES = new Map<string, Price>([
+  ...["==", "!=", "<", "<=", ">", ">="].map((operator) => [operator, payComparison] as const),
+  ...["+", "-", "*", "/", "%", "-_"].map((operator) => [operator, payOperands] as const),
+  [
+    "in",
+    (value, collection) => {
+      payTree(value);
+      if (Array.isArray(collection)) payTree(collection);
+      else payShape(collection);
+    },
+  ],
+  ["[]", (_collection, index) => requireScalar(index)],
+]);
+
+/** @throws TypeError for a list or map, of which cel-js would make a text */
+export function requireScalar(value: unknown): void {
+  if (isContainer(value)) throw new TypeError("a list or map cannot be a condition, an index or a key");
 }
 
 const TIME_ZONE_LOOKUP = 1250;
 
-/** Prices of functions whose time is not proportional to the length of their arguments. */
-const CALL_PRICES = new Map<string, Price>([
-  ["contains", chargeSearch],
-  ["indexOf", chargeSearch],
-  ["lastIndexOf", chargeSearch],
-  ["startsWith", chargeAffix],
-  ["endsWith", chargeAffix],
+/** Functions whose time is not proportional to the length of their arguments. */
+const FUNCTION_PRICES = new Map<string, Price>([
+  ["contains", paySearch],
+  ["indexOf", paySearch],
+  ["lastIndexOf", paySearch],
+  ["startsWith", payAffix],
+  ["endsWith", payAffix],
   ["split", (text) => charge(length(text) / 2)],
-  ["join", (list) => chargeTree(list, 1)],
+  ["join", (list) => payTree(list)],
   // Its parser restarts at every digit of a run of digits.
   ["duration", (text) => charge(length(text) ** 2 / 32)],
-  ["getDate", chargeTimePart],
-  ["getDayOfMonth", chargeTimePart],
-  ["getDayOfWeek", chargeTimePart],
-  ["getDayOfYear", chargeTimePart],
-  ["getFullYear", chargeTimePart],
-  ["getHours", chargeTimePart],
-  ["getMilliseconds", chargeTimePart],
-  ["getMinutes", chargeTimePart],
-  ["getMonth", chargeTimePart],
-  ["getSeconds", chargeTimePart],
 ]);
+
+const payTimePart: Price = (_time, zone) => charge(zone === undefined ? 1 : TIME_ZONE_LOOKUP);
+
+/** Returns the price of a CEL function or method, whose receiver is the first of the values. */
+export function functionPrice(name: string): Price {
+  const own = /^get[A-Z]/.test(name) ? payTimePart : FUNCTION_PRICES.get(name);
+  return (first, second, third) => {
+    for (const value of [first, second, third]) {
+      payShape(value);
+      if (!own) payText(value);
+    }
+    own?.(first, second, third);
+  };
+}

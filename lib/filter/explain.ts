@@ -1,6 +1,6 @@
 import { nearest } from "../contract/nearest.ts";
+import { FilterError, functionNames } from "./cel.ts";
 import { OWN } from "./names.ts";
-import { FilterError, functionNames } from "./program.ts";
 
 /** Adds to the error of a filter what its author may have meant: most write another language than CEL. */
 export function explain(error: FilterError, expression: string): FilterError {

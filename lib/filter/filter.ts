@@ -1,10 +1,10 @@
 import { JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
 import { exactDigits, hasLongIntegers, parseExact, parseJsonBytes } from "../json/json.ts";
+import { compileProgram, errorText, FilterError, type Literal, type Program } from "./cel.ts";
 import { budgetExceeded, FilterCostError, startEvaluation } from "./cost.ts";
-import { compileProgram, errorText, FilterError, type Literal, type Program } from "./program.ts";
 
+export { FilterError } from "./cel.ts";
 export { unitsSpent } from "./cost.ts";
-export { FilterError } from "./program.ts";
 
 const MAX_FILTER_LENGTH = 1000;
 
@@ -84,36 +84,25 @@ export class EventScope extends Map<string, unknown> {
 /** `error`: the evaluation failed (missing field, type mismatch, result not a bool, too costly). */
 export type FilterOutcome = "match" | "no_match" | "error";
 
-/** A compiled filter expression. It matches an event only with outcome `match`. */
-export interface CompiledFilter {
-  readonly expression: string;
-  matches(scope: EventScope): FilterOutcome;
-  /** Like `matches`, with the reason of an `error`, for dry runs. */
-  explain(scope: EventScope): { outcome: FilterOutcome; error?: string };
-}
-
 /**
  * Compiles a CEL predicate of at most 1,000 characters (spec: Interest, Channel feed; api.md "Interests"). Numbers of
  * JSON are doubles, which compare and calculate with ints. The pattern of `matches` is a string literal in RE2 syntax.
  *
  * @throws FilterError
  */
-export function compileFilter(expression: string): CompiledFilter {
-  if (expression.length > MAX_FILTER_LENGTH) {
-    const message = `a filter has at most ${MAX_FILTER_LENGTH} characters, this one has ${expression.length}`;
-    throw new FilterError(message, MAX_FILTER_LENGTH);
-  }
-  const { program, literals } = compileProgram(expression);
-  return new Filter(expression, program, literals);
-}
+export const compileFilter = (expression: string): CompiledFilter => new CompiledFilter(expression);
 
-class Filter implements CompiledFilter {
-  readonly expression: string;
+/** A compiled filter expression. It matches an event only with outcome `match`. */
+export class CompiledFilter {
   readonly #program: Program;
   readonly #literals: Literal[];
 
-  constructor(expression: string, program: Program, literals: Literal[]) {
-    this.expression = expression;
+  constructor(expression: string) {
+    if (expression.length > MAX_FILTER_LENGTH) {
+      const message = `a filter has at most ${MAX_FILTER_LENGTH} characters, this one has ${expression.length}`;
+      throw new FilterError(message, MAX_FILTER_LENGTH);
+    }
+    const { program, literals } = compileProgram(expression);
     this.#program = program;
     this.#literals = literals;
   }
@@ -124,6 +113,7 @@ class Filter implements CompiledFilter {
     return result ? "match" : "no_match";
   }
 
+  /** Like `matches`, with the reason of an `error`, for dry runs. */
   explain(scope: EventScope): { outcome: FilterOutcome; error?: string } {
     const result = this.#run(scope);
     if (typeof result !== "boolean") {

@@ -13,8 +13,8 @@ const ANY = 1;
 /** One character of (or not of) a set. */
 interface CharClass {
   readonly negated: boolean;
-  /** First and last code point of each range, sorted, none touching another. */
-  readonly bounds: readonly number[];
+  /** First and last code point of each range. */
+  readonly ranges: readonly [number, number][];
 }
 
 /** A string token is a run of literal characters. */
@@ -40,64 +40,26 @@ function wildcardsError(tokens: Token[]): string | null {
   return `a glob has at most ${MAX_SINGLES} \`?\` and \`[...]\`, this one has ${singles}`;
 }
 
+/** A `]` that comes first in a class is a member. A `[` alone opens a class that is not closed. */
+const TOKEN = /\*+|\?|\[(?:!|(?!!))[\s\S][^\]]*\]|\[|[^*?[]+/gu;
+
 /** Returns the tokens of a glob, adjacent stars as one. @throws Error with the reason if it is invalid */
 function tokenize(glob: string): Token[] {
   if (glob === "") throw new Error("a glob cannot be empty; `*` matches every type");
   if (glob.length > MAX_LENGTH) {
     throw new Error(`a glob has at most ${MAX_LENGTH} characters, this one has ${glob.length}`);
   }
-  const tokens: Token[] = [];
-  let at = 0;
-  while (at < glob.length) {
-    const end = tokenEnd(glob, at);
-    const token = tokenOf(glob, at, end);
-    if (token !== STAR || tokens.at(-1) !== STAR) tokens.push(token);
-    at = end;
-  }
-  return tokens;
+  return Array.from(glob.matchAll(TOKEN), ({ 0: text, index }) => {
+    if (text[0] === "*") return STAR;
+    if (text[0] === "?") return ANY;
+    return text[0] === "[" ? charClass(text, index) : text;
+  });
 }
 
-/** Whether a class contains a character. */
-function inClass({ negated, bounds }: CharClass, codePoint: number): boolean {
-  let low = 0;
-  let high = bounds.length / 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (codePoint > (bounds[2 * middle + 1] as number)) low = middle + 1;
-    else high = middle;
-  }
-  const listed = 2 * low < bounds.length && codePoint >= (bounds[2 * low] as number);
-  return listed !== negated;
-}
-
-function tokenEnd(glob: string, start: number): number {
-  if (glob[start] === "[") return classEnd(glob, start);
-  let end = start;
-  while (end < glob.length && !isWildcard(glob[end])) end++;
-  return Math.max(end, start + 1);
-}
-
-function isWildcard(character: string | undefined): boolean {
-  return character === "*" || character === "?" || character === "[";
-}
-
-function tokenOf(glob: string, start: number, end: number): Token {
-  if (glob[start] === "*") return STAR;
-  if (glob[start] === "?") return ANY;
-  return glob[start] === "[" ? charClass([...glob.slice(start + 1, end - 1)], start) : glob.slice(start, end);
-}
-
-/** Returns the position after the `]` that closes the class opened at `open`; a `]` that comes first is a member. */
-function classEnd(glob: string, open: number): number {
-  const first = glob[open + 1] === "!" ? open + 2 : open + 1;
-  const close = glob.indexOf("]", first + 1);
-  if (close < 0) throw new Error(`the class opened by \`[\` at position ${open} is not closed by \`]\``);
-  return close + 1;
-}
-
-function charClass(body: string[], open: number): CharClass {
-  const negated = body[0] === "!";
-  const members = negated ? body.slice(1) : body;
+function charClass(text: string, open: number): CharClass {
+  if (text === "[") throw new Error(`the class opened by \`[\` at position ${open} is not closed by \`]\``);
+  const negated = text[1] === "!";
+  const members = [...text.slice(negated ? 2 : 1, -1)];
   const ranges: [number, number][] = [];
   for (let i = 0; i < members.length; i++) {
     const low = members[i] as string;
@@ -109,17 +71,11 @@ function charClass(body: string[], open: number): CharClass {
       throw new Error(`the range ${low}-${high} in the class at position ${open} is reversed`);
     ranges.push(range);
   }
-  return { negated, bounds: merged(ranges) };
+  return { negated, ranges };
 }
 
-function merged(ranges: [number, number][]): number[] {
-  const bounds: number[] = [];
-  for (const [low, high] of ranges.sort((a, b) => a[0] - b[0])) {
-    const last = bounds.at(-1);
-    if (last === undefined || low > last + 1) bounds.push(low, high);
-    else bounds[bounds.length - 1] = Math.max(last, high);
-  }
-  return bounds;
+function inClass({ negated, ranges }: CharClass, codePoint: number): boolean {
+  return ranges.some(([low, high]) => codePoint >= low && codePoint <= high) !== negated;
 }
 
 /**
@@ -128,8 +84,8 @@ function merged(ranges: [number, number][]): number[] {
  */
 export const MAX_GLOB_STEPS = 32_768;
 
-/** Literal characters that are compared in one step. */
-const LITERAL_STEP = 32;
+/** Literal characters, or ranges of a class, that are compared in one step. */
+const COMPARED_IN_STEP = 32;
 
 // A test is synchronous and never nested, so one counter serves all globs.
 let steps = 0;
@@ -225,11 +181,14 @@ function consumed(token: Exclude<Token, typeof STAR>, text: string, at: number, 
   steps++;
   if (at >= end) return 0;
   if (typeof token === "string") {
-    steps += Math.floor(token.length / LITERAL_STEP);
+    steps += Math.floor(token.length / COMPARED_IN_STEP);
     return at + token.length <= end && text.startsWith(token, at) ? token.length : 0;
   }
-  if (token === ANY || inClass(token, text.codePointAt(at) as number)) return charLength(text, at);
-  return 0;
+  if (token !== ANY) {
+    steps += Math.floor(token.ranges.length / COMPARED_IN_STEP);
+    if (!inClass(token, text.codePointAt(at) as number)) return 0;
+  }
+  return charLength(text, at);
 }
 
 function charLength(text: string, at: number): number {

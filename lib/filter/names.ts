@@ -1,6 +1,5 @@
 import { nearest } from "../contract/nearest.ts";
-import { type CheckedNode, operands } from "./meter.ts";
-import { FilterError, treeOf } from "./program.ts";
+import { FilterError, type Node, operands, parseTree } from "./cel.ts";
 
 /** A name of an event that a filter reads: `event.subject`, `data.total`, or `total` for the key of `data`. */
 export interface Read {
@@ -46,9 +45,7 @@ export const OWN = new Set([
 
 /** Returns the names that a filter reads of an event, in the order of the expression. @throws FilterError */
 export function readsOf(expression: string): Read[] {
-  const reads: Read[] = [];
-  visit(treeOf(expression), { bound: new Set(), optional: false, reads });
-  return reads;
+  return [...findReads(parseTree(expression), { bound: new Set(), optional: false })];
 }
 
 /**
@@ -78,68 +75,59 @@ function attributeLike(name: string): string {
   return like?.close ? `event.${like.name}` : `data.${name}`;
 }
 
-interface Place {
+interface Context {
   /** Variables of the macros around. */
   bound: ReadonlySet<string>;
   optional: boolean;
-  reads: Read[];
 }
 
-function visit(node: CheckedNode, place: Place): void {
-  if (node.op === "id") {
+function* findReads(node: Node, context: Context): Generator<Read> {
+  const { bound, optional } = context;
+  const selected = selection(node, bound);
+  if (selected) yield { ...selected, optional };
+  else if (node.op === "id") {
     const name = node.args as string;
-    if (!place.bound.has(name) && !OWN.has(name)) add(place, { of: "key", name, position: node.start });
-    return;
+    if (!bound.has(name) && !OWN.has(name)) yield { of: "key", name, optional, position: node.start };
+  } else {
+    const [name] = node.op === "call" || node.op === "rcall" ? (node.args as [string]) : [];
+    const inner = node.op === "call" && name === "has" ? { ...context, optional: true } : context;
+    const macro = node.op === "rcall" ? macroOf(node) : undefined;
+    for (const each of macro?.outside ?? operands(node)) yield* findReads(each, inner);
+    if (!macro) return;
+    const within = { ...inner, bound: new Set([...bound, macro.variable]) };
+    for (const each of macro.inside) yield* findReads(each, within);
   }
-  const selected = selection(node, place);
-  if (selected) {
-    add(place, selected);
-    return;
-  }
-  if (node.op === "call" && (node.args as [string])[0] === "has") {
-    for (const each of operands(node)) visit(each, { ...place, optional: true });
-    return;
-  }
-  if (node.op === "rcall" && visitMacro(node, place)) return;
-  for (const each of operands(node)) visit(each, place);
 }
 
 /** Returns what `event.x`, `data.x`, `data["x"]` or `event.x.y` reads; undefined for other nodes. */
-function selection(node: CheckedNode, { bound }: Place): Omit<Read, "optional"> | undefined {
-  const key = keyOf(node);
+function selection(node: Node, bound: Context["bound"]): Omit<Read, "optional"> | undefined {
+  const key = selectedKey(node);
   if (key === undefined) return undefined;
-  const [target] = node.args as [CheckedNode];
+  const [target] = node.args as [Node];
   if (target.op === "id") {
     const of = target.args as string;
     if ((of !== "event" && of !== "data") || bound.has(of)) return undefined;
     return { of, name: key, position: node.start };
   }
-  const above = selection(target, { bound } as Place);
-  if (!above || above.field !== undefined) return undefined;
-  if (above.of !== "event") return undefined;
+  const above = selection(target, bound);
+  if (above?.of !== "event" || above.field !== undefined) return undefined;
   return above.name === "data" ? { of: "data", name: key, position: node.start } : { ...above, field: key };
 }
 
 /** Returns the literal key that a node selects. */
-function keyOf({ op, args }: CheckedNode): string | undefined {
+function selectedKey({ op, args }: Node): string | undefined {
   if (op !== "." && op !== "[]") return undefined;
-  const [, key] = args as [CheckedNode, string | CheckedNode];
+  const [, key] = args as [Node, string | Node];
   if (typeof key === "string") return key;
   return op === "[]" && key.op === "value" && typeof key.args === "string" ? key.args : undefined;
 }
 
-/** Visits a macro with its variable bound; false for other calls. */
-function visitMacro(node: CheckedNode, place: Place): boolean {
-  const [name, receiver, [variable, ...others]] = node.args as [string, CheckedNode, CheckedNode[]];
+/** Returns the variable of a macro, and its parts by whether they see it; undefined for other calls. */
+function macroOf(node: Node): { variable: string; outside: Node[]; inside: Node[] } | undefined {
+  const [name, receiver, [variable, ...others]] = node.args as [string, Node, Node[]];
+  if (variable?.op !== "id") return undefined;
+  const of = (outside: Node[], inside: Node[]) => ({ variable: variable.args as string, outside, inside });
+  if (MACROS.has(name)) return of([receiver], others);
   const isBind = name === "bind" && receiver.op === "id" && receiver.args === "cel";
-  if (variable?.op !== "id" || !(isBind || MACROS.has(name))) return false;
-  const within = { ...place, bound: new Set([...place.bound, variable.args as string]) };
-  if (isBind) visit(others.shift() as CheckedNode, place);
-  else visit(receiver, place);
-  for (const each of others) visit(each, within);
-  return true;
-}
-
-function add({ optional, reads }: Place, read: Omit<Read, "optional">): void {
-  reads.push({ ...read, optional });
+  return isBind ? of(others.slice(0, 1), others.slice(1)) : undefined;
 }

@@ -1,23 +1,9 @@
-import { evaluate } from "@marcbachmann/cel-js";
+import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { charge } from "./cost.ts";
 
-/** A CEL duration in cel-js: whole seconds and nanoseconds, of the same sign. */
-interface Span {
-  readonly seconds: bigint;
-  readonly nanos: number;
-}
-
-/**
- * The part of a timestamp below a millisecond. A property, because cel-js recognises timestamps by their constructor.
- */
+/** The part of a timestamp below a millisecond. A property, because cel-js recognises timestamps by their constructor. */
 const FINER = Symbol("nanoseconds beyond the millisecond");
 type Moment = Date & { [FINER]?: number };
-
-// cel-js exports the class as a type only.
-const Duration = (evaluate("duration('0s')") as object).constructor as new (
-  seconds: bigint,
-  nanos: number,
-) => Span;
 
 const SECOND = 1_000_000_000n;
 const MILLISECOND = 1_000_000n;
@@ -33,7 +19,7 @@ export function isMoment(value: unknown): value is Moment {
   return value instanceof Date;
 }
 
-export function isSpan(value: unknown): value is Span {
+export function isSpan(value: unknown): value is Duration {
   return value instanceof Duration;
 }
 
@@ -42,7 +28,7 @@ const PRICE = 5;
 const PARSE_PRICE = 40;
 
 /** Returns a timestamp as nanoseconds since the epoch, or a duration as nanoseconds. */
-export function nanosOf(value: Moment | Span): bigint {
+export function nanosOf(value: Moment | Duration): bigint {
   charge(PRICE);
   if (isMoment(value)) return BigInt(value.getTime()) * MILLISECOND + BigInt(value[FINER] ?? 0);
   return value.seconds * SECOND + BigInt(value.nanos);
@@ -57,7 +43,7 @@ export function toMoment(nanos: bigint): Moment {
 }
 
 /** @throws RangeError beyond 10,000 years */
-export function toSpan(nanos: bigint): Span {
+export function toSpan(nanos: bigint): Duration {
   const seconds = nanos / SECOND;
   if (seconds > MOST_SECONDS || seconds < -MOST_SECONDS)
     throw new RangeError("a duration has at most 315,576,000,000 seconds");
@@ -81,30 +67,24 @@ const UNITS: Record<string, bigint> = {
   ...{ us: 1000n, µs: 1000n, μs: 1000n, ns: 1n },
 };
 const LONGEST = 100;
-const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
+const SPAN = /^([+-]?)(0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const PART = /(\d*)\.?(\d*)([a-zµμ]+)/g;
 
 /** Parses a duration in Go's form: `1h30m`, `-1.5s`. @throws RangeError */
-export function parseSpan(text: string): Span {
+export function parseSpan(text: string): Duration {
   charge(PARSE_PRICE);
-  const [, sign, parts = ""] = /^([+-]?)(.+)$/.exec(text.length > LONGEST ? "" : text) ?? [];
+  const [, sign, parts] = SPAN.exec(text.length > LONGEST ? "" : text) ?? [];
+  if (!parts) throw new RangeError("duration() expects numbers with units, like 1h30m or -1.5s");
   let nanos = 0n;
-  PART.lastIndex = 0;
-  for (let at = 0; at < parts.length && parts !== "0"; at = PART.lastIndex) {
-    const [, whole = "", fraction = "", unit] = PART.exec(parts) ?? [];
-    if (!unit || !(whole || fraction)) throw noSpan();
-    const size = UNITS[unit] as bigint;
-    nanos += BigInt(whole) * size + (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
+  for (const [, whole, fraction = "", unit] of parts.matchAll(PART)) {
+    const size = UNITS[unit as string] as bigint;
+    nanos += BigInt(whole as string) * size + (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
   }
-  if (parts === "") throw noSpan();
   return toSpan(sign === "-" ? -nanos : nanos);
 }
 
-function noSpan(): RangeError {
-  return new RangeError("duration() expects numbers with units, like 1h30m or -1.5s");
-}
-
 /** Formats a timestamp as RFC 3339, a duration as seconds, with the necessary decimals. */
-export function textOf(value: Moment | Span): string {
+export function textOf(value: Moment | Duration): string {
   const nanos = nanosOf(value);
   const size = nanos < 0n && isSpan(value) ? -nanos : nanos;
   const beyond = ((size % SECOND) + SECOND) % SECOND;
@@ -113,11 +93,10 @@ export function textOf(value: Moment | Span): string {
   return `${nanos < 0n ? "-" : ""}${size / SECOND}${fraction}s`;
 }
 
-type Getter = (at: Date) => number;
 const DAY_MS = 86_400_000;
 
 /** Applied to a time shifted into its zone. */
-const GETTERS: Record<string, Getter> = {
+const GETTERS: Record<string, (at: Date) => number> = {
   getDate: (at) => at.getUTCDate(),
   getDayOfMonth: (at) => at.getUTCDate() - 1,
   getDayOfWeek: (at) => at.getUTCDay(),
@@ -134,7 +113,7 @@ export const TIME_PARTS = Object.keys(GETTERS);
 /** Returns a part of a timestamp, independent of this machine's time zone. @throws RangeError for an unknown zone */
 export function partOf(name: string, moment: Moment, zone: string | undefined): bigint {
   const at = zone === undefined ? moment : shifted(moment, zone);
-  return BigInt((GETTERS[name] as Getter)(at));
+  return BigInt((GETTERS[name] as (at: Date) => number)(at));
 }
 
 const OFFSET = /^([+-]?)([01]?\d|2[0-3]):([0-5]\d)$/;
@@ -146,20 +125,7 @@ function shifted(moment: Date, zone: string): Date {
     const ms = (Number(hours) * 60 + Number(minutes)) * 60_000;
     return new Date(moment.getTime() + (sign === "-" ? -ms : ms));
   }
-  const parts = new Intl.DateTimeFormat("en-US", { ...NUMERIC, timeZone: zone }).formatToParts(moment);
-  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
-  const at = new Date(0);
-  at.setUTCFullYear(of("year"), of("month") - 1, of("day"));
-  at.setUTCHours(of("hour"), of("minute"), of("second"), moment.getUTCMilliseconds());
-  return at;
+  // Sweden writes `2026-01-31 09:30:00`; the form with a sign takes years of more and fewer than four digits.
+  const local = moment.toLocaleString("sv-SE", { timeZone: zone }).replace(" ", "T").padStart(21, "0");
+  return new Date(Date.parse(`+${local}Z`) + moment.getUTCMilliseconds());
 }
-
-const NUMERIC: Intl.DateTimeFormatOptions = {
-  ...{ calendar: "gregory", numberingSystem: "latn", hourCycle: "h23" },
-  year: "numeric",
-  month: "numeric",
-  day: "numeric",
-  hour: "numeric",
-  minute: "numeric",
-  second: "numeric",
-};

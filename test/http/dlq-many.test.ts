@@ -19,13 +19,13 @@ beforeAll(async () => {
   two = await newReceiver(ground.server, ground.admin, "two", { ...options, interests: ["com.example.two"] });
   for (const what of ["placed", "placed", "placed", "Cancelled"])
     await die(one, `com.example.one.${what}`, "shut");
-  await die(one, "com.example.one.placed", "full");
+  await die(one, "com.example.one.placed", "full", { subject: "Order/9", source: "urn:Till" });
   await die(two, "com.example.two", "shut");
 });
 afterAll(() => ground.server.stop());
 
-async function die(receiver: Receiver, type: string, reason: string): Promise<void> {
-  await ground.publish(type, {});
+async function die(receiver: Receiver, type: string, reason: string, more?: object): Promise<void> {
+  await ground.publish(type, {}, more);
   const [{ id }] = await pollSome(receiver.api);
   ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id], reason }));
 }
@@ -44,6 +44,8 @@ describe("filters of the list", () => {
     ["a type", () => "type=com.example.*.placed", 4],
     ["a text in any case, here of the type", () => "text=cancelled", 1],
     ["a text of the reason", () => "text=FULL", 1],
+    ["a text of the subject", () => "text=order/9", 1],
+    ["a text of the source", () => "text=URN:till", 1],
     ["all of them", () => `agent_id=${one.id}&reason=${SHUT}&type=com.example.one.*&text=placed`, 3],
     ["what nothing has", () => "text=nowhere", 0],
   ])("by %s", async (_, query, count) => {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { functionNames } from "../../lib/filter/cel.ts";
 import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
-import { functionNames } from "../../lib/filter/program.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/guides/filters.md"), "utf8");
 const event = JSON.parse(/^```json\n(.*?)^```$/ms.exec(page)?.[1] as string);

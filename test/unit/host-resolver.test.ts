@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { HostResolver, lookupOf } from "../../connectors/host-resolver.ts";
+import { promises as dns, type LookupAddress } from "node:dns";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { HostResolver, lookupOf, PER_TENANT } from "../../connectors/host-resolver.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { type NameServer, startNameServer } from "../support/dns.ts";
 import { settle } from "../support/settle.ts";
@@ -13,8 +14,7 @@ let resolver: HostResolver;
 beforeEach(async () => {
   server = await startNameServer();
   queue = new FairQueue({ capacity: 4, perTenant: 3, maxWaiting: 100 });
-  const systemQueue = new FairQueue({ capacity: 1, maxWaiting: 100 });
-  resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue, systemQueue });
+  resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue });
 });
 afterEach(() => server.stop());
 
@@ -59,6 +59,47 @@ describe("a host resolver", () => {
     const asked = server.asked.length;
     await expect(resolver.resolve("silent.example", who("tn_a"))).rejects.toMatchObject({ code: "ETIMEOUT" });
     expect(server.asked).toHaveLength(asked);
+  });
+});
+
+describe("the system is asked for names that the servers do not know", () => {
+  const answers = new Map<string, PromiseWithResolvers<LookupAddress[]>>();
+  let lookup: jest.SpiedFunction<typeof dns.lookup>;
+  beforeEach(() => {
+    queue = new FairQueue({ capacity: 256, perTenant: PER_TENANT, perCaller: 2, maxWaiting: 1000 });
+    resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue });
+    answers.clear();
+    lookup = jest.spyOn(dns, "lookup").mockImplementation(((name: string) => {
+      const answer = Promise.withResolvers<LookupAddress[]>();
+      answers.set(name, answer);
+      return answer.promise;
+    }) as never);
+  });
+  afterEach(() => lookup.mockRestore());
+
+  const unknown = (name: string) => `nowhere.${name}`;
+  const ask = (name: string, tenant: string) =>
+    resolver.resolve(unknown(name), who(tenant)).catch(({ code }) => code);
+
+  test("for two at once, one of a tenant; others look up hosts meanwhile", async () => {
+    const asked = [ask("a1", "tn_a"), ask("a2", "tn_a"), ask("b1", "tn_b"), ask("c1", "tn_c")];
+    await settle(() => queue.waiting > 0 && answers.size === 2 && queue.inUse === PER_TENANT);
+    expect([...answers.keys()].filter((name) => name.includes(".a"))).toHaveLength(1);
+    expect(await resolver.resolve("here.example", who("tn_a"))).toEqual(HERE);
+    for (let left = asked.length; left > 0; left--) {
+      const [name, { resolve }] = await settle(() => [...answers][0]);
+      answers.delete(name);
+      resolve(HERE);
+    }
+    expect(await Promise.all(asked)).toEqual([HERE, HERE, HERE, HERE]);
+    expect(queue.inUse).toBe(0);
+  });
+
+  test("what the servers answered is the error if it does not know them either", async () => {
+    const asked = ask("nobody", "tn_a");
+    await settle(() => answers.size === 1);
+    answers.get(unknown("nobody"))?.reject(Object.assign(new Error("no"), { code: "EAI_AGAIN" }));
+    expect(await asked).toBe("ENOTFOUND");
   });
 });
 

@@ -8,8 +8,7 @@ import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { NOT_DEAD } from "./dead.ts";
-import { visibleAgent } from "./dead-letter-access.ts";
-import { type DeadLetterFilter, scanDeadLetters } from "./dead-letter-scan.ts";
+import { type DeadLetterFilter, findDead, SHORT, visibleAgent } from "./dead-letter-find.ts";
 import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
 
 interface BulkDeps {
@@ -61,24 +60,18 @@ export async function chooseDead(deps: BulkDeps, ctx: Call<ManyParams>, isEligib
 async function findByIds({ deliveries }: BulkDeps, caller: Caller, ids: string[]): Promise<DeliveryDoc[]> {
   const agent_id = visibleAgent(caller);
   const filter = { _id: { $in: ids }, state: "dead" as const, ...(agent_id && { agent_id }) };
-  return deliveries.find(caller.tenant_id, filter, {
-    projection: { timeline: 0, payload_json: 0, "origin.headers": 0 },
-    bounded: "nothing long",
-  });
+  return deliveries.find(caller.tenant_id, filter, SHORT);
 }
 
 async function chooseMatching(
   deps: BulkDeps,
   caller: Caller,
   filter: DeadLetterFilter,
-  isEligible: Eligible = () => true,
+  isEligible?: Eligible,
 ) {
-  const chosen: DeliveryDoc[] = [];
-  for await (const { rows } of scanDeadLetters(deps, caller, filter)) {
-    chosen.push(...rows.filter(isEligible));
-    if (chosen.length > MAX_CHOSEN) return { chosen: chosen.slice(0, MAX_CHOSEN), more: true };
-  }
-  return { chosen, more: false };
+  const wanted = { limit: MAX_CHOSEN, windows: Number.POSITIVE_INFINITY, ...(isEligible && { isEligible }) };
+  const { rows, next } = await findDead(deps, caller, filter, wanted);
+  return { chosen: rows, more: next !== null };
 }
 
 /** Groups dead letters by reason, most frequent first. */
@@ -96,7 +89,7 @@ export async function countGroups(deps: BulkDeps, caller: Caller, filter: DeadLe
       dlq_reason,
       count: rows.length,
       agents: new Set(rows.flatMap(({ agent_id }) => agent_id ?? [])).size,
-      // The scan is latest first.
+      // They are found latest first.
       latest_at: toTimestamp(rows[0] as DeliveryDoc),
     }));
   return { groups, total: chosen.length, more };

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
-import { fromCursor, type Place, toCursor } from "../../../lib/contract/cursor.ts";
+import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
@@ -10,9 +10,8 @@ import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import { deadFields, keptReason } from "./dead.ts";
-import { visibleAgent } from "./dead-letter-access.ts";
 import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
-import { type DeadLetterFilter, placeOf, scanDeadLetters } from "./dead-letter-scan.ts";
+import { type DeadLetterFilter, findDead, placeOf, visibleAgent } from "./dead-letter-find.ts";
 import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
 import { ofEvent } from "./delivery-id.ts";
 import type { Loaded } from "./recent-events.ts";
@@ -45,8 +44,6 @@ interface ListParams extends DeadLetterFilter {
 }
 
 const ORDER = "dead_lettered_at";
-/** Parts examined for a page at most: some ten thousand dead letters. */
-const MAX_PARTS = 20;
 
 /** The dead-letter queue. */
 export class DeadLetters {
@@ -74,34 +71,15 @@ export class DeadLetters {
   async list(caller: Caller, { limit = 50, cursor, ...filter }: ListParams) {
     const after = cursor === undefined ? undefined : fromCursor(cursor, ORDER);
     const { tenant_id } = caller;
-    const { found, examined } = await this.#find(caller, filter, { after, limit });
-    const page = upToBytes(found.slice(0, limit));
+    const { rows, next } = await findDead(this.#deps, caller, filter, { after, limit });
+    const page = upToBytes(rows);
     const [envelopes, payloads] = await Promise.all([
       loadEnvelopes(this.#deps.broker, tenant_id, page),
       this.#loadPayloads(tenant_id, page),
     ]);
     const items = page.map((row) => present(row, envelopes.get(row.event_id ?? "") ?? payloads.get(row._id)));
-    const last = page.length < found.length ? page.at(-1) : examined;
-    return { items, count: items.length, next_cursor: last ? toCursor(ORDER, placeOf(last)) : null };
-  }
-
-  /** Finds one row more than a page has, if there is one, or the last row examined. */
-  async #find(
-    caller: Caller,
-    filter: DeadLetterFilter,
-    { after, limit }: { after?: Place | undefined; limit: number },
-  ) {
-    const found: DeliveryDoc[] = [];
-    let parts = 0;
-    for await (const { rows, last } of scanDeadLetters(this.#deps, caller, filter, {
-      after,
-      size: limit + 1,
-    })) {
-      found.push(...rows);
-      if (found.length > limit) return { found, examined: null };
-      if (last && ++parts === MAX_PARTS) return { found, examined: last };
-    }
-    return { found, examined: null };
+    const place = page.length < rows.length ? placeOf(page.at(-1) as DeliveryDoc) : next;
+    return { items, count: items.length, next_cursor: place && toCursor(ORDER, place) };
   }
 
   group(caller: Caller, filter: DeadLetterFilter) {
@@ -138,7 +116,7 @@ export class DeadLetters {
       timeline: [{ at, what: "dead", reason }],
       ...deadFields({ tenant_id, agent_id: null, at, reason }),
       payload_json,
-      source,
+      ...{ source, subject: null },
       retire_at: new Date(at.getTime() + unmappedMs),
       ...(origin && { origin }),
     });

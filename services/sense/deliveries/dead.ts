@@ -26,11 +26,15 @@ export function deadFields({ tenant_id, agent_id, at, reason }: Death) {
     state: "dead" as const,
     dlq_reason: reason,
     dead_lettered_at: at,
-    dlq_key: `${tenant_id} ${at.toISOString()}`,
-    ...(agent_id && { dlq_agent_key: `${agent_id} ${at.toISOString()}` }),
+    dlq_key: deadKey(tenant_id, at),
+    ...(agent_id && { dlq_agent_key: deadKey(agent_id, at) }),
     dlq_reason_key: reasonKey(tenant_id, reason),
     announce_at: at,
   };
+}
+
+export function deadKey(owner: string, at: Date): string {
+  return `${owner} ${at.toISOString()}`;
 }
 
 export function reasonKey(tenant_id: string, reason: string): string {
@@ -56,6 +60,8 @@ export const NOT_DEAD = {
   dlq_reason_key: 1,
   announce_at: 1,
   replay_at: 1,
+  subject: 1,
+  source: 1,
 } as const satisfies Partial<Record<keyof DeliveryDoc, 1>>;
 
 /** Returns the reason of a dead letter whose budget is spent (spec: DLQ item). */

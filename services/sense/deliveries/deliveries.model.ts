@@ -99,8 +99,9 @@ const schema = tenantSchema({
   replay_at: optional(date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
   payload_json: optional(large(string())),
-  /** The source of that payload. */
+  /** Of a dead letter: the source of that payload, or of the event once a filter has reached it, as is the subject. */
   source: optional(string()),
+  subject: optional(nullable(string())),
   origin: optional(large(mixed<Origin>())),
 
   /** When an acknowledged row is reduced to a tombstone, or one without an event is deleted. */

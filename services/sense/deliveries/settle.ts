@@ -140,7 +140,6 @@ export class Settlements {
   async giveUp(params: { tenant_id: string; agent_id: string; before: number; reason: string }) {
     const { deliveries, store, announcements, progress } = this.#deps;
     const { tenant_id, agent_id, before, reason } = params;
-    const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
     let dead_lettered = 0;
     for (let found = GIVE_UP_BATCH; found === GIVE_UP_BATCH; ) {
       const old = await deliveries.find(
@@ -150,13 +149,15 @@ export class Settlements {
       );
       found = old.length;
       const guard = { _id: { $in: old.map(({ _id }) => _id) }, state: "ready" as const };
+      // A time for each batch: rows with equal times are read together.
+      const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
       if (found) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
       for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
     }
     metrics.deliveriesDeadLettered.inc(dead_lettered);
     noteChange(tenant_id);
     if (dead_lettered) {
-      progress.failed(params, death.at, reason);
+      progress.failed(params, new Date(store.now()), reason);
       announcements.nudge();
     }
     return { dead_lettered };

@@ -1,0 +1,173 @@
+import type { ServiceBroker } from "moleculer";
+import { type Caller, isAdmin } from "../../../lib/access/caller.ts";
+import type { Place } from "../../../lib/contract/cursor.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
+import { containing } from "../../../lib/text/containing.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Where } from "../../../storage/query.ts";
+import type { EventHeader } from "../events/events.ts";
+import { deadKey, reasonKey } from "./dead.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
+
+/** Which dead letters a request concerns; without a field, all that the caller may see. */
+export interface DeadLetterFilter {
+  reason?: string;
+  agent_id?: string;
+  /** A glob over the event's type. */
+  type?: string;
+  /** Part of the reason, or of the event's type, subject or source. */
+  text?: string;
+  until?: string;
+}
+
+interface FindDeps {
+  broker: ServiceBroker;
+  deliveries: TenantCollection<DeliveryDoc>;
+}
+
+/** Rows of one query: other readers wait that long. */
+const WINDOW = 500;
+/** Windows in which one request for a page looks for a type or a text. */
+const PAGE_WINDOWS = 20;
+
+/** Without what may be long. Payloads are loaded later, only for the rows in the answer. */
+export const SHORT = {
+  projection: { timeline: 0, payload_json: 0, "origin.headers": 0 },
+  bounded: "nothing long",
+} as const;
+
+/** Returns the agent whose dead letters a caller may see; null for an admin, who sees all of the tenant's. */
+export function visibleAgent(caller: Caller): string | null {
+  if (isAdmin(caller)) return null;
+  if (caller.kind === "agent") return caller.agent_id;
+  throw new Fault("forbidden", "Only its agent and admins can read a dead letter. Ask one of them.");
+}
+
+interface Wanted {
+  after?: Place | undefined;
+  limit: number;
+  windows?: number;
+  isEligible?: (row: DeliveryDoc) => boolean;
+}
+
+/**
+ * Finds up to `limit` of a caller's dead letters after a place, latest first; `next` is where the next page begins, null
+ * after the last. With a type or a text it may end before.
+ *
+ * @throws Fault forbidden, or validation_error for an invalid glob
+ */
+export async function findDead(
+  deps: FindDeps,
+  caller: Caller,
+  filter: DeadLetterFilter,
+  { after, limit, windows = PAGE_WINDOWS, isEligible = () => true }: Wanted,
+): Promise<{ rows: DeliveryDoc[]; next: Place | null }> {
+  const query = toQuery(caller, filter);
+  if (!query) return { rows: [], next: null };
+  const found: DeliveryDoc[] = [];
+  let place: Place | null | undefined = after;
+  for (let i = 0; i < windows && place !== null && found.length <= limit; i++) {
+    const { rows, end } = await readWindow(deps, query, place, limit + 1 - found.length);
+    found.push(...rows.filter(isEligible));
+    place = end;
+  }
+  const rows = found.slice(0, limit);
+  const cut = found.length > limit ? placeOf(rows.at(-1) as DeliveryDoc) : place;
+  return { rows, next: cut ?? null };
+}
+
+export function placeOf({ dead_lettered_at, _id }: DeliveryDoc): Place {
+  return { value: dead_lettered_at as Date, id: _id };
+}
+
+interface Query {
+  tenant_id: string;
+  key: "dlq_agent_key" | "dlq_key";
+  owner: string;
+  /** The latest value of the key. */
+  latest: string;
+  filter: Where<DeliveryDoc>;
+  glob: Glob | null;
+  text: Where<DeliveryDoc> | null;
+}
+
+/** @returns null if the caller sees none of them */
+function toQuery(caller: Caller, { reason, agent_id, type, text, until }: DeadLetterFilter): Query | null {
+  const { tenant_id } = caller;
+  const own = visibleAgent(caller);
+  if (own && agent_id && own !== agent_id) return null;
+  const agent = own ?? agent_id;
+  const owner = agent ?? tenant_id;
+  const error = type === undefined ? null : globError(type);
+  if (error) throw invalidValue("type", `type: ${error}.`, { value: type });
+  const part = text === undefined ? null : containing(text);
+  return {
+    ...{ tenant_id, owner, key: agent ? "dlq_agent_key" : "dlq_key" },
+    latest: until === undefined ? `${owner} ~` : deadKey(owner, new Date(until)),
+    filter: reason === undefined ? {} : { dlq_reason_key: reasonKey(tenant_id, reason) },
+    glob: type === undefined ? null : compileGlob(type),
+    text: part && { $or: [{ dlq_reason: part }, { type: part }, { subject: part }, { source: part }, BARE] },
+  };
+}
+
+/** Rows that were never filtered by what is copied from their events. */
+const BARE = { subject: { $exists: false } };
+const isBare = ({ subject }: DeliveryDoc) => subject === undefined;
+
+/** Returns what matches among the next rows, and the place behind these; null after the last. */
+async function readWindow(deps: FindDeps, query: Query, after: Place | undefined, most: number) {
+  const { tenant_id, key, filter, glob, text } = query;
+  const isFiltered = glob !== null || text !== null;
+  const behind = [filter, pageFilter(query, after)];
+  // Sort by id only up to the last row: the index has no ids, and MongoDB would sort all rows for every page.
+  const skip = (isFiltered ? WINDOW : Math.min(most, WINDOW)) - 1;
+  const projection = { [key]: 1, dead_lettered_at: 1 } as const;
+  const options = { sort: { [key]: -1 }, skip, limit: 1, projection } as const;
+  const [last] = await deps.deliveries.find(tenant_id, { $and: behind }, options);
+  if (last) behind.push({ [key]: { $gte: last[key] } });
+  if (text) behind.push(text);
+  const find = () => {
+    const sort = { [key]: -1, _id: -1 } as const;
+    return deps.deliveries.find(tenant_id, { $and: behind }, { sort, ...SHORT });
+  };
+  let rows = await find();
+  const bare = isFiltered ? rows.filter(isBare) : [];
+  if (bare.length > 0) {
+    await copyFromEvents(deps, tenant_id, bare);
+    // Leave out those that died meanwhile.
+    rows = (await find()).filter((row) => !isBare(row));
+  }
+  const end = last ? { value: last.dead_lettered_at as Date, id: "" } : null;
+  return { rows: glob ? rows.filter(({ type }) => type !== undefined && glob.test(type)) : rows, end };
+}
+
+/** Filters an owner's rows after a place; the id separates rows that died in the same millisecond. */
+function pageFilter({ key, owner, latest }: Query, after: Place | undefined): Where<DeliveryDoc> {
+  const from = { $gt: `${owner} ` };
+  if (!after) return { [key]: { ...from, $lte: latest } };
+  const reached = deadKey(owner, after.value as Date);
+  return {
+    [key]: { ...from, $lte: reached < latest ? reached : latest },
+    $or: [{ [key]: { $lt: reached } }, { _id: { $lt: after.id } }],
+  };
+}
+
+/**
+ * Copies what dead letters are filtered by from their events. Only when a filter reaches a row, because most are never
+ * filtered; rows of earlier versions need no migration so.
+ */
+async function copyFromEvents({ broker, deliveries }: FindDeps, tenant_id: string, rows: DeliveryDoc[]) {
+  const event_ids = [...new Set(rows.flatMap(({ event_id }) => event_id ?? []))];
+  const headers: EventHeader[] = event_ids.length
+    ? await broker.call("events.headers", { tenant_id, event_ids })
+    : [];
+  const events = new Map(headers.map((each) => [each._id, each]));
+  await deliveries.bulk(
+    rows.map(({ _id, agent_id, event_id }) => {
+      const { type, source, subject = null } = events.get(event_id ?? "") ?? {};
+      const $set = { subject, ...(type && { type }), ...(source && { source }) };
+      return { updateOne: { filter: { _id, tenant_id, agent_id, state: "dead" }, update: { $set } } };
+    }),
+  );
+}
