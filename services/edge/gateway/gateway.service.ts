@@ -4,7 +4,6 @@ import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { exposition } from "../../../observability/metrics.ts";
-import { accessVersions } from "../../../storage/access/access-versions.ts";
 import { operations } from "../../contracts.ts";
 import type { AuthChange } from "../../identity/auth/auth-change.ts";
 import { idempotent, published, type Runtime, type ServiceFactory } from "../../runtime.ts";
@@ -53,7 +52,7 @@ export const gatewayService: ServiceFactory = (runtime) => {
   const { EVENT_MAX_BYTES, PUBLIC_URL } = runtime.config;
   const served = operations.map((op) => withLimit(op, runtime.config));
   return gateway(runtime, served, (edge) => ({
-    callers: new CallerCache(edge.broker, accessVersions(runtime.store), PUBLIC_URL),
+    callers: new CallerCache(edge.broker, PUBLIC_URL),
     bodyReaders: { cloudevents: cloudEventsReader(EVENT_MAX_BYTES) },
     streams: {
       "deliveries.stream": streamDeliveries(edge.broker),

@@ -179,7 +179,7 @@ export class Agents {
     { tenant_id, _id: agent_id }: Pick<AgentDoc, "tenant_id" | "_id">,
   ): Promise<void> {
     await ctx.broadcast("agents.changed", { tenant_id, agent_id });
-    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, agent_id });
+    await announceAuthChange(ctx, { tenant_id, agent_id });
   }
 
   async #find(tenant_id: string, agent_id: string): Promise<AgentDoc> {
