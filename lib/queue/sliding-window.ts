@@ -6,11 +6,33 @@ export interface Standing {
   resets_at: number;
 }
 
+/** At most `max` hits of a key in a window. */
+export interface Limit {
+  key: string;
+  max: number;
+}
+
+/** The state of the tightest of several limits. */
+export interface Taken {
+  /** False if a limit is reached: then nothing was counted. */
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** When the oldest hit expires, in milliseconds since the epoch. */
+  resets_at: number;
+  /** The slot in which the hit was counted, for `giveBack`; Redis's if it is shared with other nodes. */
+  slot: number;
+  isShared?: boolean;
+}
+
 const SLOTS = 60;
+/** Keys of a generation, which bounds what callers from many addresses make it keep. */
+const MOST_KEYS = 50_000;
 
 /**
  * Counts hits per key over a window that slides in sixty steps: no window ever exceeds the limit, and after `resets_at`
- * there is capacity. A key takes about 400 bytes until it has been idle for a window or two.
+ * there is capacity. A key takes about 400 bytes until it has been idle for a window or two; of too many, those that
+ * came first are forgotten.
  */
 export class SlidingWindow {
   readonly windowMs: number;
@@ -38,14 +60,37 @@ export class SlidingWindow {
     this.#counter(key, now).hit();
   }
 
+  /** Counts a hit against every limit, or against none if one is reached. */
+  take(limits: readonly Limit[], now: number): Taken {
+    let tightest: Omit<Taken, "slot"> | undefined;
+    for (const { key, max } of limits) {
+      const { room, resets_at } = this.look(key, max, now);
+      if (tightest && room - 1 >= tightest.remaining) continue;
+      tightest = { allowed: room > 0, limit: max, remaining: room - 1, resets_at };
+    }
+    const { allowed, limit, remaining, resets_at } = tightest as Taken;
+    if (allowed) for (const { key } of limits) this.hit(key, now);
+    return { allowed, limit, remaining: Math.max(0, remaining), resets_at, slot: this.slotOf(now) };
+  }
+
+  /** Takes back a hit of each key that was counted in a slot. */
+  giveBack(limits: readonly Limit[], slot: number): void {
+    for (const { key } of limits) (this.#current.get(key) ?? this.#previous.get(key))?.giveBack(slot);
+  }
+
+  slotOf(now: number): number {
+    return Math.floor(now / this.#slotMs);
+  }
+
   #counter(key: string, now: number): Counter {
     if (now >= this.#rotatesAt) this.#rotate(now);
     let counter = this.#current.get(key);
     if (!counter) {
       counter = this.#previous.get(key) ?? new Counter();
+      if (this.#current.size >= MOST_KEYS) this.#current.delete(this.#current.keys().next().value as string);
       this.#current.set(key, counter);
     }
-    counter.advance(Math.floor(now / this.#slotMs));
+    counter.advance(this.slotOf(now));
     return counter;
   }
 
@@ -78,6 +123,14 @@ class Counter {
   hit(): void {
     this.#hits[this.#slot % SLOTS] = (this.#hits[this.#slot % SLOTS] as number) + 1;
     this.total++;
+  }
+
+  /** Takes back a hit of a slot, unless it has expired. */
+  giveBack(slot: number): void {
+    const at = slot % SLOTS;
+    if (slot <= this.#slot - SLOTS || this.#hits[at] === 0) return;
+    this.#hits[at] = (this.#hits[at] as number) - 1;
+    this.total--;
   }
 
   /** Returns the first slot with a hit, else the current one. */

@@ -37,6 +37,46 @@ describe("a sliding window", () => {
     });
   });
 
+  test("counts against all limits or none, and reports the tightest", () => {
+    const window = new SlidingWindow(60);
+    const both = [
+      { key: "caller", max: 3 },
+      { key: "tenant", max: 2 },
+    ];
+    const take = (limits: typeof both) => window.take(limits, START);
+    expect(take(both)).toMatchObject({ allowed: true, limit: 2, remaining: 1 });
+    expect(take(both)).toMatchObject({ allowed: true, limit: 2, remaining: 0 });
+    for (let i = 0; i < 5; i++)
+      expect(take(both)).toMatchObject({ allowed: false, limit: 2, remaining: 0, resets_at: START + 60_000 });
+    expect(window.look("caller", 3, START).room).toBe(1);
+    expect(take([{ key: "caller", max: 3 }])).toMatchObject({ allowed: true, limit: 3, remaining: 0 });
+  });
+
+  test("takes back what was counted, once it has expired nothing", () => {
+    const window = new SlidingWindow(60);
+    const limits = [{ key: "a", max: 2 }];
+    const { slot } = window.take(limits, START);
+    window.take(limits, START + 5000);
+    window.giveBack(limits, slot);
+    expect(window.look("a", 2, START + 5000)).toEqual({ room: 1, resets_at: START + 65_000 });
+    for (const each of [slot, slot]) window.giveBack(limits, each);
+    expect(window.look("a", 2, START + 5000).room).toBe(1);
+    // A later hit is in the place of the slot.
+    window.hit("a", START + 60_000);
+    window.giveBack(limits, slot);
+    expect(window.look("a", 2, START + 60_000).room).toBe(0);
+    window.giveBack([{ key: "unknown", max: 2 }], slot);
+  });
+
+  test("keeps a bounded number of keys, those that came last", () => {
+    const window = new SlidingWindow(60);
+    for (let i = 0; i < 50_000; i++) window.hit(`address ${i}`, START);
+    window.hit("one more", START);
+    expect(window.look("address 49999", 1, START).room).toBe(0);
+    expect(window.look("one more", 1, START).room).toBe(0);
+    expect(window.look("address 0", 1, START).room).toBe(1);
+  });
+
   test("does not lose count when the clock is set back", () => {
     const window = new SlidingWindow(60);
     window.hit("a", START);

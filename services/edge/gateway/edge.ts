@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
+import { RateWindows } from "../../../observability/rate-windows.ts";
 import type { AuthChange } from "../../identity/auth/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
 import { clientAddress } from "./access/client.ts";
@@ -20,7 +21,7 @@ import {
   requestShare,
   type StreamHandler,
 } from "./exchange.ts";
-import { CallerLimits, LocalRateCounters, SharedRateCounters } from "./limits/limits.ts";
+import { CallerLimits } from "./limits/limits.ts";
 import { Overload } from "./limits/overload.ts";
 import { PublicFailures } from "./limits/public-failures.ts";
 import { RequestObserver } from "./observe/observe.ts";
@@ -64,11 +65,10 @@ export class Edge {
 
   constructor(runtime: Runtime, broker: ServiceBroker, depsOf: (edge: Edge) => EdgeDeps) {
     const { config, windows, secrets } = runtime;
-    const counters = windows ? new SharedRateCounters(windows) : new LocalRateCounters();
     this.runtime = runtime;
     this.broker = broker;
     this.observer = new RequestObserver(runtime);
-    this.limits = new CallerLimits(config, counters);
+    this.limits = new CallerLimits(config, new RateWindows(windows));
     this.failures = new PublicFailures(config, secrets, windows);
     this.overload = new Overload(config.MAX_WRITES_IN_FLIGHT);
     this.addressOf = clientAddress(config.TRUST_PROXY);
