@@ -5,7 +5,7 @@ import { defined } from "../../../lib/defined.ts";
 import { account } from "../../../mixins/audited.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { noteChange } from "../../../storage/traffic/live-tally.ts";
+import { noteChange } from "../../../storage/traffic/tally.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { NOT_DEAD } from "./dead.ts";
 import { visibleAgent } from "./dead-letter-access.ts";
