@@ -25,7 +25,6 @@ import { CallerLimits } from "./limits/limits.ts";
 import { Overload } from "./limits/overload.ts";
 import { PublicFailures } from "./limits/public-failures.ts";
 import { RequestObserver } from "./observe/observe.ts";
-import { LiveWatchers } from "./streams/live.ts";
 
 /** Resolves the caller of a request; throws authentication_failed. */
 interface Callers {
@@ -55,7 +54,8 @@ export class Edge {
   readonly limits: CallerLimits;
   readonly failures: PublicFailures;
   readonly overload: Overload;
-  readonly watchers = new LiveWatchers();
+  /** Emits a tenant's changes under its id, for the streams of them here. */
+  readonly changes = new EventEmitter().setMaxListeners(0);
   /** Emits the id of a tenant whose events are streamed here when it has new ones. */
   readonly arrivals = new EventEmitter().setMaxListeners(0);
   /** Returns the client's address. */

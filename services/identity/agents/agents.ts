@@ -10,7 +10,7 @@ import {
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { containing } from "../../../lib/text/containing.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";

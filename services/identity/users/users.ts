@@ -11,7 +11,7 @@ import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";

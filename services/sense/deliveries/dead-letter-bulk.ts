@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
