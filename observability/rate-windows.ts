@@ -24,13 +24,6 @@ export class RateWindows {
     return this.#shared ? this.#takeShared(this.#shared, limits, now) : this.#local.take(limits, now);
   }
 
-  /** Takes back what was counted: `taken` is the answer to `take` at that time. */
-  giveBack(limits: readonly Limit[], taken: Taken, now: number): void {
-    this.#local.giveBack(limits, this.#local.slotOf(now));
-    const keys = limits.map(({ key }) => key);
-    if (taken.isShared) void this.#shared?.giveBack(keys, taken.slot);
-  }
-
   async #takeShared(shared: SharedWindows, limits: readonly Limit[], now: number): Promise<Taken> {
     const standing = await shared.take(limits);
     if (!standing) {
@@ -38,8 +31,13 @@ export class RateWindows {
       return this.#local.take(limits, now);
     }
     const { allowed, tightest, remaining, resets_in_ms, slot } = standing;
-    if (allowed) for (const { key } of limits) this.#local.hit(key, now);
+    const keys = allowed ? limits.map(({ key }) => key) : [];
+    const hits = keys.map((key) => this.#local.hit(key, now));
+    const giveBack = () => {
+      if (hits.length > 0) void shared.giveBack(keys, slot);
+      for (const takeBack of hits.splice(0)) takeBack();
+    };
     const { max: limit } = limits[tightest] as Limit;
-    return { allowed, limit, remaining, resets_at: now + resets_in_ms, slot, isShared: true };
+    return { allowed, limit, remaining, resets_at: now + resets_in_ms, giveBack };
   }
 }

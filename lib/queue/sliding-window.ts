@@ -20,9 +20,8 @@ export interface Taken {
   remaining: number;
   /** When the oldest hit expires, in milliseconds since the epoch. */
   resets_at: number;
-  /** The slot in which the hit was counted, for `giveBack`; Redis's if it is shared with other nodes. */
-  slot: number;
-  isShared?: boolean;
+  /** Takes back what was counted and has not expired, once. */
+  giveBack(): void;
 }
 
 const SLOTS = 60;
@@ -56,30 +55,25 @@ export class SlidingWindow {
     };
   }
 
-  hit(key: string, now: number): void {
-    this.#counter(key, now).hit();
+  /** @returns a function that takes the hit back, unless it has expired */
+  hit(key: string, now: number): () => void {
+    return this.#counter(key, now).hit();
   }
 
   /** Counts a hit against every limit, or against none if one is reached. */
   take(limits: readonly Limit[], now: number): Taken {
-    let tightest: Omit<Taken, "slot"> | undefined;
+    let tightest: Omit<Taken, "giveBack"> | undefined;
     for (const { key, max } of limits) {
       const { room, resets_at } = this.look(key, max, now);
       if (tightest && room - 1 >= tightest.remaining) continue;
       tightest = { allowed: room > 0, limit: max, remaining: room - 1, resets_at };
     }
     const { allowed, limit, remaining, resets_at } = tightest as Taken;
-    if (allowed) for (const { key } of limits) this.hit(key, now);
-    return { allowed, limit, remaining: Math.max(0, remaining), resets_at, slot: this.slotOf(now) };
-  }
-
-  /** Takes back a hit of each key that was counted in a slot. */
-  giveBack(limits: readonly Limit[], slot: number): void {
-    for (const { key } of limits) (this.#current.get(key) ?? this.#previous.get(key))?.giveBack(slot);
-  }
-
-  slotOf(now: number): number {
-    return Math.floor(now / this.#slotMs);
+    const hits = allowed ? limits.map(({ key }) => this.hit(key, now)) : [];
+    const giveBack = () => {
+      for (const takeBack of hits.splice(0)) takeBack();
+    };
+    return { allowed, limit, remaining: Math.max(0, remaining), resets_at, giveBack };
   }
 
   #counter(key: string, now: number): Counter {
@@ -90,7 +84,7 @@ export class SlidingWindow {
       if (this.#current.size >= MOST_KEYS) this.#current.delete(this.#current.keys().next().value as string);
       this.#current.set(key, counter);
     }
-    counter.advance(this.slotOf(now));
+    counter.advance(Math.floor(now / this.#slotMs));
     return counter;
   }
 
@@ -120,17 +114,16 @@ class Counter {
     this.#slot = slot;
   }
 
-  hit(): void {
-    this.#hits[this.#slot % SLOTS] = (this.#hits[this.#slot % SLOTS] as number) + 1;
-    this.total++;
-  }
-
-  /** Takes back a hit of a slot, unless it has expired. */
-  giveBack(slot: number): void {
+  hit(): () => void {
+    const slot = this.#slot;
     const at = slot % SLOTS;
-    if (slot <= this.#slot - SLOTS || this.#hits[at] === 0) return;
-    this.#hits[at] = (this.#hits[at] as number) - 1;
-    this.total--;
+    this.#hits[at] = (this.#hits[at] as number) + 1;
+    this.total++;
+    return () => {
+      if (slot <= this.#slot - SLOTS) return;
+      this.#hits[at] = (this.#hits[at] as number) - 1;
+      this.total--;
+    };
   }
 
   /** Returns the first slot with a hit, else the current one. */

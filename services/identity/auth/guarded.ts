@@ -68,7 +68,7 @@ export class Guarded {
       if (taken.allowed) {
         if (known) known.inProgress++;
         else this.#keys.set(key, { inProgress: 1, waiting: new Set() });
-        return () => this.#windows.giveBack(limits, taken, now);
+        return taken.giveBack;
       }
       const left = until - performance.now();
       if (!(before ?? known) || left <= 0) throw this.#tooMany(taken, now);
