@@ -7,6 +7,7 @@ import { ExactSerializer } from "./lib/broker/exact-serializer.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
 import { runningCalls } from "./lib/broker/running-calls.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
+import { operationMiddlewares } from "./middlewares/operations.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { identity } from "./observability/identity.ts";
 import { moleculerLogger } from "./observability/log.ts";
@@ -30,6 +31,7 @@ export function brokerOptions(config: Config, observability: Observability): Bro
     // Of Moleculer's own those that do something here: each of the others would be one more promise in every call.
     internalMiddlewares: false,
     middlewares: [
+      ...operationMiddlewares,
       ...(tracing ? [tracing.middleware] : []),
       "Validator",
       ...(alone ? [] : ["Bulkhead", observePeers as never]),

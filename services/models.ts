@@ -1,4 +1,3 @@
-import { AccessVersionModel } from "../storage/access/access-versions.model.ts";
 import type { AnyModel } from "../storage/model.ts";
 import { RecordedModel, TrafficModel } from "../storage/traffic/traffic.model.ts";
 import { UsageModel } from "../storage/usage/usage.model.ts";
@@ -117,7 +116,6 @@ export const MODELS: readonly AnyModel[] = [
   RunFactsModel,
   RunArtifactModel,
   TemplateModel,
-  AccessVersionModel,
   TrafficModel,
   RecordedModel,
   UsageModel,

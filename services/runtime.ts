@@ -4,16 +4,14 @@ import type { Config } from "../config.ts";
 import type { HostResolver } from "../connectors/host-resolver.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import type { Call } from "../lib/access/caller.ts";
-import { isAudited, type Operation, type ParamsOf } from "../lib/contract/contract.ts";
+import type { Operation, ParamsOf } from "../lib/contract/contract.ts";
 import type { SecretBox } from "../lib/crypto/secrets.ts";
-import { audited } from "../mixins/audited.ts";
-import { heavyRead } from "../mixins/heavy-reads.ts";
+import { wrapsOf } from "../middlewares/operations.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { Store } from "../storage/connection.ts";
 import type { Traffic } from "../storage/traffic/traffic.ts";
 import type { StorageUsage } from "../storage/usage/usage.ts";
-import { reported } from "./edge/live/live-change.ts";
 
 /** A node's dependencies for its services. */
 export interface Runtime extends Observability {
@@ -41,35 +39,20 @@ export type CallOf<O> = Call<ParamsOf<O>>;
 const AGAIN = { retryPolicy: { enabled: true } };
 
 /**
- * Builds the Moleculer action of an operation: validates params against the contract before the handler runs, audits it
- * if required, and reports its change to those who watch.
+ * Builds the Moleculer action of an operation: its params are validated against the contract, and middlewares do what its
+ * contract asks for (middlewares/operations.ts).
  */
 export function action<P extends TProperties, Q extends TProperties, B extends TProperties>(
   op: Operation<P, Q, B>,
   handler: (ctx: Call<Static<TObject<P & Q & B>>>) => unknown,
 ): ActionSchema {
-  const carriedOut = reported(op, isAudited(op) ? audited(op, handler) : handler);
-  const inTurn = (ctx: Parameters<typeof handler>[0]) => heavyRead(ctx as Call, () => carriedOut(ctx));
-  const run = op.heavy ? inTurn : carriedOut;
   return {
     visibility: "published",
     params: op.params as never,
-    handler: (PROJECT in op.params.properties ? inProject(run) : run) as (ctx: Context) => unknown,
+    handler: handler as (ctx: Context) => unknown,
+    ...wrapsOf(op as unknown as Operation),
     // A caller repeats a waiting call itself: it knows how long it still wants to wait.
     ...(op.method === "GET" && !op.waits && AGAIN),
-  };
-}
-
-const PROJECT = "project_id";
-
-/** Refuses a project that does not exist, wherever it is named: in what is saved and in filters. Empty is none. */
-function inProject<C>(run: (ctx: C) => unknown): (ctx: C) => unknown {
-  return async (ctx) => {
-    const request = ctx as Call<{ [PROJECT]?: string | null }>;
-    const { tenant_id } = request.meta.caller;
-    const key = request.params[PROJECT];
-    if (key) await request.call("projects.require", { tenant_id, key });
-    return run(ctx);
   };
 }
 

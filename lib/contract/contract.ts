@@ -173,7 +173,7 @@ interface ExecutionSpec {
   waits?: boolean;
   /**
    * A read whose cost grows with the tenant's data, not with its answer: only a few run at once
-   * (mixins/heavy-reads.ts). Its action must not call another one, which could wait for itself.
+   * (middlewares/heavy-reads.ts). Its action must not call another one, which could wait for itself.
    */
   heavy?: boolean;
   /**
@@ -214,6 +214,12 @@ export function isAudited({
   if (method === "GET") return false;
   const isScoped = "scope" in access && access.scope === "admin";
   return method === "DELETE" || isScoped || ["user", "org_admin", "operator"].includes(access.by);
+}
+
+/** Returns the resource of an action: `memories.create` → `memory`. */
+export function resourceOf(action: string): string {
+  const [domain = ""] = action.split(".");
+  return domain.replace(/ies$/, "y").replace(/s$/, "");
 }
 
 /** Whether an operation honours an Idempotency-Key: it has an authenticated caller and changes something. */

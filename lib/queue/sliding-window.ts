@@ -6,11 +6,32 @@ export interface Standing {
   resets_at: number;
 }
 
+/** At most `max` hits of a key in a window. */
+export interface Limit {
+  key: string;
+  max: number;
+}
+
+/** The state of the tightest of several limits. */
+export interface Taken {
+  /** False if a limit is reached: then nothing was counted. */
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** When the oldest hit expires, in milliseconds since the epoch. */
+  resets_at: number;
+  /** Takes back what was counted and has not expired, once. */
+  giveBack(): void;
+}
+
 const SLOTS = 60;
+/** Keys of a generation, which bounds what callers from many addresses make it keep. */
+const MOST_KEYS = 50_000;
 
 /**
  * Counts hits per key over a window that slides in sixty steps: no window ever exceeds the limit, and after `resets_at`
- * there is capacity. A key takes about 400 bytes until it has been idle for a window or two.
+ * there is capacity. A key takes about 400 bytes until it has been idle for a window or two; of too many, those that
+ * came first are forgotten.
  */
 export class SlidingWindow {
   readonly windowMs: number;
@@ -34,8 +55,25 @@ export class SlidingWindow {
     };
   }
 
-  hit(key: string, now: number): void {
-    this.#counter(key, now).hit();
+  /** @returns a function that takes the hit back, unless it has expired */
+  hit(key: string, now: number): () => void {
+    return this.#counter(key, now).hit();
+  }
+
+  /** Counts a hit against every limit, or against none if one is reached. */
+  take(limits: readonly Limit[], now: number): Taken {
+    let tightest: Omit<Taken, "giveBack"> | undefined;
+    for (const { key, max } of limits) {
+      const { room, resets_at } = this.look(key, max, now);
+      if (tightest && room - 1 >= tightest.remaining) continue;
+      tightest = { allowed: room > 0, limit: max, remaining: room - 1, resets_at };
+    }
+    const { allowed, limit, remaining, resets_at } = tightest as Taken;
+    const hits = allowed ? limits.map(({ key }) => this.hit(key, now)) : [];
+    const giveBack = () => {
+      for (const takeBack of hits.splice(0)) takeBack();
+    };
+    return { allowed, limit, remaining: Math.max(0, remaining), resets_at, giveBack };
   }
 
   #counter(key: string, now: number): Counter {
@@ -43,6 +81,7 @@ export class SlidingWindow {
     let counter = this.#current.get(key);
     if (!counter) {
       counter = this.#previous.get(key) ?? new Counter();
+      if (this.#current.size >= MOST_KEYS) this.#current.delete(this.#current.keys().next().value as string);
       this.#current.set(key, counter);
     }
     counter.advance(Math.floor(now / this.#slotMs));
@@ -75,9 +114,16 @@ class Counter {
     this.#slot = slot;
   }
 
-  hit(): void {
-    this.#hits[this.#slot % SLOTS] = (this.#hits[this.#slot % SLOTS] as number) + 1;
+  hit(): () => void {
+    const slot = this.#slot;
+    const at = slot % SLOTS;
+    this.#hits[at] = (this.#hits[at] as number) + 1;
     this.total++;
+    return () => {
+      if (slot <= this.#slot - SLOTS) return;
+      this.#hits[at] = (this.#hits[at] as number) - 1;
+      this.total--;
+    };
   }
 
   /** Returns the first slot with a hit, else the current one. */

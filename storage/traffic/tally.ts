@@ -1,6 +1,5 @@
 import { LruMap } from "../../lib/lru-map.ts";
 import { HOUR_MS } from "../../lib/time.ts";
-import { TALLIED, type Tallied, tallyLive } from "./live-tally.ts";
 
 /**
  * What is counted of a tenant's traffic (the operator's metrics name no tenant). `delivered` counts attempts, `failed`
@@ -39,18 +38,46 @@ export const OTHER = "other";
 export const MAX_AGENTS = 500;
 export const MAX_TYPES = 100;
 
-const live = new Set<string>(TALLIED);
-const admitted = new LruMap<string, { hour: number; agents: Set<string>; types: Set<string> }>(1000);
+/** The counts that are shown as they change. */
+export const RECENT = ["published", "delivered", "acknowledged"] as const;
+/** Seconds of one of them. */
+export const RECENT_SECONDS = 10;
+/** Their number: a quarter of an hour, oldest first; the last is still in progress. */
+const RECENT_LENGTH = 90;
+export type Recent = Record<(typeof RECENT)[number], number[]> & {
+  /** Rises with each change of events and deliveries. */
+  changes: number;
+};
+
+/** What this process keeps of a tenant. */
+interface Tenant {
+  /** The agents and types counted by themselves in this hour. */
+  hour: number;
+  agents: Set<string>;
+  types: Set<string>;
+  recent: Recent;
+  /** Number of the last of the recent counts: time divided by its length. */
+  recent_at: number;
+}
+
+const tenants = new LruMap<string, Tenant>(1000);
 let pending = new Map<string, ByAgent>();
 /** Most calls count for the same agent and type as the one before. */
-let last: (Of & { hour: number; counts: Counts }) | undefined;
+let last: (Of & { at: number; tenant: Tenant; counts: Counts }) | undefined;
 
 /** Counts something that this process did for a tenant: in memory, until `Traffic` adds it to the tenant's rows. */
 export function tally(of: Of, what: Counted, count: number, now = Date.now()): void {
   if (count === 0) return;
-  if (live.has(what)) tallyLive(of.tenant_id, what as Tallied, count, now);
-  const counts = countsOf(of, now);
+  const { tenant, counts } = countsOf(of, now);
   counts[what] = (counts[what] ?? 0) + count;
+  tenant.recent.changes++;
+  const recent = tenant.recent[what as (typeof RECENT)[number]];
+  if (recent) (recent[RECENT_LENGTH - 1] as number) += count;
+}
+
+/** Notes a change that no count shows: pages that show the tenant's events and deliveries reload them. */
+export function noteChange(tenant_id: string, now = Date.now()): void {
+  tenantAt(tenant_id, recentAt(now)).recent.changes++;
 }
 
 /** Returns what was counted since the last call, by tenant. */
@@ -61,26 +88,48 @@ export function drainTally(): Map<string, ByAgent> {
   return drained;
 }
 
-function countsOf({ tenant_id, agent_id, type }: Of, now: number): Counts {
-  const hour = Math.floor(now / HOUR_MS);
+/** Returns this process's recent counts for a tenant. */
+export function recentOf(tenant_id: string, now = Date.now()): Recent {
+  return tenants.has(tenant_id) ? tenantAt(tenant_id, recentAt(now)).recent : noneRecent();
+}
+
+export function noneRecent(): Recent {
+  const zeros = () => new Array<number>(RECENT_LENGTH).fill(0);
+  return { published: zeros(), delivered: zeros(), acknowledged: zeros(), changes: 0 };
+}
+
+const recentAt = (now: number) => Math.floor(now / (RECENT_SECONDS * 1000));
+
+function countsOf({ tenant_id, agent_id, type }: Of, now: number): { tenant: Tenant; counts: Counts } {
+  const at = recentAt(now);
   const isLast = last?.type === type && last?.agent_id === agent_id && last?.tenant_id === tenant_id;
-  if (last && isLast && last.hour === hour) return last.counts;
-  const known = admittedFor(tenant_id, hour);
-  const agent = agent_id ? among(known.agents, agent_id, MAX_AGENTS) : NOBODY;
-  const kind = type ? among(known.types, type, MAX_TYPES) : OTHER;
+  if (last && isLast && last.at === at) return last;
+  const tenant = tenantAt(tenant_id, at);
+  const hour = Math.floor(now / HOUR_MS);
+  if (tenant.hour !== hour) Object.assign(tenant, { hour, agents: new Set(), types: new Set() });
+  const agent = agent_id ? among(tenant.agents, agent_id, MAX_AGENTS) : NOBODY;
+  const kind = type ? among(tenant.types, type, MAX_TYPES) : OTHER;
   const agents = orSet(pending, tenant_id, () => new Map() as ByAgent);
   const types = orSet(agents, agent, () => new Map<string, Counts>());
   const counts = orSet(types, kind, () => ({}) as Counts);
-  last = { tenant_id, agent_id, type, hour, counts };
-  return counts;
+  last = { tenant_id, agent_id, type, at, tenant, counts };
+  return last;
 }
 
-function admittedFor(tenant_id: string, hour: number) {
-  const known = admitted.get(tenant_id);
-  if (known?.hour === hour) return known;
-  const fresh = { hour, agents: new Set<string>(), types: new Set<string>() };
-  admitted.set(tenant_id, fresh);
-  return fresh;
+/** Returns a tenant, its recent counts shifted so that the last is the one of a time. */
+function tenantAt(tenant_id: string, at: number): Tenant {
+  const tenant = orSet(tenants, tenant_id, (): Tenant => {
+    const counted = { hour: 0, agents: new Set<string>(), types: new Set<string>() };
+    return { ...counted, recent: noneRecent(), recent_at: at };
+  });
+  const passed = Math.min(at - tenant.recent_at, RECENT_LENGTH);
+  if (passed <= 0) return tenant;
+  for (const what of RECENT) {
+    tenant.recent[what].splice(0, passed);
+    tenant.recent[what].push(...new Array<number>(passed).fill(0));
+  }
+  tenant.recent_at = at;
+  return tenant;
 }
 
 function among(known: Set<string>, name: string, max: number): string {

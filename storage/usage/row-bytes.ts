@@ -4,15 +4,7 @@ import type { Store } from "../connection.ts";
 import { roughSize } from "./growth.ts";
 
 /** Collections without a tenant's rows, or with statistics of it: blobs are measured by their files. */
-const NOT_COUNTED = new Set([
-  "tenants",
-  "access_versions",
-  "storage_usage",
-  "traffic",
-  "blobs",
-  "blobs.files",
-  "blobs.chunks",
-]);
+const NOT_COUNTED = new Set(["tenants", "storage_usage", "traffic", "blobs", "blobs.files", "blobs.chunks"]);
 /** Sample size for a server that cannot measure rows. */
 const SAMPLE = 100;
 

@@ -2,11 +2,19 @@ import { type Fault, ruleBroken } from "../../lib/contract/faults.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Blobs } from "../blobs/blobs.ts";
 import type { Claim } from "../blobs/guarded.ts";
+import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
+import { isDuplicateKey } from "../write-errors.ts";
+import { Growth } from "./growth.ts";
 import { rowBytes } from "./row-bytes.ts";
-import { FLUSH_MS, type Usage, UsageCounts } from "./usage-counts.ts";
+import { type UsageDoc, UsageModel } from "./usage.model.ts";
 
-export type { Usage } from "./usage-counts.ts";
+/** A tenant's storage use and quota; `Infinity` without one. */
+export interface Usage {
+  used_bytes: number;
+  quota_bytes: number;
+  quota_mb: number | null;
+}
 
 /** Formats usage for callers. */
 export function toStorage({ used_bytes, quota_bytes }: Usage) {
@@ -16,6 +24,19 @@ export function toStorage({ used_bytes, quota_bytes }: Usage) {
   };
 }
 
+type Row = Pick<UsageDoc, "_id"> & Partial<UsageDoc>;
+
+/** A tenant's row as this node last read it. */
+interface Known {
+  row: Row;
+  asked_at: number;
+  /** When it may be measured again because it is full. */
+  measurable_at: number;
+}
+
+const MB = 1_000_000;
+const FLUSH_MS = 5000;
+const FORGET_MS = 600_000;
 const LOOK_MS = 60_000;
 /** A node that crashes while measuring blocks the tenant's measurements for this long. */
 const LEASE_MS = 600_000;
@@ -25,32 +46,68 @@ const FULL_MS = 5000;
 const REST = 20;
 
 /**
- * Enforces the tenants' quotas. A measurement corrects the counts and detects freed space. Nodes together may exceed a
- * quota by what they accept between two flushes of the counts.
+ * Counts each tenant's storage and enforces the quotas. What grows is counted in memory (`store.growth`) and added to the
+ * tenant's row every few seconds, which shows each node the total. A measurement corrects the count and detects freed
+ * space. Nodes together may exceed a quota by what they accept between two flushes; a node that is killed loses the
+ * growth since its last flush until the next measurement.
  */
-export class StorageUsage extends UsageCounts {
+export class StorageUsage {
+  readonly #store: Store;
+  readonly #rows: TenantCollection<UsageDoc>;
   readonly #blobs: Blobs;
+  readonly #defaultMb: number;
+  readonly #known = new Map<string, Known>();
   /** Bytes of blobs that are being written. */
-  readonly #claimed = new Map<string, number>();
+  readonly #claimed = new Growth();
   readonly #measuring = new Map<string, Promise<void>>();
+  #flushing: Promise<void> = Promise.resolve();
   #timers: NodeJS.Timeout[] = [];
 
+  /** @param defaultMb the installation's quota per tenant in megabytes (10^6 bytes); 0: none */
   constructor({ store, blobs, defaultMb }: { store: Store; blobs: Blobs; defaultMb: number }) {
-    super(store, defaultMb);
+    this.#store = store;
+    this.#rows = store.collection(UsageModel);
     this.#blobs = blobs;
+    this.#defaultMb = defaultMb;
   }
 
   /** @param report called with errors of background tasks */
   start(report: (err: unknown) => void): void {
     const every = (task: () => Promise<void>, ms: number) =>
       setInterval(() => task().catch(report), ms).unref();
-    this.#timers = [every(() => this.refresh(), FLUSH_MS), every(() => this.measureDue(), LOOK_MS)];
+    this.#timers = [every(() => this.#refresh(), FLUSH_MS), every(() => this.measureDue(), LOOK_MS)];
   }
 
   /** Does not wait for measurements or a lost store: unwritten counts are measured later. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.flush().catch(() => {});
+  }
+
+  async of(tenant_id: string): Promise<Usage> {
+    return this.#usage(tenant_id) ?? this.#toUsage(await this.#load(tenant_id));
+  }
+
+  async ofAll(tenant_ids: string[]): Promise<Map<string, Usage>> {
+    const rows = await this.#find({ _id: { $in: tenant_ids } });
+    const found = new Map(rows.map((row) => [row._id, row]));
+    return new Map(tenant_ids.map((_id) => [_id, this.#toUsage(found.get(_id) ?? { _id })]));
+  }
+
+  /** Returns the totals of all tenants. */
+  async totals(): Promise<{ used_bytes: number; full: number; tenants: number }> {
+    await this.flush();
+    const all = (await this.#find({})).map((row) => this.#toUsage(row));
+    return {
+      used_bytes: all.reduce((sum, { used_bytes }) => sum + used_bytes, 0),
+      full: all.filter(({ used_bytes, quota_bytes }) => used_bytes >= quota_bytes).length,
+      tenants: all.length,
+    };
+  }
+
+  /** @param quota_mb null for the installation's */
+  async setQuota(tenant_id: string, quota_mb: number | null): Promise<void> {
+    await this.#change(tenant_id, quota_mb === null ? { $unset: { quota_mb: 1 } } : { $set: { quota_mb } });
   }
 
   /**
@@ -70,29 +127,36 @@ export class StorageUsage extends UsageCounts {
   /** Claims a part of the tenant's quota for a blob until it is counted. */
   readonly claim = (tenant_id: string): Claim => {
     let claimed = 0;
-    const add = (bytes: number) => {
-      claimed += bytes;
-      this.#claimed.set(tenant_id, (this.#claimed.get(tenant_id) ?? 0) + bytes);
-    };
     return {
       extend: async (bytes) => {
         await this.require(tenant_id, bytes);
         // Another request may have claimed it meanwhile.
         if (!this.#fits(tenant_id, bytes)) throw this.#exceeded(tenant_id);
-        add(bytes);
+        claimed += bytes;
+        this.#claimed.add(tenant_id, bytes);
       },
-      end: () => {
-        add(-claimed);
-        if (this.#claimed.get(tenant_id) === 0) this.#claimed.delete(tenant_id);
-      },
+      end: () => this.#claimed.add(tenant_id, -claimed),
     };
   };
+
+  /** Adds the counted bytes to the tenants' rows. */
+  flush(): Promise<void> {
+    const { growth } = this.#store;
+    const write = async () => {
+      const writes = growth.entries().map(async ([tenant_id, bytes]) => {
+        await this.#change(tenant_id, { $inc: { added: bytes } }, () => growth.add(tenant_id, -bytes));
+      });
+      await Promise.all(writes);
+    };
+    this.#flushing = this.#flushing.catch(() => {}).then(write);
+    return this.#flushing;
+  }
 
   /** Measures the tenants that are due, one after the other. */
   async measureDue(): Promise<void> {
     for (;;) {
-      const due = { due_at: { $lte: new Date(this.store.now()) } };
-      const [row] = await this.rows.system.find(due).limit(1).toArray();
+      const due = { due_at: { $lte: new Date(this.#store.now()) } };
+      const [row] = await this.#rows.system.find(due).limit(1).toArray();
       if (!row) return;
       await this.measure(row._id);
     }
@@ -108,25 +172,89 @@ export class StorageUsage extends UsageCounts {
   async #measure(tenant_id: string): Promise<void> {
     // Bytes counted by then are part of the measurement.
     await this.flush();
-    const due_at = new Date(this.store.now() + LEASE_MS);
-    const row = await this.change(tenant_id, { $set: { due_at } });
+    const due_at = new Date(this.#store.now() + LEASE_MS);
+    const row = await this.#change(tenant_id, { $set: { due_at } });
     const began = performance.now();
-    const measured = (await rowBytes(this.store, tenant_id)) + (await this.#blobs.bytesOf(tenant_id));
+    const measured = (await rowBytes(this.#store, tenant_id)) + (await this.#blobs.bytesOf(tenant_id));
     const rest = REST * (performance.now() - began);
-    const now = this.store.now();
+    const now = this.#store.now();
     const $set = { measured, measured_at: new Date(now), due_at: new Date(now + Math.max(HOUR_MS, rest)) };
     // If two nodes measure at once, one result counts.
     const guard = { _id: tenant_id, measured_at: row.measured_at };
-    const after = await this.rows.update(tenant_id, guard, { $set, $inc: { added: -row.added } });
-    if (after) this.learn(after);
-    const cached = this.cache.get(tenant_id);
-    if (cached) cached.measurable_at = Date.now() + Math.max(FULL_MS, rest);
+    const after = await this.#rows.update(tenant_id, guard, { $set, $inc: { added: -row.added } });
+    if (after) this.#learn(after);
+    const known = this.#known.get(tenant_id);
+    if (known) known.measurable_at = Date.now() + Math.max(FULL_MS, rest);
+  }
+
+  /** Writes this node's counts and reads those of other nodes. */
+  async #refresh(): Promise<void> {
+    const now = Date.now();
+    await this.flush();
+    const asked: string[] = [];
+    for (const [tenant_id, { asked_at }] of this.#known) {
+      if (asked_at < now - FORGET_MS) this.#known.delete(tenant_id);
+      else if (asked_at >= now - FLUSH_MS) asked.push(tenant_id);
+    }
+    // The embedded store has one process, which knows everything.
+    if (this.#store.driver === "sqlite" || asked.length === 0) return;
+    for (const row of await this.#find({ _id: { $in: asked } })) this.#learn(row);
+  }
+
+  /** Changes a tenant's row. @param then runs when this node learns the new row, so that nothing is counted twice */
+  async #change(tenant_id: string, update: object, then: () => void = () => {}): Promise<UsageDoc> {
+    const first = { measured: 0, added: 0, measured_at: null, due_at: new Date(this.#store.now()) };
+    const changed = new Set(Object.values(update).flatMap((fields: object) => Object.keys(fields)));
+    const $setOnInsert = Object.fromEntries(Object.entries(first).filter(([name]) => !changed.has(name)));
+    const write = () =>
+      this.#rows.system.findOneAndUpdate(
+        { _id: tenant_id, tenant_id },
+        { ...update, $setOnInsert },
+        { upsert: true, returnDocument: "after" },
+      );
+    // If two nodes create the row at once, MongoDB refuses one.
+    const doc = await write().catch((err) => (isDuplicateKey(err) ? write() : Promise.reject(err)));
+    then();
+    this.#learn(doc as UsageDoc);
+    return doc as UsageDoc;
+  }
+
+  #find(filter: object): Promise<UsageDoc[]> {
+    return this.#rows.system.find(filter).toArray() as Promise<UsageDoc[]>;
+  }
+
+  async #load(tenant_id: string): Promise<Row> {
+    const row = (await this.#rows.findOne(tenant_id, { _id: tenant_id })) ?? { _id: tenant_id };
+    this.#learn(row);
+    return row;
+  }
+
+  #learn(row: Row): void {
+    const { asked_at = Date.now(), measurable_at = 0 } = this.#known.get(row._id) ?? {};
+    this.#known.set(row._id, { row, asked_at, measurable_at });
+  }
+
+  /** Returns a tenant's usage if this node knows it, which keeps it known. */
+  #usage(tenant_id: string): Usage | undefined {
+    const known = this.#known.get(tenant_id);
+    if (!known) return undefined;
+    known.asked_at = Date.now();
+    return this.#toUsage(known.row);
+  }
+
+  #toUsage({ _id, measured = 0, added = 0, quota_mb }: Row): Usage {
+    const mb = quota_mb ?? this.#defaultMb;
+    return {
+      used_bytes: Math.max(0, measured + added + this.#store.growth.of(_id)),
+      quota_bytes: mb === 0 ? Number.POSITIVE_INFINITY : mb * MB,
+      quota_mb: quota_mb ?? null,
+    };
   }
 
   /** Returns the bytes left of a tenant's quota as far as this node knows it; `NaN` if it does not. */
   #left(tenant_id: string): number {
-    const { quota_bytes, used_bytes } = this.known(tenant_id) ?? { quota_bytes: Number.NaN, used_bytes: 0 };
-    return quota_bytes - used_bytes - (this.#claimed.get(tenant_id) ?? 0);
+    const { quota_bytes, used_bytes } = this.#usage(tenant_id) ?? { quota_bytes: Number.NaN, used_bytes: 0 };
+    return quota_bytes - used_bytes - this.#claimed.of(tenant_id);
   }
 
   #fits(tenant_id: string, bytes: number): boolean {
@@ -136,14 +264,14 @@ export class StorageUsage extends UsageCounts {
 
   /** Checks again before refusing: another node, the operator or a deletion may have freed space. */
   async #recheck(tenant_id: string, bytes: number): Promise<void> {
-    await this.load(tenant_id);
+    await this.#load(tenant_id);
     if (this.#fits(tenant_id, bytes)) return;
-    if ((this.cache.get(tenant_id)?.measurable_at ?? 0) <= Date.now()) await this.measure(tenant_id);
+    if ((this.#known.get(tenant_id)?.measurable_at ?? 0) <= Date.now()) await this.measure(tenant_id);
     if (!this.#fits(tenant_id, bytes)) throw this.#exceeded(tenant_id);
   }
 
   #exceeded(tenant_id: string): Fault {
-    const { used_bytes, quota_bytes } = this.known(tenant_id) as Usage;
+    const { used_bytes, quota_bytes } = this.#usage(tenant_id) as Usage;
     const message =
       `The request would exceed the organisation's storage quota: it uses ${used_bytes} of ${quota_bytes} bytes. ` +
       "Delete data, or ask the operator for a higher quota.";

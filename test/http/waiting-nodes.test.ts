@@ -11,8 +11,8 @@ import { openStream } from "../support/stream.ts";
 /** Receivers that wait by poll, and as many by stream: first few, then many more. */
 const FEW = 5;
 const MORE = 25;
-/** The reads of versions within which everything else is counted: two seconds each. */
-const READS = 4;
+/** The checks of callers within which everything else is counted: two seconds each. */
+const CHECKS = 4;
 
 const mongo = await startMongo();
 // A replica set that was given would be found behind the proxy, at its own address.
@@ -37,10 +37,10 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     if ("url" in mongo) await mongo.stop();
   });
 
-  const reads = () => way.counts().get("find access_versions") ?? 0;
-  const read = async (times: number) => {
-    const before = reads();
-    await settle(() => reads() >= before + times);
+  const checks = () => way.counts().get("find ended_tokens") ?? 0;
+  const checked = async (times: number) => {
+    const before = checks();
+    await settle(() => checks() >= before + times);
   };
 
   async function waiting(from: string[], all: number) {
@@ -58,15 +58,15 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     await settle(
       async () => (await inFlight()) >= all || Promise.reject(new Error(`${await inFlight()} in flight`)),
     );
-    // By then all of them have been read with the version of their tenant.
-    await read(2);
+    // By then all of them are checked together.
+    await checked(2);
     return { polls, streams, reading };
   }
 
   async function counted() {
     const statements = () => [...way.counts().values()].reduce((sum, count) => sum + count, 0);
     const before = { statements: statements(), messages: (await nodes.nats.counts()).messages };
-    await read(READS);
+    await checked(CHECKS);
     return {
       statements: statements() - before.statements,
       messages: (await nodes.nats.counts()).messages - before.messages,

@@ -4,9 +4,10 @@ import { Errors } from "moleculer";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { Fault, invalidValue, notFound } from "../../lib/contract/faults.ts";
 import { originAt } from "../../lib/http/origin.ts";
+import { RateWindows } from "../../observability/rate-windows.ts";
 import { clientAddress, givenRequestId } from "../../services/edge/gateway/access/client.ts";
 import { errorAnswer, toFault } from "../../services/edge/gateway/answer/respond.ts";
-import { CallerLimits, LocalRateCounters, rateLimited } from "../../services/edge/gateway/limits/limits.ts";
+import { CallerLimits, overLimit } from "../../services/edge/gateway/limits/limits.ts";
 import { Overload } from "../../services/edge/gateway/limits/overload.ts";
 import { CALLERS } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
@@ -126,7 +127,7 @@ describe("the limits of callers", () => {
   const limits = (perCaller: number, perTenant: number) =>
     new CallerLimits(
       { RATE_LIMIT_PER_MINUTE: perCaller, TENANT_RATE_LIMIT_PER_MINUTE: perTenant },
-      new LocalRateCounters(),
+      new RateWindows(null),
     );
   const { ann, ada, cyd } = CALLERS as Record<string, NonNullable<(typeof CALLERS)[string]>>;
   const NOW = 1_800_000_000_000;
@@ -148,7 +149,7 @@ describe("the limits of callers", () => {
     const one = limits(1, 0);
     one.take(ann as never, NOW);
     const refused = one.take(ann as never, NOW + 20_500) as never;
-    const fault = rateLimited(refused, NOW + 20_500);
+    const fault = overLimit(refused, NOW + 20_500);
     expect(fault.data).toEqual({ retry_after_seconds: 40, limit: 1, window_seconds: 60 });
     expect(one.take(ann as never, NOW + 20_500 + 40_000)).toMatchObject({ allowed: true });
   });

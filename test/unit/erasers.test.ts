@@ -4,7 +4,7 @@ import { serviceFactories } from "../../services/index.ts";
 import { MODELS } from "../../services/models.ts";
 import { sources } from "../support/sources.ts";
 
-const product = sources("{bin,mixins,services,storage}/**/*.ts");
+const product = sources("{bin,middlewares,mixins,services,storage}/**/*.ts");
 
 test("every collection says how its content is erased", () => {
   expect(unerased()).toEqual([]);

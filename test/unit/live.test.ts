@@ -1,9 +1,9 @@
+import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import type { LiveChange } from "../../middlewares/live-changes.ts";
 import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
-import { ChangeBuffer } from "../../services/edge/gateway/streams/change-buffer.ts";
-import { LiveWatchers, streamLive } from "../../services/edge/gateway/streams/live.ts";
-import type { LiveChange } from "../../services/edge/live/live-change.ts";
+import { ChangeBuffer, streamLive } from "../../services/edge/gateway/streams/live.ts";
 import { outputTo } from "../support/output.ts";
 
 beforeEach(() => {
@@ -78,7 +78,7 @@ test("after the end nothing is told", async () => {
 });
 
 test("an unread window buffers a bounded number of changes, and is closed", async () => {
-  const watchers = new LiveWatchers();
+  const watched = new EventEmitter();
   let asked = 0;
   const stats = { recent: "x".repeat(1000) };
   const ctx = {
@@ -92,9 +92,9 @@ test("an unread window buffers a bounded number of changes, and is closed", asyn
   const ending = new AbortController().signal;
   const link: Link = { ending, watch: () => () => {}, recheck: async () => {} };
   const exchange = { req: { method: "GET" }, res, caller, ctx } as unknown as Exchange;
-  const ended = streamLive(watchers)(exchange, {}, link, outputTo(res));
+  const ended = streamLive(watched)(exchange, {}, link, outputTo(res));
   for (let second = 0; second < 10; second++) {
-    for (let i = 0; i < 1000; i++) watchers.tell(change("run", `run ${second} ${i}`));
+    for (let i = 0; i < 1000; i++) watched.emit("tn_1", change("run", `run ${second} ${i}`));
     await aMoment();
   }
   expect(asked).toBe(1);

@@ -37,6 +37,55 @@ describe("a sliding window", () => {
     });
   });
 
+  test("counts against all limits or none, and reports the tightest", () => {
+    const window = new SlidingWindow(60);
+    const both = [
+      { key: "caller", max: 3 },
+      { key: "tenant", max: 2 },
+    ];
+    const take = (limits: typeof both) => window.take(limits, START);
+    expect(take(both)).toMatchObject({ allowed: true, limit: 2, remaining: 1 });
+    expect(take(both)).toMatchObject({ allowed: true, limit: 2, remaining: 0 });
+    for (let i = 0; i < 5; i++)
+      expect(take(both)).toMatchObject({ allowed: false, limit: 2, remaining: 0, resets_at: START + 60_000 });
+    expect(window.look("caller", 3, START).room).toBe(1);
+    expect(take([{ key: "caller", max: 3 }])).toMatchObject({ allowed: true, limit: 3, remaining: 0 });
+  });
+
+  test("takes back what was counted, once it has expired nothing", () => {
+    const window = new SlidingWindow(60);
+    const limits = [{ key: "a", max: 2 }];
+    const [first, second] = [START, START + 5000].map((at) => window.take(limits, at));
+    first?.giveBack();
+    expect(window.look("a", 2, START + 5000)).toEqual({ room: 1, resets_at: START + 65_000 });
+    first?.giveBack();
+    expect(window.look("a", 2, START + 5000).room).toBe(1);
+    // A later hit is in the place of the second.
+    window.take(limits, START + 65_000);
+    second?.giveBack();
+    expect(window.look("a", 2, START + 65_000).room).toBe(1);
+    const refused = window.take([{ key: "a", max: 1 }], START + 65_000);
+    expect(refused.allowed).toBe(false);
+    refused.giveBack();
+    expect(window.look("a", 2, START + 65_000).room).toBe(1);
+  });
+
+  test("takes back what was counted while the clock was set back", () => {
+    const window = new SlidingWindow(60);
+    window.hit("a", START);
+    for (let i = 0; i < 5; i++) window.take([{ key: "a", max: 2 }], START - 10_000).giveBack();
+    expect(window.look("a", 2, START).room).toBe(1);
+  });
+
+  test("keeps a bounded number of keys, those that came last", () => {
+    const window = new SlidingWindow(60);
+    for (let i = 0; i < 50_000; i++) window.hit(`address ${i}`, START);
+    window.hit("one more", START);
+    expect(window.look("address 49999", 1, START).room).toBe(0);
+    expect(window.look("one more", 1, START).room).toBe(0);
+    expect(window.look("address 0", 1, START).room).toBe(1);
+  });
+
   test("does not lose count when the clock is set back", () => {
     const window = new SlidingWindow(60);
     window.hit("a", START);

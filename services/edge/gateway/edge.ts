@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
+import { RateWindows } from "../../../observability/rate-windows.ts";
 import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
 import { clientAddress } from "./access/client.ts";
@@ -20,11 +21,10 @@ import {
   requestShare,
   type StreamHandler,
 } from "./exchange.ts";
-import { CallerLimits, LocalRateCounters, SharedRateCounters } from "./limits/limits.ts";
+import { CallerLimits } from "./limits/limits.ts";
 import { Overload } from "./limits/overload.ts";
 import { PublicFailures } from "./limits/public-failures.ts";
 import { RequestObserver } from "./observe/observe.ts";
-import { LiveWatchers } from "./streams/live.ts";
 
 /** Resolves the caller of a request; throws authentication_failed. */
 interface Callers {
@@ -54,7 +54,8 @@ export class Edge {
   readonly limits: CallerLimits;
   readonly failures: PublicFailures;
   readonly overload: Overload;
-  readonly watchers = new LiveWatchers();
+  /** Emits a tenant's changes under its id, for the streams of them here. */
+  readonly changes = new EventEmitter().setMaxListeners(0);
   /** Emits the id of a tenant whose events are streamed here when it has new ones. */
   readonly arrivals = new EventEmitter().setMaxListeners(0);
   /** Returns the client's address. */
@@ -64,11 +65,10 @@ export class Edge {
 
   constructor(runtime: Runtime, broker: ServiceBroker, depsOf: (edge: Edge) => EdgeDeps) {
     const { config, windows, secrets } = runtime;
-    const counters = windows ? new SharedRateCounters(windows) : new LocalRateCounters();
     this.runtime = runtime;
     this.broker = broker;
     this.observer = new RequestObserver(runtime);
-    this.limits = new CallerLimits(config, counters);
+    this.limits = new CallerLimits(config, new RateWindows(windows));
     this.failures = new PublicFailures(config, secrets, windows);
     this.overload = new Overload(config.MAX_WRITES_IN_FLIGHT);
     this.addressOf = clientAddress(config.TRUST_PROXY);

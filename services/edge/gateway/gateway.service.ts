@@ -3,13 +3,12 @@ import type { CallingOptions, Context, Service, ServiceSchema, ServiceSettingSch
 import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
+import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { exposition } from "../../../observability/metrics.ts";
-import { accessVersions } from "../../../storage/access/access-versions.ts";
 import { operations } from "../../contracts.ts";
 import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import { idempotent, published, type Runtime, type ServiceFactory } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
-import type { LiveChange } from "../live/live-change.ts";
 import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
 import { sendTextParts } from "./answer/text-parts.ts";
@@ -53,14 +52,14 @@ export const gatewayService: ServiceFactory = (runtime) => {
   const { EVENT_MAX_BYTES, PUBLIC_URL } = runtime.config;
   const served = operations.map((op) => withLimit(op, runtime.config));
   return gateway(runtime, served, (edge) => ({
-    callers: new CallerCache(edge.broker, accessVersions(runtime.store), PUBLIC_URL),
+    callers: new CallerCache(edge.broker, PUBLIC_URL),
     bodyReaders: { cloudevents: cloudEventsReader(EVENT_MAX_BYTES) },
     streams: {
       "deliveries.stream": streamDeliveries(edge.broker),
       "events.stream": streamEvents(edge),
       "gateway.a2a": toProtocol(edge, "a2a"),
       "gateway.mcp": toProtocol(edge, "mcp"),
-      "live.watch": streamLive(edge.watchers),
+      "live.watch": streamLive(edge.changes),
     },
   }));
 };
@@ -119,7 +118,7 @@ export function gateway(
         this.edge.arrivals.emit(params.tenant_id);
       },
       "live.changed"(this: Gateway, { params }: Context<LiveChange>) {
-        this.edge.watchers.tell(params);
+        this.edge.changes.emit(params.tenant_id, params);
       },
       /** The node stops in a while: have callers connect elsewhere. */
       "node.draining"(this: Gateway) {

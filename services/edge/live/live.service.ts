@@ -1,18 +1,26 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { defined } from "../../../lib/defined.ts";
 import { nodesOf } from "../../../mixins/every-node.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { emptyTally, TALLIED, TALLY_SECONDS, type Tally } from "../../../storage/traffic/live-tally.ts";
+import {
+  MAX_TYPES,
+  noneRecent,
+  RECENT,
+  RECENT_SECONDS,
+  type Recent,
+} from "../../../storage/traffic/tally.ts";
+import type { Traffic } from "../../../storage/traffic/traffic.ts";
 import { toStorage } from "../../../storage/usage/usage.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
-import { historyFor } from "./history.ts";
+import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
 import { readHistory, readStats } from "./live.contract.ts";
 
 /** All viewers of a tenant share results; counts that are slow for the store are cached longer. */
 const SHOWN_MS = 1000;
 const DELIVERIES_MS = 5000;
-const RECENT = 12;
-const TALLY_TIMEOUT_MS = 1000;
+const SHOWN_EVENTS = 12;
+const NODE_TIMEOUT_MS = 1000;
 const RETENTION_MS = 10 * 60_000;
 
 interface Event {
@@ -52,7 +60,7 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
 
   async function recentOf(ctx: Call) {
     const { events } = await ctx.call<{ events: Event[] }, object>("events.list", {
-      limit: RECENT,
+      limit: SHOWN_EVENTS,
       include_service: false,
     });
     return events.map(({ event_id, state, matched_count, accepted_at, payload }) => {
@@ -63,16 +71,15 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
 
   async function shownTo(ctx: Call, mayLook: boolean) {
     const { tenant_id } = ctx.meta.caller;
-    const [tally, deliveries, storage, recent, report] = await Promise.all([
-      tallyOfNodes(ctx.broker, tenant_id),
+    const [{ changes, ...counts }, deliveries, storage, recent, report] = await Promise.all([
+      recentOfNodes(ctx.broker, tenant_id),
       mayLook ? deliveriesOf(ctx) : null,
       mayLook ? usage.of(tenant_id).then(toStorage) : null,
       mayLook ? recentOf(ctx) : [],
       health.report(),
     ]);
     const at = new Date(store.now()).toISOString();
-    const { changes, ...counts } = tally;
-    const series = { seconds: TALLY_SECONDS, ...counts };
+    const series = { seconds: RECENT_SECONDS, ...counts };
     return { at, series, changes, deliveries, storage, recent, health: report };
   }
 
@@ -96,24 +103,57 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
   };
 };
 
-/** Sums the tallies of all nodes, each asked once. */
-async function tallyOfNodes(broker: ServiceBroker, tenant_id: string): Promise<Tally> {
+/** Sums the recent counts of all nodes, each asked once. */
+async function recentOfNodes(broker: ServiceBroker, tenant_id: string): Promise<Recent> {
   const nodes = new Map<string, string>();
   for (const name of ["events.tally", "deliveries.tally"])
     for (const nodeID of nodesOf(broker, name)) nodes.set(nodeID, name);
-  const options = (nodeID: string) => ({ nodeID, timeout: TALLY_TIMEOUT_MS });
-  const tallies = await Promise.all(
+  const options = (nodeID: string) => ({ nodeID, timeout: NODE_TIMEOUT_MS });
+  const all = await Promise.all(
     // Skip a node that is shutting down.
     [...nodes].map(([nodeID, name]) =>
-      broker.call<Tally, object>(name, { tenant_id }, options(nodeID)).catch(() => null),
+      broker.call<Recent, object>(name, { tenant_id }, options(nodeID)).catch(noneRecent),
     ),
   );
-  const sum = emptyTally();
-  for (const tally of tallies) {
-    if (!tally) continue;
-    sum.changes += tally.changes;
-    for (const what of TALLIED)
-      for (const [i, count] of tally[what].entries()) (sum[what][i] as number) += count;
+  const sum = noneRecent();
+  for (const recent of all) {
+    sum.changes += recent.changes;
+    for (const what of RECENT)
+      for (const [i, count] of recent[what].entries()) (sum[what][i] as number) += count;
   }
   return sum;
 }
+
+/** Answers `GET /stats/history`. */
+async function historyFor(traffic: Traffic, ctx: CallOf<typeof readHistory>) {
+  const { range = "1h", agent_id, type } = ctx.params;
+  const { caller } = ctx.meta;
+  // Answers 404 unless the caller may read the agent.
+  if (agent_id) await ctx.call("agents.get", { agent_id });
+  const mayReadTypes = isAdmin(caller) || agent_id !== undefined;
+  if (type !== undefined && !mayReadTypes)
+    throw new Fault(
+      "forbidden",
+      "Only admins can read the traffic of a type. Add `agent_id`, or ask one of them.",
+    );
+  const { tenant_id } = caller;
+  const [{ span, series, totals }, types] = await Promise.all([
+    traffic.read(tenant_id, range, defined({ agent_id, type })),
+    mayReadTypes ? traffic.types(tenant_id, range, agent_id ?? null, MAX_TYPES) : [],
+  ]);
+  const { latency_ms, timed, ...counts } = series;
+  const { latency_ms: ms, timed: times, ...sums } = totals;
+  return {
+    range,
+    from: new Date(span.from).toISOString(),
+    to: new Date(span.to).toISOString(),
+    step_seconds: span.step / 1000,
+    series: { ...counts, latency_seconds: latency_ms.map((sum, i) => meanOf(sum, timed[i])) },
+    totals: { ...sums, latency_seconds: meanOf(ms, times) },
+    types,
+  };
+}
+
+/** Returns the mean in seconds; null of none, and where nothing was recorded. */
+const meanOf = (ms: number | null, times: number | null | undefined): number | null =>
+  times ? (ms as number) / times / 1000 : null;

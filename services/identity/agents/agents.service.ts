@@ -46,7 +46,7 @@ export const agentsService: ServiceFactory = (runtime) => {
         const { tenant_id, from, to: owner_user_id } = ctx.params;
         const $set = { owner_user_id, updated_at: new Date(store.now()) };
         const changed = await rows.updateMany(tenant_id, { owner_user_id: from }, { $set });
-        if (changed) await announceAuthChange(ctx, store, { tenant_id });
+        if (changed) await announceAuthChange(ctx, { tenant_id });
         return changed;
       }),
 

@@ -10,7 +10,7 @@ import {
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { containing } from "../../../lib/text/containing.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
@@ -179,7 +179,7 @@ export class Agents {
     { tenant_id, _id: agent_id }: Pick<AgentDoc, "tenant_id" | "_id">,
   ): Promise<void> {
     await ctx.broadcast("agents.changed", { tenant_id, agent_id });
-    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, agent_id });
+    await announceAuthChange(ctx, { tenant_id, agent_id });
   }
 
   async #find(tenant_id: string, agent_id: string): Promise<AgentDoc> {

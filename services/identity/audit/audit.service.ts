@@ -2,9 +2,8 @@ import { pageOf } from "../../../lib/contract/cursor.ts";
 import { defined } from "../../../lib/defined.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import type { AuditBeginning, AuditSettlement } from "../../../mixins/audited.ts";
+import type { AuditBeginning, AuditSettlement } from "../../../middlewares/audit.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { exportAudit, listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
@@ -24,7 +23,7 @@ export interface AuditRecord
 const SWEEP_MS = 10 * 60_000;
 const BATCH = 1000;
 
-/** The audit log. Entries are written by mixins/audited.ts, and by `record`. */
+/** The audit log. Entries are written by middlewares/audit.ts, and by `record`. */
 export const auditService: ServiceFactory = ({ store, config }) => {
   const entries = store.collection(AuditModel);
   const now = () => new Date(store.now());
@@ -67,23 +66,27 @@ export const auditService: ServiceFactory = ({ store, config }) => {
       }),
 
       /** Records its outcome. */
-      settle: idempotent<AuditSettlement>(async ({ params, broker }) => {
-        const { tenant_id, id, outcome, resource_id, error, details } = params;
-        const text = details && JSON.stringify(details);
-        const $set = { outcome, ...defined({ resource_id, error, details: text }) };
-        await entries.update(tenant_id, { _id: id }, { $set });
-        tellLive(broker, tenant_id, "audit");
-      }),
+      settle: {
+        ...idempotent<AuditSettlement>(async ({ params }) => {
+          const { tenant_id, id, outcome, resource_id, error, details } = params;
+          const text = details && JSON.stringify(details);
+          const $set = { outcome, ...defined({ resource_id, error, details: text }) };
+          await entries.update(tenant_id, { _id: id }, { $set });
+        }),
+        changes: "audit",
+      },
 
       /** Records a finished action in one write. */
-      record: internal<AuditRecord>(async ({ params, meta, broker }) => {
-        const { tenant_id, action: what, dedupe, outcome = "done" } = params;
-        const { actor_kind, actor_id, error, ip } = params;
-        const _id = dedupe ? derivedId("aud", tenant_id, what, dedupe) : newId("aud");
-        const row = newEntry(params, meta, { _id, at: now(), outcome });
-        await entries.insertOnce({ ...row, ...defined({ actor_kind, actor_id, error, ip }) });
-        tellLive(broker, tenant_id, "audit");
-      }),
+      record: {
+        ...internal<AuditRecord>(async ({ params, meta }) => {
+          const { tenant_id, action: what, dedupe, outcome = "done" } = params;
+          const { actor_kind, actor_id, error, ip } = params;
+          const _id = dedupe ? derivedId("aud", tenant_id, what, dedupe) : newId("aud");
+          const row = newEntry(params, meta, { _id, at: now(), outcome });
+          await entries.insertOnce({ ...row, ...defined({ actor_kind, actor_id, error, ip }) });
+        }),
+        changes: "audit",
+      },
     },
   };
 };

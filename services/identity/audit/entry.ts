@@ -2,7 +2,7 @@ import type { Meta } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor } from "../../../lib/contract/cursor.ts";
 import { defined } from "../../../lib/defined.ts";
-import type { AuditBeginning } from "../../../mixins/audited.ts";
+import type { AuditBeginning } from "../../../middlewares/audit.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { listAudit } from "./audit.contract.ts";
 import type { AuditDoc } from "./audit.model.ts";

@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { hashApiKey } from "../../../lib/access/api-key.ts";
 import { type AgentCaller, type Call, type Caller, SCOPES, type Scope } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
@@ -17,6 +18,9 @@ import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
 import { lastExpiry, openTokens, type Subject, type Token, type Tokens } from "./tokens.ts";
 
+const NOTE_MS = 300_000;
+const MOST_NOTED = 50_000;
+
 /** The content of a token for a client of OAuth. */
 export interface ClientToken {
   tenant_id: string;
@@ -29,8 +33,10 @@ export interface ClientToken {
 /** Exchanges credentials for tokens, verifies both, and ends tokens. */
 export class Auth {
   readonly credentials: Credentials;
-  /** When keys were last used, so that `last_used_at` costs one write per key and period, not per request. */
-  #uses = new Map<string, { tenant_id: string; key_id: string; at: number }>();
+  /** Uses of keys that are not written yet. */
+  #uses: { tenant_id: string; key_id: string; at: number }[] = [];
+  /** When the last use of keys was noted here, so that `last_used_at` costs one write per key and period. */
+  readonly #noted = new LruMap<string, number>(MOST_NOTED);
   readonly #runtime: Runtime;
   readonly #ended: TenantCollection<EndedTokenDoc>;
   #tokens: Tokens | undefined;
@@ -109,7 +115,7 @@ export class Auth {
     const ended = caller.kind === "user" ? { session_id: caller.session_id } : { token_id: caller.token_id };
     const [_id] = Object.values(ended) as [string];
     await this.#ended.insertOnce({ _id, tenant_id, expires_at: new Date(lastExpiry(caller)) });
-    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, ...ended });
+    await announceAuthChange(ctx, { tenant_id, ...ended });
     if (caller.kind === "user") await noteSignOut(ctx);
   }
 
@@ -143,9 +149,9 @@ export class Auth {
 
   /** Writes when keys were last used. */
   async flushUses(broker: ServiceBroker): Promise<boolean> {
-    if (this.#uses.size === 0) return false;
-    const uses = [...this.#uses.values()];
-    this.#uses = new Map();
+    if (this.#uses.length === 0) return false;
+    const uses = this.#uses;
+    this.#uses = [];
     await broker.call("keys.touch", { uses });
     return false;
   }
@@ -157,7 +163,9 @@ export class Auth {
   }
 
   #note({ tenant_id, key_id }: { tenant_id: string; key_id: string }, at: number): void {
-    this.#uses.set(key_id, { tenant_id, key_id, at });
+    if (at - (this.#noted.get(key_id) ?? 0) < NOTE_MS) return;
+    this.#noted.set(key_id, at);
+    this.#uses.push({ tenant_id, key_id, at });
   }
 
   async #signedIn(ctx: Call, { id, tenant_id, display_name, role, token_version }: UserState) {

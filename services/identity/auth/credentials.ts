@@ -44,7 +44,7 @@ export class Credentials {
   /** Returns the API key with this hash and its agent. @throws Fault authentication_failed, rate_limited */
   checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
     const wrong = new Fault("authentication_failed", WRONG_KEY);
-    return this.#attempt(attemptKeys(ctx), wrong, () => keyHolder(ctx, hash));
+    return this.#attempt(addressOf(ctx), wrong, () => keyHolder(ctx, hash));
   }
 
   /** Returns the person who signs in. @throws Fault authentication_failed, totp_required, forbidden, rate_limited */
@@ -58,9 +58,9 @@ export class Credentials {
     const { email, password, tenant_slug, code } = ctx.params;
     const { device } = ctx.meta;
     const isKnown = device !== undefined && device.account === accountTag(secrets, email);
-    const keys = isKnown ? [`device ${device.id}`] : attemptKeys(ctx);
+    const key = isKnown ? `device ${device.id}` : addressOf(ctx);
     const wrong = new Fault("authentication_failed", WRONG_LOGIN);
-    const user = await this.#attempt(keys, wrong, async () => {
+    const user = await this.#attempt(key, wrong, async () => {
       const signedIn = await signIn(ctx, { email, password, tenant_slug });
       // Not awaited: the response time would reveal whether the e-mail exists.
       if (!signedIn) void noteFailedSignIn(ctx, { email, tenant_slug }, store.now());
@@ -86,22 +86,22 @@ export class Credentials {
   /** Tries a password, code or proof of the calling person; null or false means it was wrong. */
   tryOwn<T>(ctx: Call, wrong: Fault, trial: (person: Person) => Promise<T | null>): Promise<T> {
     const person = { tenant_id: ctx.meta.caller.tenant_id, user_id: callerId(ctx.meta.caller) };
-    return this.#attempt([`user ${person.user_id}`], wrong, () => trial(person));
+    return this.#attempt(`user ${person.user_id}`, wrong, () => trial(person));
   }
 
-  /** Tries a credential; null means it was wrong, which counts against the keys, as does a refusal of a code. */
-  async #attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
+  /** Tries a credential; null means it was wrong, which counts against the key, as does a refusal of a code. */
+  async #attempt<T>(key: string, wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
     // An attempt that could not be checked is not a guess.
     const isWrong = (outcome: T | null | undefined, error: unknown) =>
       outcome === null || (isFault(error) && error.type === "authentication_failed");
-    const result = await this.#guarded.run(keys, trial, isWrong);
+    const result = await this.#guarded.run(key, trial, isWrong);
     if (result === null) throw wrong;
     return result;
   }
 }
 
-function attemptKeys({ meta }: Call): string[] {
-  return [`address ${networkOf(meta.ip ?? "")}`];
+function addressOf({ meta }: Call): string {
+  return `address ${networkOf(meta.ip ?? "")}`;
 }
 
 /** Returns the key with this hash and its agent, if both and their tenant are valid. */

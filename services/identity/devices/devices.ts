@@ -2,9 +2,9 @@ import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { Fault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import { newId } from "../../../lib/ids.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import { approvalBy, isValidKey } from "../keys/approval.ts";
@@ -61,7 +61,7 @@ export class Devices {
     await this.takeTry(ctx);
     const claim_id = newId("clm");
     const claimed = await this.#codes.claim(user_code, claim_id, client_info, this.#now());
-    tellLive(ctx.broker, requireFound(claimed, "device_code", user_code).tenant_id, "device");
+    reportChange(ctx.broker, requireFound(claimed, "device_code", user_code).tenant_id, "device");
     return { claim_id };
   }
 
@@ -84,7 +84,6 @@ export class Devices {
         "The claim was already approved or rejected. Issue a new code to connect the device again.",
       );
     if (approve) await this.#openSession(decided);
-    tellLive(ctx.broker, tenant_id, "device");
     account(ctx, { decision: action, scopes: claim.scopes });
     return { state: approve ? "approved" : "denied", confirmed_at: new Date(now).toISOString() };
   }
@@ -120,7 +119,7 @@ export class Devices {
       { api_key: issued.key },
     );
     if (!(await this.#codes.use(claim, now))) throw notFound("claim", claim_id);
-    tellLive(ctx.broker, tenant_id, "device");
+    reportChange(ctx.broker, tenant_id, "device");
     const server_now = new Date(now).toISOString();
     return { session_id, agent_id, api_key: issued.key, access_token, expires_at, server_now };
   }

@@ -42,11 +42,14 @@ export async function standing<T extends { approval?: Approval | null; agent_id:
     from.call<UserState[], object>("users.of_tokens", { user_ids }),
     from.call<AgentState[], object>("agents.of_tokens", { agent_ids }),
   ]);
+  const userOf = new Map(users.map((user) => [user.id, user]));
+  const agentOf = new Map(agents.map((agent) => [agent.id, agent]));
   return new Set(
     approved.filter(({ approval, agent_id, tenant_id }) => {
-      const user = users.find((each) => each.id === approval?.user_id && each.tenant_id === tenant_id);
-      const agent = agents.find((each) => each.id === agent_id && each.tenant_id === tenant_id);
-      return approval && user && agent && holds(approval, user, agent);
+      const user = userOf.get(approval?.user_id ?? "");
+      const agent = agentOf.get(agent_id);
+      if (!approval || user?.tenant_id !== tenant_id || agent?.tenant_id !== tenant_id) return false;
+      return holds(approval, user, agent);
     }),
   );
 }

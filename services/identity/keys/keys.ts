@@ -54,7 +54,7 @@ export class Keys {
     const $set = { revoked_at: new Date(this.#runtime.store.now()) };
     const revoked = await this.#rows.update(tenant_id, filter, { $set });
     // Also without a change: an earlier try may have been interrupted between the two writes.
-    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, key_id });
+    await announceAuthChange(ctx, { tenant_id, key_id });
     requireFound(revoked, "key", key_id);
   }
 
@@ -63,7 +63,7 @@ export class Keys {
     const { tenant_id, key_id } = ctx.params;
     const $set = { revoked_at: new Date(this.#runtime.store.now()) };
     await this.#rows.update(tenant_id, { _id: key_id, revoked_at: null }, { $set });
-    await announceAuthChange(ctx, this.#runtime.store, { tenant_id, key_id });
+    await announceAuthChange(ctx, { tenant_id, key_id });
   }
 
   /** Returns the state of those keys that are not revoked, not expired and, if they need it, approved still. */

@@ -2,7 +2,7 @@ import { hasScope, type Scope, type UserCaller } from "../../../lib/access/calle
 import { canonicalUserCode } from "../../../lib/access/user-code.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import type { CallOf } from "../../runtime.ts";
 import { ownAgent } from "../devices/agent-access.ts";
 import { approvalBy } from "../keys/approval.ts";

@@ -1,6 +1,4 @@
 import type { Context } from "moleculer";
-import { accessVersions } from "../../../storage/access/access-versions.ts";
-import type { Store } from "../../../storage/connection.ts";
 
 /** Callers whose rights may have changed: all of the tenant that match the given fields (event `auth.changed`). */
 export interface AuthChange {
@@ -13,14 +11,9 @@ export interface AuthChange {
 }
 
 /**
- * Announces changed rights: they take effect on every node within 5 seconds, even if the event is lost. Call it after
- * the change is written and before it is answered, and again for a repeated request: the first may have been interrupted
- * in between.
+ * Announces changed rights once they are written. Gateways check the callers that they serve every 2 s: rights take
+ * effect on every node within 5 seconds, even if the event is lost.
  */
-export async function announceAuthChange(ctx: Context, store: Store, change: AuthChange): Promise<void> {
-  try {
-    await accessVersions(store).raise(change.tenant_id);
-  } finally {
-    await ctx.broadcast("auth.changed", change);
-  }
+export function announceAuthChange(ctx: Pick<Context, "broadcast">, change: AuthChange): Promise<void> {
+  return ctx.broadcast("auth.changed", change);
 }

@@ -7,7 +7,6 @@ import { newId } from "../../../lib/ids.ts";
 import { nodesOf } from "../../../mixins/every-node.ts";
 import { backupsUntil, scrub } from "../../../mixins/scrub.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import { toStorage, type Usage } from "../../../storage/usage/usage.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "./auth-change.ts";
@@ -69,7 +68,7 @@ export class Tenants {
     const written = await this.#rows.update(tenant_id, { _id: tenant_id, status: USABLE }, { $set, $inc });
     const tenant = requireFound(written, "tenant", tenant_id);
     if (storage_quota_mb !== undefined) await usage.setQuota(tenant_id, storage_quota_mb);
-    if (status) await announce(ctx, store, tenant_id);
+    if (status) await announce(ctx, tenant_id);
     return present(tenant, await usage.of(tenant_id));
   }
 
@@ -81,7 +80,7 @@ export class Tenants {
     // Refuses requests first, so that nobody adds rows during the erasure.
     const erasing = { status: "erasing", erase_due_at: new Date(store.now()) } as const;
     await this.#rows.update(tenant_id, { _id: tenant_id }, { $set: erasing });
-    await announce(ctx, store, tenant_id);
+    await announce(ctx, tenant_id);
     const erased = await erase(this.#holdings(), tenant_id);
     const storage = await this.#eraseElsewhere(ctx.broker, tenant_id);
     const at = new Date(store.now());
@@ -119,8 +118,8 @@ export class Tenants {
 }
 
 /** Announces changed permissions in the tenant: tokens are checked again, and pushes stop or continue. */
-async function announce(ctx: Call, store: Store, tenant_id: string): Promise<void> {
-  await announceAuthChange(ctx, store, { tenant_id });
+async function announce(ctx: Call, tenant_id: string): Promise<void> {
+  await announceAuthChange(ctx, { tenant_id });
   await ctx.broadcast("tenants.changed", { tenant_id });
 }
 

@@ -81,7 +81,7 @@ export class Identities {
     const $inc = { demotions: role_before === "admin" ? 1 : 0 };
     const changed = await this.#rows.update(tenant_id, { _id, status: "active", updated_at }, { $set, $inc });
     if (!changed) return null;
-    if (role_before) await announceAuthChange(ctx, this.#store, { tenant_id, user_id: _id });
+    if (role_before) await announceAuthChange(ctx, { tenant_id, user_id: _id });
     return { user: toState(changed), by: linked.identity ? "linking" : "identity", role_before };
   }
 

@@ -11,7 +11,7 @@ import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -92,7 +92,7 @@ export class Users {
     };
     const written = await this.#rows.update(tenant_id, { _id: user_id }, { $set, $inc });
     const user = requireFound(written, "user", user_id);
-    await announceAuthChange(ctx, this.#store, { tenant_id, user_id });
+    await announceAuthChange(ctx, { tenant_id, user_id });
     return { ...present(user), ...(password && { password }) };
   }
 
@@ -125,7 +125,7 @@ export class Users {
         { $set: { status: "disabled" }, $inc: { token_version: 1 } },
       );
     await ctx.call("agents.change_owner", { tenant_id, from: _id, to: null });
-    await announceAuthChange(ctx, this.#store, { tenant_id, user_id: _id });
+    await announceAuthChange(ctx, { tenant_id, user_id: _id });
   }
 
   /** Disables a person first and then looks for another admin: two admins cannot delete each other at once. */
@@ -134,7 +134,7 @@ export class Users {
     const isKept =
       role !== "admin" || (await this.#rows.exists(tenant_id, { role: "admin", status: "active" }));
     if (!isKept) await this.#rows.update(tenant_id, { _id }, { $set: { status } });
-    await announceAuthChange(ctx, this.#store, { tenant_id, user_id: _id });
+    await announceAuthChange(ctx, { tenant_id, user_id: _id });
     if (!isKept)
       throw ruleBroken(
         "last_admin",
@@ -164,7 +164,7 @@ export class Users {
     const update = { $set: { password, updated_at: this.#now() }, $inc: { token_version: 1 } };
     const changed = await this.#rows.update(tenant_id, known, update);
     if (!changed) return null;
-    await announceAuthChange(ctx, this.#store, { tenant_id, user_id });
+    await announceAuthChange(ctx, { tenant_id, user_id });
     return toState(changed);
   }
 

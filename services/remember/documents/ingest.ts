@@ -3,11 +3,11 @@ import { type DocumentConverter, NotConvertible } from "../../../connectors/docu
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { WorkerSlots } from "../../../lib/queue/worker-slots.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
 import { labelsOf } from "./audience.ts";
 import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
@@ -280,7 +280,7 @@ export class Ingest {
   }
 
   #tell({ tenant_id }: DocumentDoc): void {
-    tellLive(this.#deps.broker, tenant_id, "document");
+    reportChange(this.#deps.broker, tenant_id, "document");
   }
 
   #announce(doc: DocumentDoc): Promise<unknown> {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerSource, Connector } from "../../../connectors/connector.ts";
 import type { HostResolver } from "../../../connectors/host-resolver.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
 import { sealedAt } from "./address.ts";
@@ -147,7 +147,7 @@ export function newRunner(
     instance: config.NATS_URL ? broker.nodeID : alone,
     now: () => store.now(),
     report: (err) => broker.logger.warn("connectors: one failed and will be retried", err),
-    tell: (tenant_id) => tellLive(broker, tenant_id, "connector"),
+    tell: (tenant_id) => reportChange(broker, tenant_id, "connector"),
     broker,
     urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, sealedAt(_id)),
     allowPrivate: config.CONNECTOR_ALLOW_PRIVATE,

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";

@@ -7,7 +7,6 @@ import { parseExact } from "../../../lib/json/json.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { noteChange } from "../../../storage/traffic/live-tally.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import { deadFields, keptReason } from "./dead.ts";
 import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
@@ -122,7 +121,6 @@ export class DeadLetters {
     });
     if (row.dead_lettered_at === at) tally({ tenant_id }, "dead_lettered", 1);
     announcements.nudge();
-    noteChange(tenant_id);
     return { id: row._id };
   }
 

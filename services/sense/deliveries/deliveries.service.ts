@@ -5,7 +5,7 @@ import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { tallyOf } from "../../../storage/traffic/live-tally.ts";
+import { recentOf } from "../../../storage/traffic/tally.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import { action, event, idempotent, internal, type Runtime } from "../../runtime.ts";
 import * as ofAgents from "./agent-deliveries.contract.ts";
@@ -199,8 +199,8 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
       if (first && params.events) domain().claims.remember(first.tenant_id, params.events);
       return domain().enqueuer.enqueue(params.deliveries);
     }),
-    /** Returns this node's recent work for a tenant (storage/traffic/live-tally.ts). */
-    tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
+    /** Returns this node's recent work for a tenant (storage/traffic/tally.ts). */
+    tally: internal<{ tenant_id: string }>(({ params }) => recentOf(params.tenant_id)),
     /** Whether the tenant acknowledged any delivery. */
     any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
       domain().deliveries.exists(params.tenant_id, { state: "acknowledged" }),

@@ -6,7 +6,7 @@ import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { noteChange } from "../../../storage/traffic/live-tally.ts";
+import { noteChange } from "../../../storage/traffic/tally.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import { reasonKey } from "./dead.ts";
 import { answerMany, byRows, chooseDead, type ManyParams } from "./dead-letter-bulk.ts";

@@ -6,8 +6,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
-import { noteChange } from "../../../storage/traffic/live-tally.ts";
-import { tally } from "../../../storage/traffic/tally.ts";
+import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead.ts";
@@ -155,7 +154,6 @@ export class Settlements {
       for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
     }
     metrics.deliveriesDeadLettered.inc(dead_lettered);
-    noteChange(tenant_id);
     if (dead_lettered) {
       progress.failed(params, new Date(store.now()), reason);
       announcements.nudge();

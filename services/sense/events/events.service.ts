@@ -5,7 +5,7 @@ import { keyedBy } from "../../../mixins/affinity.ts";
 import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
-import { tallyOf } from "../../../storage/traffic/live-tally.ts";
+import { recentOf } from "../../../storage/traffic/tally.ts";
 import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
 import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
@@ -91,8 +91,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       ),
       // On the tenant's owner.
       ...keyedBy("params.tenant_id", { delete_old: internal<OfTenant>((ctx) => retention.deleteSome(ctx)) }),
-      /** Returns this node's recent work for a tenant (storage/traffic/live-tally.ts). */
-      tally: internal<OfTenant>(({ params }) => tallyOf(params.tenant_id)),
+      /** Returns this node's recent work for a tenant (storage/traffic/tally.ts). */
+      tally: internal<OfTenant>(({ params }) => recentOf(params.tenant_id)),
     },
 
     created() {

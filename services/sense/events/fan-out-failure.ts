@@ -4,7 +4,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isStoreLost } from "../../../storage/store-lost.ts";
-import { noteChange } from "../../../storage/traffic/live-tally.ts";
+import { noteChange } from "../../../storage/traffic/tally.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
 import { fanoutKey } from "./position.ts";

@@ -2,8 +2,8 @@ import type { Config } from "../../../config.ts";
 import type { SharedWindows } from "../../../connectors/redis.ts";
 import { type Fault, rateLimited } from "../../../lib/contract/faults.ts";
 import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
+import { RateWindows, WINDOW_SECONDS } from "../../../observability/rate-windows.ts";
 
-const WINDOW_SECONDS = 60;
 /** Limit of an address's refusals over all targets, as a multiple of that for one. */
 const TARGETS = 10;
 /** A target is arbitrary text from a path. */
@@ -18,14 +18,13 @@ export class WebhookLimits {
   readonly #refusals: number;
   readonly #perTenant: number;
   readonly #refused = new SlidingWindow(WINDOW_SECONDS);
-  readonly #accepted = new SlidingWindow(WINDOW_SECONDS);
-  readonly #windows: SharedWindows | null;
+  readonly #accepted: RateWindows;
 
   constructor(
     config: Pick<Config, "WEBHOOK_REFUSALS_PER_MINUTE" | "WEBHOOKS_PER_MINUTE">,
     windows: SharedWindows | null,
   ) {
-    this.#windows = windows;
+    this.#accepted = new RateWindows(windows);
     this.#refusals = config.WEBHOOK_REFUSALS_PER_MINUTE;
     this.#perTenant = config.WEBHOOKS_PER_MINUTE;
   }
@@ -48,11 +47,8 @@ export class WebhookLimits {
   async accept(tenant_id: string, now: number): Promise<void> {
     if (!this.#perTenant) return;
     const limit = { key: `webhooks ${tenant_id}`, max: this.#perTenant };
-    const standing = await this.#windows?.take([limit]);
-    if (standing && !standing.allowed) throw tooMany(limit.max, standing.resets_in_ms);
-    if (standing) return;
-    requireCapacity(this.#accepted, tenant_id, limit.max, now);
-    this.#accepted.hit(tenant_id, now);
+    const { allowed, resets_at } = await this.#accepted.take([limit], now);
+    if (!allowed) throw tooMany(limit.max, resets_at - now);
   }
 }
 

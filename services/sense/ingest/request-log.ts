@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
 import type { LoggedRequest, WebhookDoc, WebhookLogDoc } from "./ingest.model.ts";
 
 /** Requests kept for each webhook. */
@@ -106,7 +106,7 @@ export class RequestLog {
           logs.map(([_id, { requests }]) => [_id, requests] as const),
         );
         for (const [_id] of logs) pending.delete(_id);
-        if (this.#broker) tellLive(this.#broker, tenant_id, "ingest");
+        if (this.#broker) reportChange(this.#broker, tenant_id, "ingest");
       }
     } catch (err) {
       const newer = this.#pending;

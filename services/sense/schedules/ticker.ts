@@ -4,12 +4,12 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { FAULTS, Fault, type FaultCode } from "../../../lib/contract/faults.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import type { More } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { StorageUsage } from "../../../storage/usage/usage.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
 import { reasonToHold } from "./holding.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
 import { eventOf, tickId } from "./tick-event.ts";
@@ -98,7 +98,7 @@ export class Ticker {
       // Without the record there is nothing to put off: the tick stays due.
       await this.#putOff(row, reasonOf(err), seconds * 1000);
     }
-    tellLive(broker, row.tenant_id, "schedule");
+    reportChange(broker, row.tenant_id, "schedule");
   }
 
   /** Publishes ticks in order. An event that can never be published is given up, with the reason. */

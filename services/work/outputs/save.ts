@@ -4,8 +4,8 @@ import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts"
 import { Fault, invalidValue, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { titleKey } from "../../../lib/text/code-points.ts";
+import { account } from "../../../middlewares/audit.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
-import { account } from "../../../mixins/audited.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";

@@ -1,8 +1,8 @@
 import { notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import { requireRoom } from "../../../mixins/row-limit.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./artifacts.contract.ts";
 import { presentArtifact } from "./present.ts";
@@ -30,7 +30,7 @@ export async function registerArtifact(store: RunStore, ctx: CallOf<typeof contr
     ...{ _id, tenant_id, run_id, kind, pointer, step_record_id, mime_type },
     ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
   });
-  tellLive(broker, tenant_id, "run", [run_id]);
+  reportChange(broker, tenant_id, "run", [run_id]);
   account(ctx, { artifact_id: _id });
   return presentArtifact(row);
 }
@@ -63,6 +63,6 @@ export async function attachExemplar(store: RunStore, ctx: CallOf<typeof contrac
     await store.attach(tenant_id, run_id, exemplar_id, false);
     throw notFound("exemplar", exemplar_id);
   }
-  tellLive(ctx.broker, tenant_id, "run", [run_id]);
+  reportChange(ctx.broker, tenant_id, "run", [run_id]);
   return { run_id, exemplar_ids: run.exemplar_ids };
 }

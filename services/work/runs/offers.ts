@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import type { CallOf } from "../../runtime.ts";
 import { presentAttempt } from "./facts.ts";
 import { accept, decline, offer } from "./offer-transitions.ts";

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import { snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { transitionsIn } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
@@ -114,7 +114,7 @@ async function publish(broker: ServiceBroker, runs: Waiting[]): Promise<void> {
   const byTenant = Map.groupBy(runs, ({ tenant_id }) => tenant_id);
   const calls = [...byTenant].map(([tenant_id, those]) => {
     const ids = those.map(({ _id }) => _id);
-    tellLive(broker, tenant_id, "run", ids);
+    reportChange(broker, tenant_id, "run", ids);
     const emissions = those.flatMap((run) =>
       transitionsIn(run.outbox).flatMap(({ version, facts }) =>
         facts.map((fact, index) => emissionOf(run, fact, version, index)),

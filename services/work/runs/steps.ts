@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import { type Blobs, writingBlobs } from "../../../storage/blobs/blobs.ts";
 import type { CallOf } from "../../runtime.ts";
 import { keepContents, snapshotsIn, writeSnapshots } from "./evidence.ts";

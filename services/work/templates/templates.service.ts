@@ -2,7 +2,7 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { account } from "../../../mixins/audited.ts";
+import { account } from "../../../middlewares/audit.ts";
 import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { pointedIds } from "./pointer.ts";

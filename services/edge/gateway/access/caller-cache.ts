@@ -1,58 +1,56 @@
 import type { IncomingMessage } from "node:http";
 import type { ServiceBroker } from "moleculer";
+import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
-import type { AccessVersions } from "../../../../storage/access/access-versions.ts";
 import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
 import type { Refuse } from "../exchange.ts";
 import { authorizationOf } from "./browser.ts";
-import { CallerEntries, type Entry } from "./caller-entries.ts";
-import { asBefore, type Credential, credentialOf } from "./credential.ts";
-import { KnownVersions } from "./known-versions.ts";
 
-const REFRESH_MS = 2000;
-/** Counted from the beginning of a read: below the 5 s within which a revocation takes effect on every node. */
+const CHECK_MS = 2000;
+/** Counted from the beginning of a check: below the 5 s within which a revocation takes effect on every node. */
 const TRUSTED_MS = 4500;
-/**
- * Callers in use are read this often whatever their version, because somebody may have changed the rows by hand. It notes
- * the use of their keys, too, which is a write for each.
- */
-const LONGEST_UNREAD_MS = 300_000;
 const CALL_TIMEOUT_MS = 3000;
 const CHUNK = 1000;
+const CAPACITY = 50_000;
+
+/** A verified caller. */
+interface Entry {
+  caller: Caller;
+  /** When the store was last asked for the caller's state, on this process's monotonic clock. */
+  checked_at: number;
+  /** Whether it was used since the last check. */
+  used: boolean;
+  /** Open requests of the caller: waiting polls and streams. */
+  open: Set<Refuse>;
+}
 
 /**
  * Resolves the caller of a request. Verifying a token costs a hundred microseconds and some look-ups, so verified
- * callers are cached by the Authorization header. Every 2 s, one statement reads the access versions of the tenants in
- * use; callers are read again, all in one call, only if their version has risen. A caller whose version could not be
- * read is not trusted: its requests wait for the same statement, or get a retryable error.
+ * callers are cached by the Authorization header. Every 2 s, one call checks all that are in use. A caller who was not
+ * checked lately is not trusted: its requests wait for the next check, or get a retryable error.
  */
 export class CallerCache {
   readonly #broker: ServiceBroker;
   readonly #publicUrl: string | null;
-  readonly #versions: KnownVersions;
-  readonly #entries = new CallerEntries();
+  /** By Authorization, in the order of their last use. What is not valid is never kept. */
+  readonly #entries = new Map<string, Entry>();
   readonly #pending = new Map<string, Promise<Caller>>();
   #timer: NodeJS.Timeout | undefined;
-  #refreshing: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   #stopped = true;
   /** Log once, not per request, until tokens can be verified again. */
   #said = false;
 
   /** @param publicUrl determines the name of a browser's session cookie */
-  constructor(
-    broker: ServiceBroker,
-    versions: Pick<AccessVersions, "read">,
-    publicUrl: string | null = null,
-  ) {
+  constructor(broker: ServiceBroker, publicUrl: string | null = null) {
     this.#broker = broker;
-    this.#versions = new KnownVersions(versions);
     this.#publicUrl = publicUrl;
   }
 
   start(): void {
     this.#stopped = false;
-    this.#schedule(REFRESH_MS);
+    this.#schedule(CHECK_MS);
   }
 
   stop(): void {
@@ -71,11 +69,10 @@ export class CallerCache {
     const authorization = authorizationOf(req, this.#publicUrl);
     if (authorization === undefined)
       throw refused("The header Authorization is missing: send Bearer <access token> or Bearer <API key>.");
-    const header = asBefore(req, authorization);
-    const entry = this.#entries.get(header);
-    if (!entry || isOver(entry)) return this.#verify(header, ip);
+    const entry = this.#entries.get(authorization);
+    if (!entry || isOver(entry)) return this.#verify(authorization, ip);
     entry.used = true;
-    return this.#isTrusted(entry) ? entry.caller : this.#confirm(header, ip);
+    return isTrusted(entry) ? entry.caller : this.#confirm(authorization, ip);
   }
 
   /**
@@ -84,8 +81,7 @@ export class CallerCache {
    * @returns a function that ends this
    */
   watch(req: IncomingMessage, refuse: Refuse): () => void {
-    const authorization = authorizationOf(req, this.#publicUrl) ?? "";
-    const open = this.#entries.get(asBefore(req, authorization))?.open;
+    const open = this.#entries.get(authorizationOf(req, this.#publicUrl) ?? "")?.open;
     if (!open) {
       // Refused since it was resolved, or displaced by others.
       queueMicrotask(() => refuse(cannotVerify()));
@@ -95,43 +91,37 @@ export class CallerCache {
     return () => void open.delete(refuse);
   }
 
-  /** Has the callers affected by a change read again, so that it takes effect here at once. */
+  /** Has the callers affected by a change checked again, so that it takes effect here at once. */
   forget(change: AuthChange): void {
-    const isOpen = this.#entries.outdate(change);
-    if (isOpen) void (this.#refreshing ?? Promise.resolve()).then(() => this.#refresh());
+    const concerned = Object.entries(change) as [keyof Caller, string][];
+    let isOpen = false;
+    for (const [authorization, entry] of this.#entries) {
+      if (!concerned.every(([name, value]) => entry.caller[name] === value)) continue;
+      // A new entry: a check that has begun already must not count.
+      this.#entries.set(authorization, { ...entry, checked_at: Number.NEGATIVE_INFINITY });
+      isOpen ||= entry.open.size > 0;
+    }
+    if (isOpen) void (this.#checking ?? Promise.resolve()).then(() => this.#check());
   }
 
-  #isTrusted({ caller, version, checked_at }: Entry): boolean {
-    const known = this.#versions.at(caller.tenant_id);
-    if (version !== undefined && known !== undefined && version !== known) return false;
-    const seen = Math.max(checked_at, this.#versions.lastSeen(caller.tenant_id, version));
-    return performance.now() - seen < TRUSTED_MS;
-  }
-
-  /** Waits until a known caller was read again, together with all others. */
-  async #confirm(header: string, ip: string | undefined): Promise<Caller> {
-    const until = performance.now() + CALL_TIMEOUT_MS;
-    do {
-      // The one in progress may have begun without this caller.
-      await this.#refresh();
-      const entry = this.#entries.get(header);
+  /** Waits until a known caller is checked, together with all others. */
+  async #confirm(authorization: string, ip: string | undefined): Promise<Caller> {
+    // The check in progress may have begun without this caller.
+    for (let checks = 0; checks < 2; checks++) {
+      await this.#check();
+      const entry = this.#entries.get(authorization);
       // Verifying it alone gives the reason.
-      if (!entry) return this.#verify(header, ip);
-      if (this.#isTrusted(entry)) return entry.caller;
+      if (!entry) return this.#verify(authorization, ip);
+      if (isTrusted(entry)) return entry.caller;
       entry.used = true;
-    } while (!this.#said && performance.now() < until);
+    }
     throw cannotVerify();
   }
 
   #verify(authorization: string, ip: string | undefined): Promise<Caller> {
     const pending = this.#pending.get(authorization);
     if (pending) return pending;
-    const credential = credentialOf(authorization);
-    if (!credential)
-      throw refused(
-        "The header Authorization is malformed: expected Bearer <access token> or Bearer <API key>.",
-      );
-    const verified = this.#ask(authorization, credential, ip).finally(() =>
+    const verified = this.#ask(authorization, credentialOf(authorization), ip).finally(() =>
       this.#pending.delete(authorization),
     );
     this.#pending.set(authorization, verified);
@@ -143,20 +133,20 @@ export class CallerCache {
     const [action, from] = "token" in credential ? ["auth.verify", undefined] : ["auth.verify_key", ip];
     try {
       const caller = (await this.#call(action, credential, from)) as Caller;
-      const version = this.#versions.at(caller.tenant_id, checked_at);
-      this.#entries.put(authorization, { caller, checked_at, version });
+      const open = this.#entries.get(authorization)?.open ?? new Set<Refuse>();
+      this.#keep(authorization, { caller, checked_at, used: false, open });
       this.#said = false;
       return caller;
     } catch (err) {
       if (!isFault(err) || err.type === "service_unavailable") throw this.#report(err);
-      this.#entries.drop(authorization, this.#entries.get(authorization), err);
+      this.#drop(authorization, this.#entries.get(authorization), err);
       throw err;
     }
   }
 
-  /** Reads the versions of all callers in use, and those again whose version has risen. One run at a time. */
-  #refresh(): Promise<void> {
-    this.#refreshing ??= this.#run()
+  /** Checks all callers in use. One run at a time. */
+  #check(): Promise<void> {
+    this.#checking ??= this.#run()
       .then(
         () => {
           this.#said = false;
@@ -164,37 +154,44 @@ export class CallerCache {
         (err) => void this.#report(err),
       )
       .finally(() => {
-        this.#refreshing = undefined;
+        this.#checking = undefined;
       });
-    return this.#refreshing;
+    return this.#checking;
   }
 
   async #run(): Promise<void> {
-    const active = this.#entries.takeUsed();
-    await this.#versions.read(new Set(active.map(([, { caller }]) => caller.tenant_id)));
-    const since = performance.now() - LONGEST_UNREAD_MS;
-    const isAnyOld = active.some(([, { checked_at }]) => checked_at <= since);
-    // Those that are halfway there go along, so that in the long run all are read at once.
-    const unread = isAnyOld ? since + LONGEST_UNREAD_MS / 2 : since;
-    const due = active.filter(
-      ([, { caller, version, checked_at }]) =>
-        checked_at <= unread || version !== this.#versions.at(caller.tenant_id),
-    );
-    for (let at = 0; at < due.length; at += CHUNK) await this.#check(due.slice(at, at + CHUNK));
-    for (const [header, entry] of active)
-      if (isOver(entry)) this.#entries.drop(header, this.#entries.get(header), refused(OVER));
+    const active = [...this.#entries].filter(([, entry]) => entry.used || entry.open.size > 0);
+    for (const [authorization, entry] of active) {
+      entry.used = false;
+      this.#keep(authorization, entry);
+    }
+    for (let at = 0; at < active.length; at += CHUNK) {
+      const chunk = active.slice(at, at + CHUNK);
+      const checked_at = performance.now();
+      const callers = chunk.map(([, { caller }]) => caller);
+      const current = (await this.#call("auth.states", { callers })) as (Caller | null)[];
+      for (const [i, [authorization, entry]] of chunk.entries()) {
+        const caller = current[i];
+        if (!caller || isOver(entry)) this.#drop(authorization, entry, refused(OVER));
+        else if (this.#entries.get(authorization) === entry) Object.assign(entry, { caller, checked_at });
+      }
+    }
   }
 
-  async #check(entries: [string, Entry][]): Promise<void> {
-    const checked_at = performance.now();
-    const callers = entries.map(([, { caller }]) => caller);
-    const versions = callers.map(({ tenant_id }) => this.#versions.at(tenant_id));
-    const current = (await this.#call("auth.states", { callers })) as (Caller | null)[];
-    for (const [i, [header, entry]] of entries.entries()) {
-      const caller = current[i];
-      if (caller) this.#entries.replace(header, entry, { caller, checked_at, version: versions[i] });
-      else this.#entries.drop(header, entry, refused(OVER));
-    }
+  /** Keeps a caller as the one used last, in place of the least recently used that no open request needs. */
+  #keep(authorization: string, entry: Entry): void {
+    this.#entries.delete(authorization);
+    this.#entries.set(authorization, entry);
+    if (this.#entries.size <= CAPACITY) return;
+    for (const [oldest, { open }] of this.#entries)
+      if (open.size === 0) return void this.#entries.delete(oldest);
+  }
+
+  /** Removes a caller, unless a newer entry has taken its place, and refuses its open requests. */
+  #drop(authorization: string, entry: Entry | undefined, fault: Fault): void {
+    if (!entry || this.#entries.get(authorization) !== entry) return;
+    this.#entries.delete(authorization);
+    for (const refuse of entry.open) refuse(fault);
   }
 
   #report(err: unknown): Fault {
@@ -206,8 +203,8 @@ export class CallerCache {
   #schedule(ms: number): void {
     this.#timer = setTimeout(async () => {
       const began = performance.now();
-      await this.#refresh();
-      if (!this.#stopped) this.#schedule(Math.max(0, began + REFRESH_MS - performance.now()));
+      await this.#check();
+      if (!this.#stopped) this.#schedule(Math.max(0, began + CHECK_MS - performance.now()));
     }, ms).unref();
   }
 
@@ -216,8 +213,29 @@ export class CallerCache {
   }
 }
 
+function isTrusted({ checked_at }: Entry): boolean {
+  return performance.now() - checked_at < TRUSTED_MS;
+}
+
 function isOver({ caller }: Entry): boolean {
   return caller.expires_at <= Date.now();
+}
+
+/** The credential of a request. An API key leaves this node only as its hash. */
+type Credential = { token: string } | { hash: string };
+
+const LONGEST_TOKEN = 4096;
+const TOKEN = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const KEY = new RegExp(`^Bearer +(${API_KEY_PATTERN.slice(1, -1)})$`, "i");
+
+/** @throws Fault authentication_failed for an Authorization that has another form */
+function credentialOf(authorization: string): Credential {
+  const isShort = authorization.length <= LONGEST_TOKEN;
+  const token = isShort && TOKEN.exec(authorization)?.[1];
+  if (token) return { token };
+  const key = isShort && KEY.exec(authorization)?.[1];
+  if (key) return { hash: hashApiKey(key) };
+  throw refused("The header Authorization is malformed: expected Bearer <access token> or Bearer <API key>.");
 }
 
 const OVER = "The token or API key was revoked or has expired, or its owner is not active.";

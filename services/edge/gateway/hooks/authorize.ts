@@ -2,7 +2,7 @@ import { requireAccess } from "../access/access.ts";
 import { requireOwnPage } from "../access/browser.ts";
 import type { Edge } from "../edge.ts";
 import type { Allowance, Exchange } from "../exchange.ts";
-import { rateLimited } from "../limits/limits.ts";
+import { overLimit } from "../limits/limits.ts";
 
 /**
  * `authorize`: checks the caller's limits and rights before the body is read, so that a 400 reveals nothing.
@@ -15,7 +15,7 @@ export function authorize({ limits, runtime }: Edge, exchange: Exchange): void |
   const now = Date.now();
   const check = (allowance: Allowance | null) => {
     exchange.allowance = allowance;
-    if (allowance && !allowance.allowed) throw rateLimited(allowance, now);
+    if (allowance && !allowance.allowed) throw overLimit(allowance, now);
     requireOwnPage(req, caller, runtime.secrets);
     requireAccess(op, caller);
   };

@@ -73,7 +73,7 @@ export class PublicFailures {
     const device = knownDevice(this.#secrets, req.headers.cookie, this.#publicUrl);
     if (device) ctx.meta.device = device;
     const key = device ? `device ${device.id}` : `address ${address}`;
-    return this.#guarded.run([`public ${key}`], carryOut, (_, error) => isFailure(error));
+    return this.#guarded.run(`public ${key}`, carryOut, (_, error) => isFailure(error));
   }
 }
 

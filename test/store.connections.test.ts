@@ -1,64 +1,36 @@
-/** @needs mongodb: access versions on both drivers, and the shares of MongoDB's connections. */
+/** @needs mongodb: the shares of MongoDB's connections. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { AccessVersionModel } from "../storage/access/access-versions.model.ts";
-import { AccessVersions, accessVersions } from "../storage/access/access-versions.ts";
 import { openStore, type Store } from "../storage/connection.ts";
 import { RecordBusyError, recordQueues } from "../storage/fair-collection.ts";
 import { isStoreLost } from "../storage/store-lost.ts";
+import { RecordedModel } from "../storage/traffic/traffic.model.ts";
 import { startMongo } from "./support/mongo.ts";
 
 const mongo = await startMongo();
 
-describe.each(["sqlite", "mongodb"])("access versions on %s", (driver) => {
-  const isMongo = driver === "mongodb";
-  if (isMongo && !("url" in mongo)) return test.skip(mongo.skipped, () => {});
+describe("the connections to MongoDB", () => {
+  if (!("url" in mongo)) return test.skip(mongo.skipped, () => {});
 
   let folder: string;
   let store: Store;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "sensorium-access-"));
-    store = await openStore({
-      DATA_DIR: folder,
-      ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }),
-    });
+    folder = await mkdtemp(join(tmpdir(), "sensorium-connections-"));
+    store = await openStore({ DATA_DIR: folder, MONGO_URL: mongo.url });
   });
   afterAll(async () => {
     await store.close();
     await rm(folder, { recursive: true });
-    if (isMongo && "url" in mongo) await mongo.stop();
-  });
-
-  test("rise for one tenant, also when raised at once, and are read together", async () => {
-    const versions = accessVersions(store);
-    const before = await versions.read(["tn_one", "tn_two"]);
-    expect([...before.keys()]).toEqual(["tn_one", "tn_two"]);
-    await Promise.all(Array.from({ length: 20 }, () => versions.raise("tn_one")));
-    const after = await versions.read(["tn_one", "tn_two"]);
-    expect(after.get("tn_one")).toBe((before.get("tn_one") as number) + 20);
-    expect(after.get("tn_two")).toBe(before.get("tn_two"));
-  });
-
-  test("are one for all services of a process", () => {
-    expect(accessVersions(store)).toBe(accessVersions(store));
-  });
-
-  if (!isMongo) return;
-
-  test("are seen by other nodes", async () => {
-    await accessVersions(store).raise("tn_shared");
-    const other = await openStore({ DATA_DIR: folder, MONGO_URL: "url" in mongo ? mongo.url : "" });
-    const [mine, theirs] = [accessVersions(store), new AccessVersions(other)];
-    expect(await theirs.read(["tn_shared"])).toEqual(await mine.read(["tn_shared"]));
-    await other.close();
+    await mongo.stop();
   });
 
   test("a tenant's commands take turns, and those that are reserved do not wait for them", async () => {
     const { record, record_reserved } = store.queues as NonNullable<Store["queues"]>;
-    const rows = store.collection(AccessVersionModel);
+    const rows = store.collection(RecordedModel);
+    await rows.insertOnce({ _id: "tn_shared", tenant_id: "tn_shared", at: new Date(0), minutes: [] });
     const releases = await Promise.all(
       Array.from({ length: 62 }, () => record.acquire({ tenant_id: "tn_flood", caller: "" }, 1)),
     );

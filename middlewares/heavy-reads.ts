@@ -1,4 +1,5 @@
-import { type Call, callerId } from "../lib/access/caller.ts";
+import type { ActionSchema, Middleware } from "moleculer";
+import { type Call, callerId, type Handler } from "../lib/access/caller.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
 /** Reads that scan much of a tenant's data: one slot always remains for another tenant. */
@@ -7,6 +8,14 @@ const reads = resourceQueue("heavy_read", {
   // Below the timeout of a call between services.
   ...{ maxWaiting: 256, maxWaitingPerCaller: 32, patienceMs: 10_000 },
 });
+
+/** Queues the actions whose schema has `heavy`. */
+export const heavyReads: Middleware = {
+  name: "HeavyReads",
+  localAction(next: Handler, { heavy }: ActionSchema & { heavy?: boolean }) {
+    return heavy ? (ctx: Call) => heavyRead(ctx, () => next(ctx)) : next;
+  },
+};
 
 /**
  * Queues a read whose cost grows with the tenant's data. Internal calls are not queued.

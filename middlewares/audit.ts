@@ -1,5 +1,6 @@
-import type { Call } from "../lib/access/caller.ts";
-import type { Operation } from "../lib/contract/contract.ts";
+import type { ActionSchema, Middleware } from "moleculer";
+import type { Call, Handler } from "../lib/access/caller.ts";
+import { isAudited, type Operation, resourceOf } from "../lib/contract/contract.ts";
 import { isFault } from "../lib/contract/faults.ts";
 
 /** The entry before an audited operation. Ids and names of fields, never values. */
@@ -31,21 +32,39 @@ export function account(ctx: Pick<Call, "locals">, details: Record<string, unkno
   ctx.locals.audit = details;
 }
 
-type Handler<P> = (ctx: Call<P>) => unknown;
+/** What the audit log records of an action (`ActionSchema.audit`). */
+interface Audited {
+  by: "operator" | "tenant";
+  /** Names of the placeholders of its path and of the fields of its body. */
+  path: string[];
+  body: string[];
+}
+
+/** Returns the part of an operation's action that has it audited. */
+export function auditOf(op: Operation): { audit?: Audited } {
+  if (!isAudited(op)) return {};
+  const by = op.access.by === "operator" ? "operator" : "tenant";
+  return { audit: { by, path: Object.keys(op.path ?? {}), body: Object.keys(op.body ?? {}) } };
+}
+
+/** Audits the actions whose schema has `audit`. */
+export const audit: Middleware = {
+  name: "Audit",
+  localAction(next: Handler, { name, audit }: ActionSchema & { audit?: Audited }) {
+    return audit ? audited(name as string, audit, next) : next;
+  },
+};
 
 /**
  * Runs an operation between two audit entries: nothing runs without an entry, and an operation cut off by a crash stays
  * recorded as begun. Calls of services without a caller are not audited.
  */
-export function audited<P>(
-  op: Pick<Operation, "action" | "access" | "path" | "body">,
-  handler: Handler<P>,
-): Handler<P> {
-  return async (ctx) => {
+function audited(action: string, given: Audited, handler: Handler) {
+  return async (ctx: Call) => {
     const { caller, request_id } = ctx.meta;
     if (!caller && !request_id) return handler(ctx);
-    const tenant_id = op.access.by === "operator" ? INSTALLATION : caller.tenant_id;
-    const { named, ...begun } = beginningOf(op, ctx.params);
+    const tenant_id = given.by === "operator" ? INSTALLATION : caller.tenant_id;
+    const { named, ...begun } = beginningOf(action, given, ctx.params as Record<string, unknown>);
     const beginning: AuditBeginning = { tenant_id, ...begun };
     const id = await ctx.call<string, AuditBeginning>("audit.begin", beginning);
     const settle = (settlement: Omit<AuditSettlement, "tenant_id" | "id">) =>
@@ -74,30 +93,20 @@ export function audited<P>(
   };
 }
 
-function beginningOf(
-  { action, path = {}, body = {} }: Pick<Operation, "action" | "path" | "body">,
-  params: unknown,
-) {
-  const given = params as Record<string, unknown>;
+function beginningOf(action: string, { path, body }: Audited, given: Record<string, unknown>) {
   const resource_type = resourceOf(action);
   // Operations within a run belong to the run, whatever else they name or create.
   const own = `${resource_type}_id`;
-  const ids = Object.keys(path).map((name) => [name, given[name]] as const);
-  const fields = Object.keys(body).filter((name) => given[name] !== undefined);
+  const ids = path.map((name) => [name, given[name]] as const);
+  const fields = body.filter((name) => given[name] !== undefined);
   return {
     action,
     resource_type,
-    resource_id: ((own in path ? given[own] : ids.at(-1)?.[1]) as string | undefined) ?? null,
+    resource_id: ((path.includes(own) ? given[own] : ids.at(-1)?.[1]) as string | undefined) ?? null,
     // A path may name an output by its slug: its id is then in the answer.
-    named: own in path && UUID.test(String(given[own])),
+    named: path.includes(own) && UUID.test(String(given[own])),
     details: { ...Object.fromEntries(ids), ...(fields.length && { fields }) },
   };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Returns the resource of an action: `memories.create` → `memory`. */
-export function resourceOf(action: string): string {
-  const [domain = ""] = action.split(".");
-  return domain.replace(/ies$/, "y").replace(/s$/, "");
-}
