@@ -99,8 +99,9 @@ function rowsOf(what: string, counts: Counted, rest: Counted): Row[] {
     {
       what: `NATS messages a minute for each of ${WAITING} waiting ${what}`,
       figure: messages.toFixed(2),
-      target: "0",
-      met: messages < 0.1,
+      // A gateway's call every 2 s, which checks the callers of all of them together.
+      target: "≤ 0.3",
+      met: messages <= 0.3,
     },
   ];
 }
