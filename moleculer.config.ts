@@ -2,17 +2,15 @@ import type { BrokerOptions } from "moleculer";
 import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
 import { betweenNodes } from "./lib/broker/between-nodes.ts";
-import { callTimeouts } from "./lib/broker/call-timeout.ts";
 import { ExactSerializer } from "./lib/broker/exact-serializer.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
-import { runningCalls } from "./lib/broker/running-calls.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
 import { operationMiddlewares } from "./middlewares/operations.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { identity } from "./observability/identity.ts";
 import { moleculerLogger } from "./observability/log.ts";
 import { observeNats } from "./observability/nats.ts";
-import { observePeers } from "./observability/peers.ts";
+import { countRefused, observePeers } from "./observability/peers.ts";
 import type { Observability } from "./observability/start.ts";
 
 /**
@@ -28,22 +26,15 @@ export function brokerOptions(config: Config, observability: Observability): Bro
     transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL, observeNats(observability)),
     serializer: new ExactSerializer(),
     logger: { type: "Pino", options: moleculerLogger(log) },
-    // Of Moleculer's own those that do something here: each of the others would be one more promise in every call.
-    internalMiddlewares: false,
     middlewares: [
       ...operationMiddlewares,
       ...(tracing ? [tracing.middleware] : []),
-      "Validator",
-      ...(alone ? [] : ["Bulkhead", observePeers as never]),
-      runningCalls as never,
-      ...(alone ? [] : ["CircuitBreaker"]),
-      callTimeouts as never,
-      ...(alone ? [] : ["Retry"]),
-      "ErrorHandler",
+      ...(alone ? [] : [observePeers as never]),
     ],
+    errorHandler: countRefused,
     validator: new ContractValidator(),
     requestTimeout: config.REQUEST_TIMEOUT_SECONDS * 1000,
-    ...(alone ? {} : betweenNodes(config.MAX_WRITES_IN_FLIGHT)),
+    ...betweenNodes(config.MAX_WRITES_IN_FLIGHT, !alone),
     heartbeatInterval: 1,
     heartbeatTimeout: 3,
     registry: {
@@ -52,7 +43,7 @@ export function brokerOptions(config: Config, observability: Observability): Bro
       discoverer: new PromptDiscoverer() as never,
     },
     contextParamsCloning: false,
-    // How long a stop waits for them, main.ts says when it has come to that.
+    // A stop waits for the calls under way; main.ts says for how long.
     tracking: { enabled: true },
     // Their params are not JSON Schema, and nothing asks them.
     internalServices: false,

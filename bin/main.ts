@@ -2,7 +2,6 @@ import { ServiceBroker } from "moleculer";
 import { ConfigError, readConfig } from "../config.ts";
 import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
-import { compactAfterStart } from "../lib/compact.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
 import { brokerOptions } from "../moleculer.config.ts";
 import { observeGauge } from "../observability/metrics.ts";
@@ -79,7 +78,6 @@ async function main(): Promise<void> {
   if (!monitor) await announce(broker, runtime);
   else process.stdout.write(`Sensorium's services are ready: ${monitor.origin}/readyz\n`);
   isStarting = false;
-  compactAfterStart();
 }
 
 async function endMigration(store: Store): Promise<never> {

@@ -1,10 +1,9 @@
 import { createHmac } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import { type HttpContent, structuredContent, toBinaryMode } from "../lib/cloudevents/http.ts";
 import { isFault } from "../lib/contract/faults.ts";
-import { Agent as HttpAgent, request as httpRequest } from "../lib/http/node-http.ts";
 import { redirectNote } from "../lib/http/redirect.ts";
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";

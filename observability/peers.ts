@@ -1,4 +1,4 @@
-import type { ActionSchema, Context, Middleware, ServiceBroker } from "moleculer";
+import type { BrokerOptions, Errors, Middleware, ServiceBroker } from "moleculer";
 import { metrics, observeGauge, observeValue } from "./metrics.ts";
 
 /** The state of a node's calls to others that Moleculer keeps, with the little that is used of it. */
@@ -35,7 +35,7 @@ export function observePeers(broker: ServiceBroker): Middleware {
     calls.set(action, known);
     return known;
   };
-  const usual = { concurrency: 0, maxQueueSize: 0, ...broker.options.bulkhead };
+  const { concurrency = 0 } = broker.options.bulkhead ?? {};
   return {
     name: "Peers in metrics",
     created() {
@@ -52,7 +52,7 @@ export function observePeers(broker: ServiceBroker): Middleware {
       observeValue(
         "bulkhead_limit",
         "Calls of an action that may run at once, and as many wait",
-        () => usual.concurrency,
+        () => concurrency,
       );
       // What the bulkhead reports when Moleculer's metrics are on.
       inside.metrics.set = (name, value, { action = "" } = {}) => {
@@ -60,17 +60,19 @@ export function observePeers(broker: ServiceBroker): Middleware {
         else if (name === WAITING) callsOf(action).waiting = value;
       };
     },
-    localAction(next: (ctx: Context) => Promise<unknown>, { name = "", bulkhead }: ActionSchema) {
-      const { concurrency, maxQueueSize } = { ...usual, ...bulkhead };
-      const own = callsOf(name);
-      return (ctx: Context) => {
-        if (own.running >= concurrency && own.waiting >= maxQueueSize)
-          metrics.bulkheadRefused.inc({ action: name });
-        return next(ctx);
-      };
-    },
   } as Middleware;
 }
+
+/** Moleculer's `errorHandler`: counts the calls that a bulkhead of this node refused, and leaves every error as it is. */
+export const countRefused: BrokerOptions["errorHandler"] = (err, info) => {
+  const { name, data } = err as Errors.MoleculerError;
+  // Without a service another node refused it; the action may also have failed because one that it called was refused.
+  if (name === "QueueIsFullError" && "action" in info && info.service) {
+    const { action } = data as { action: string };
+    if (action === info.action?.name) metrics.bulkheadRefused.inc({ action });
+  }
+  throw err;
+};
 
 function observeRegistry({ registry }: ServiceBroker, { transit }: Inside): void {
   observeGauge(

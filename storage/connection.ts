@@ -3,6 +3,7 @@ import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
+import { atTurnEnd } from "../lib/queue/tick-end.ts";
 import {
   type CollectionOptions,
   type Dropped,
@@ -17,7 +18,6 @@ import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
 import { requireWhole } from "./restoring.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
-import { threads } from "./threads.ts";
 import { Growth } from "./usage/growth.ts";
 
 /** The location of the record: a MongoDB address, else the directory of the embedded store. */
@@ -88,7 +88,7 @@ async function openEmbedded({
   ERASURE_REWRITE_MB = REWRITE_MB,
 }: StoreOptions): Promise<Store> {
   const instance = new mongoose.Mongoose();
-  instance.setDriver(sqliteDriver({ ...threads, file: DATA_FILE }));
+  instance.setDriver(sqliteDriver({ atTurnEnd, file: DATA_FILE }));
   const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `, () =>
     makeWhole(dataDir),
   );

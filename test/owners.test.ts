@@ -65,9 +65,7 @@ function newNode(nodeID: string): ServiceBroker {
         if (silent === nodeID) await new Promise(() => {});
         enqueued.set(nodeID, [...(enqueued.get(nodeID) ?? []), params]);
       },
-    },
-    events: {
-      "deliveries.ready"({ params }: { params: { ready: Ready[] } }) {
+      wake({ params }: { params: { ready: Ready[] } }) {
         notified.set(nodeID, [...(notified.get(nodeID) ?? []), ...params.ready]);
       },
     },

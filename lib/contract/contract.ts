@@ -1,7 +1,6 @@
-import type { Static, TObject, TProperties, TSchema } from "typebox";
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import type { Scope } from "../access/caller.ts";
 import type { FaultCode } from "./faults.ts";
-import { Type } from "./type.ts";
 
 /**
  * The callers allowed for an operation.

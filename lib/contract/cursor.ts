@@ -1,5 +1,5 @@
+import { Type } from "typebox";
 import { invalidCursor } from "./faults.ts";
-import { Type } from "./type.ts";
 
 /** The longest that `toCursor` makes: of a title of 500 characters, each of them six in JSON. */
 const MAX_CURSOR = 5000;

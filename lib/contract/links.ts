@@ -1,4 +1,4 @@
-import { Type } from "./type.ts";
+import { Type } from "typebox";
 
 /** The address of a link for people: a web page. Other schemes could run code in the reader's browser. */
 export const WebLink = Type.String({

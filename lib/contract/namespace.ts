@@ -1,5 +1,5 @@
+import { Type } from "typebox";
 import { nullable } from "./contract.ts";
-import { Type } from "./type.ts";
 
 /** The most of one page of namespaces. */
 const MOST_NAMESPACES = 200;

@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { idPattern, type Prefix } from "../ids.ts";
 import { nullable } from "./contract.ts";
-import { Type } from "./type.ts";
 
 /** ISO 8601 in UTC with milliseconds (api.md "Everywhere"). */
 export const Timestamp = Type.String({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] });

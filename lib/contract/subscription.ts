@@ -1,9 +1,9 @@
+import { Type } from "typebox";
 import { explain } from "../filter/explain.ts";
 import { compileFilter, FilterError } from "../filter/filter.ts";
 import { GLOB_BOUNDS, globError } from "../filter/glob.ts";
 import { requirePossibleNames } from "../filter/names.ts";
 import { invalidValue } from "./faults.ts";
-import { Type } from "./type.ts";
 
 /** The glob of an interest or feed (api.md Globs). */
 export const TypeGlob = Type.String({

@@ -1,4 +1,4 @@
-import { Type } from "./type.ts";
+import { Type } from "typebox";
 
 /** Tags as callers send them: in any spelling, deduplicated after folding. */
 export const TagsInput = Type.Array(Type.String({ maxLength: 100, pattern: "[^\\s_-]" }), {

@@ -1,4 +1,3 @@
-import { compact } from "../../lib/compact.ts";
 import { type PackedCandidates, packCandidates } from "./candidates.ts";
 import type { SearchEntry, SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
@@ -90,7 +89,6 @@ export class SearchEngine {
     for (const [key] of idle) this.#letGo(key);
     // Memory of WebAssembly never shrinks; a new one starts small.
     if (this.#held.size === 0) this.#memory = null;
-    compact();
   }
 
   close(): void {

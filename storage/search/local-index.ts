@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Channel, OnDemand } from "mongoose-sqlite/threads";
+import { atTurnEnd } from "../../lib/queue/tick-end.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
-import { threads } from "../threads.ts";
 import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
 import type { SearchEntry, SearchKind } from "./entry.ts";
 import { ErasedIds } from "./erased-ids.ts";
@@ -86,8 +86,8 @@ export class LocalIndex {
 
   constructor({ dataDir, onDeath, idleMs = IDLE_MS, rewriteMegabytes = REWRITE_MB }: Options) {
     this.#file = join(dataDir, FILE);
-    const entry = new URL("./worker.ts", import.meta.url).href;
-    const settings = { ...threads, file: this.#file, entry, name: "search" };
+    const module = new URL("./worker.ts", import.meta.url);
+    const settings = { atTurnEnd, file: this.#file, module, name: "search" };
     const start = () => {
       this.#cursors.clear();
       const channel = new Channel<SearchRequest>(settings, ({ message }) => new Error(message), onDeath);

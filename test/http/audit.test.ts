@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Type } from "typebox";
 import { isAudited, type Operation } from "../../lib/contract/contract.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { PREFIXES } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";

@@ -17,11 +17,12 @@ const LARGE_AT_START = [
   "mongoose",
   "re2js",
   "tr46",
+  "typebox",
 ];
 
 let server: TestServer;
-/** Bytes of source by package; parts of Node; threads by their first module. */
-let loaded: { packages: Record<string, number>; parts: string[]; threads: string[] };
+/** Bytes of source by package; threads by their first module. */
+let loaded: { packages: Record<string, number>; threads: string[] };
 
 beforeAll(async () => {
   const hook = new URL("../support/loaded.mjs", import.meta.url);
@@ -35,10 +36,6 @@ afterAll(() => server.stop());
 test("a start loads no large package that can wait (docs/decisions/0019-memory-at-rest.md)", () => {
   const large = Object.entries(loaded.packages).filter(([, bytes]) => bytes >= LARGE);
   expect(large.map(([name]) => name).sort()).toEqual(LARGE_AT_START);
-});
-
-test("a start does not load Node's second HTTP client", () => {
-  expect(loaded.parts).toEqual([]);
 });
 
 test("a start needs no thread for long scans, as its looks are bounded, nor one for search, as there is nothing to find", () => {

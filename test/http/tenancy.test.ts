@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Type } from "typebox";
 import { SCOPES } from "../../lib/access/caller.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Answer, type Api, api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";

@@ -1,5 +1,5 @@
 // Loaded before the server (`NODE_OPTIONS=--import`): on SIGUSR2 it prints of which packages its main thread has loaded
-// how many bytes, which large parts of Node itself, and the threads it has started.
+// how many bytes, and the threads it has started.
 import { statSync } from "node:fs";
 import { registerHooks, syncBuiltinESMExports } from "node:module";
 import { basename } from "node:path";
@@ -20,12 +20,11 @@ if (isMainThread) {
   workers.Worker = class extends Worker {
     constructor(file, options) {
       super(file, options);
-      threads.push(basename(options?.workerData?.entry ?? String(file)));
+      threads.push(basename(String(file)));
     }
   };
   syncBuiltinESMExports();
   process.on("SIGUSR2", () => {
-    const parts = process.moduleLoadList.filter((each) => each.includes("undici"));
-    process.stdout.write(`loaded: ${JSON.stringify({ packages, parts, threads: threads.sort() })}\n`);
+    process.stdout.write(`loaded: ${JSON.stringify({ packages, threads: threads.sort() })}\n`);
   });
 }

@@ -1,5 +1,4 @@
-import type { TProperties, TSchema } from "typebox";
-import { Type } from "../../lib/contract/type.ts";
+import { type TProperties, type TSchema, Type } from "typebox";
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema, whose keywords depend on its type
 type Json = any;

@@ -1,9 +1,9 @@
 import type { ServiceSchema } from "moleculer";
+import { Type } from "typebox";
 import type { Call } from "../../lib/access/caller.ts";
 import { type Operation, operation } from "../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../lib/contract/faults.ts";
 import { Id } from "../../lib/contract/schema.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { newId } from "../../lib/ids.ts";
 import { action } from "../../services/runtime.ts";
 

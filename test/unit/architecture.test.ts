@@ -106,6 +106,26 @@ describe("imports go one way", () => {
   test("there is no circle", () => {
     expect(circles([...all, ...client, ...driver, ...consoleSources])).toEqual([]);
   });
+
+  test("domains form no circle", () => {
+    const domains = Map.groupBy(inFolder("services"), ({ file }) => domainOf(file));
+    const graph = [...domains].map(([file, sources]) => {
+      const others = new Set(sources.flatMap(({ imports }) => imports.map(({ of }) => domainOf(of))));
+      others.delete(file);
+      return { file, text: "", imports: [...others].filter(Boolean).map((of) => ({ of })) } as Source;
+    });
+    expect(circles(graph.filter(({ file }) => file !== undefined))).toEqual([]);
+  });
+
+  test("groups of services import in one direction", () => {
+    const rank = (file: string) => GROUPS.indexOf(groupOf(file));
+    const against = inFolder("services").flatMap(({ file, imports }) =>
+      imports
+        .filter(({ of }) => rank(file) >= 0 && rank(of) >= 0 && rank(of) < rank(file))
+        .map(({ of }) => `${file} → ${of}`),
+    );
+    expect(against).toEqual([]);
+  });
 });
 
 test("only the output writes bodies, so that all are within the memory of answers and end when nobody reads", () => {
@@ -206,6 +226,10 @@ test("only these look across tenants", () => {
   );
   expect(users.map(({ file }) => file)).toEqual(Object.keys(SYSTEM_FINDERS).sort());
 });
+
+/** Each may import from itself and from those after it. */
+const GROUPS = ["edge", "work", "remember", "sense", "identity", "platform"];
+const groupOf = (file: string) => /^services\/([a-z]+)\//.exec(file)?.[1] ?? "";
 
 /** Files that import each other, if only types, each circle once. */
 function circles(files: Source[]): string[] {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { ServiceSchema } from "moleculer";
+import { Type } from "typebox";
 import { operation } from "../../lib/contract/contract.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { type Split, type SplitRequest, split } from "../../services/edge/gateway/body/split.ts";
 import { action } from "../../services/runtime.ts";
 import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";

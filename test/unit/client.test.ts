@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
+import { Type } from "typebox";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { originOf } from "../../packages/client/client.ts";
 import { generated } from "../../packages/client/generate/files.ts";
 import { describe as describeOperation } from "../../packages/client/generate/operations.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
+import { Type } from "typebox";
 import { nullable } from "../../lib/contract/contract.ts";
 import { closed, compileKeyCheck } from "../../lib/contract/known-keys.ts";
 import { nearest } from "../../lib/contract/nearest.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { operations } from "../../services/contracts.ts";
 
 const inner = Type.Object({ title: Type.String(), note: Type.Optional(Type.String()) });

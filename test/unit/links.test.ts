@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { Type } from "typebox";
 import { NAMED_ADDRESS, WebLink } from "../../lib/contract/links.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { compileCheck } from "../../lib/contract/validator.ts";
 import { isWebLink } from "../../packages/console/src/data/links.ts";
 

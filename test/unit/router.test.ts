@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { Type } from "typebox";
 import { type Operation, operation } from "../../lib/contract/contract.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { pathParams, Router } from "../../services/edge/gateway/router.ts";
 
 const declare = (route: `GET /${string}`, root = false) =>

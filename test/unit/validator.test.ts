@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
+import { Type } from "typebox";
 import { nullable, oneOf } from "../../lib/contract/contract.ts";
 import { Id, SECRET, Timestamp, Uuid } from "../../lib/contract/schema.ts";
-import { Type } from "../../lib/contract/type.ts";
 import { compileCheck, compileQueryCheck } from "../../lib/contract/validator.ts";
 import { operations } from "../../services/contracts.ts";
 

@@ -4,13 +4,8 @@ import { CLOSE, CLOSED, type Hello, type Reply, type WorkerSettings } from "./pr
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
-/** How a program starts its threads and sends to them. */
+/** How a program sends to its threads. */
 export interface ThreadsOptions {
-  /**
-   * The module that a thread starts with, and additional `workerData` besides `file` and `entry`. It imports
-   * `workerData.entry`, as thread.mjs does.
-   */
-  bootstrap?: { module: URL; data?: object };
   /** Runs a task at the end of the event loop tick: requests up to then travel as one message. */
   atTurnEnd?(task: () => void): void;
 }
@@ -18,6 +13,7 @@ export interface ThreadsOptions {
 /** A thread: its name in diagnostics, the file it opens and the module that serves it. */
 export interface ThreadSettings extends ThreadsOptions, WorkerSettings {
   name: string;
+  module: URL;
 }
 
 /** Converts a worker's error to the caller's. */
@@ -44,11 +40,10 @@ export class Channel<Request> {
   #dead: Error | undefined;
 
   constructor(settings: ThreadSettings, makeError: ErrorMaker, onDeath: (error: Error) => void) {
-    const { name, file, entry, bootstrap, atTurnEnd = setImmediate } = settings;
+    const { name, file, module, atTurnEnd = setImmediate } = settings;
     this.#makeError = makeError;
     this.#atTurnEnd = atTurnEnd;
-    const module = bootstrap?.module ?? new URL("./thread.mjs", import.meta.url);
-    this.#worker = new Worker(module, { name, workerData: { ...bootstrap?.data, file, entry } });
+    this.#worker = new Worker(module, { name, workerData: { file } });
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once("message", (hello: Hello) => {
         if (!hello.ready) {

@@ -40,8 +40,8 @@ export type Answer = { failed: WireError } | { value: unknown };
 /** A worker's message for one batch or more; `logIsLong` asks for a checkpoint. */
 export type Reply = { answers: Answer[]; logIsLong?: boolean };
 
-/** Start settings of a worker: the file it opens and its module. */
-export type WorkerSettings = { file: string; entry: string };
+/** Start settings of a worker: the file it opens. */
+export type WorkerSettings = { file: string };
 /** A worker's first message. */
 export type Hello = { ready: true } | { ready: false; reason: string };
 /** The message that ends a worker; it answers `closed` when all earlier requests are done. */

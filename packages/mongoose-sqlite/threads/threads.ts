@@ -25,11 +25,11 @@ export async function startThreads(
   onDeath: (error: Error) => void,
   options: ThreadsOptions = {},
 ): Promise<Threads> {
-  const settings = (entry: string, name: string) => ({
+  const settings = (module: string, name: string) => ({
     ...options,
     name,
     file,
-    entry: new URL(entry, import.meta.url).href,
+    module: new URL(module, import.meta.url),
   });
   const writer = new Channel<WriteRequest>(settings("./writer.ts", "store-writer"), makeError, onDeath);
   const newReader = (name: string, onDeath: (error: Error) => void) =>

@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { operation } from "../../../lib/contract/contract.ts";
 import { Id } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const path = { agent_id: Id("ag") };
 

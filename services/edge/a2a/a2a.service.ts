@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
+import { Type } from "typebox";
 import { type Caller, callerId } from "../../../lib/access/caller.ts";
 import { notFound, requireFound } from "../../../lib/contract/faults.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import { originOf } from "../../identity/tenants/origin.ts";

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { CallingOptions, Context, Service, ServiceSchema, ServiceSettingSchema } from "moleculer";
 import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
@@ -15,17 +15,16 @@ import { sendTextParts } from "./answer/text-parts.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
 import { splitter } from "./body/splitter.ts";
 import { Edge, type EdgeDeps } from "./edge.ts";
-import type { Answer, Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
+import type { Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
 import { authenticate } from "./hooks/authenticate.ts";
 import { authorize } from "./hooks/authorize.ts";
 import { beforeCall } from "./hooks/before-call.ts";
 import { callAction, callNested } from "./hooks/call-action.ts";
-import { type Found, handleRoute, type Route } from "./hooks/handle-route.ts";
 import { onError } from "./hooks/on-error.ts";
 import { rootCallOptions } from "./hooks/root-call.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
-import { unknownPath, VERSION_PREFIX } from "./paths.ts";
+import { VERSION_PREFIX } from "./paths.ts";
 import { Router } from "./router.ts";
 import { bindAliases, type RoutedAlias, type RouteHooks, routesOf } from "./routes.ts";
 import { HttpServer } from "./server.ts";
@@ -34,14 +33,12 @@ import { streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
 import { stream } from "./streams/stream.ts";
 
-/** The service as its hooks see it: its own state, and the methods of moleculer-web that they use. */
+/** The service as its hooks see it: its own state, and the method of moleculer-web that they use. */
 interface Gateway extends Service {
   edge: Edge;
   server: HttpServer;
   router: Router;
   aliasOf: Map<Operation, RoutedAlias>;
-  aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<unknown>;
-  sendResponse(req: GatewayRequest, res: ServerResponse, answer: Answer): void | Promise<void>;
   sendError(req: GatewayRequest, res: ServerResponse, err: unknown): void;
 }
 
@@ -85,8 +82,7 @@ function toProtocol(edge: Edge, name: "a2a" | "mcp"): StreamHandler {
 
 /**
  * The gateway: moleculer-web with routes from the contracts and hooks in hooks/. It replaces `resolveAlias` by a tree
- * look-up, `callAction` to read the body late and to call by name, `routeHandler` and `sendResponse` for their cost, and
- * `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
+ * look-up, and `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
  */
 export function gateway(
   runtime: Runtime,
@@ -106,6 +102,8 @@ export function gateway(
       onError(this: Gateway, req: GatewayRequest, _res: ServerResponse, err: unknown) {
         onError(this.edge, req.$exchange, err);
       },
+      // before-call.ts reads the query.
+      qsOptions: { parameterLimit: 0 },
       logRouteRegistration: false,
     } as unknown as ServiceSettingSchema,
     actions: actionsOf(runtime, served),
@@ -177,16 +175,18 @@ const routeHooks: ThisType<Gateway> & RouteHooks = {
   onBeforeCall(ctx, _route, req, _res, alias) {
     beforeCall(this.edge, ctx, req, alias.op);
   },
-  stream(req, _res, next) {
-    stream(this.edge, exchangeOf(req)).catch(next);
-  },
-  completeList(req, _res, next) {
-    sendCompleteList(this.edge, exchangeOf(req)).catch(next);
-  },
-  textParts(req, _res, next) {
-    sendTextParts(this.edge, exchangeOf(req)).catch(next);
+  answer(req, _res, next) {
+    answer(this.edge, exchangeOf(req)).catch(next);
   },
 };
+
+async function answer(edge: Edge, exchange: Exchange): Promise<void> {
+  const { op } = exchange;
+  if (op.stream) return stream(edge, exchange);
+  if (op.continuedBy) return sendTextParts(edge, exchange);
+  if (op.inPages) return sendCompleteList(edge, exchange);
+  return edge.send(exchange, await callAction(edge, exchange));
+}
 
 /** Methods of moleculer-web that are hooks or that the gateway replaces. */
 const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
@@ -196,30 +196,11 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
   authorize(_ctx: Context, _route: unknown, req: GatewayRequest) {
     return authorize(this.edge, exchangeOf(req));
   },
-  /** Splits off the query without parsing it: before-call.ts does that. */
-  parseQueryString({ url = "" }: IncomingMessage) {
-    const at = url.indexOf("?");
-    return { query: {}, url: at < 0 ? url : url.slice(0, at) };
-  },
   resolveAlias(url: string, method = "GET") {
     const found = this.router.resolve(url, method);
     return found && { alias: this.aliasOf.get(found.op), params: found.path };
   },
-  routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Found) {
-    return handleRoute(route, req, res, found, (alias) => this.aliasHandler(req, res, alias));
-  },
-  async callAction(_route: unknown, _action: string, req: GatewayRequest, res: ServerResponse) {
-    const sending = this.sendResponse(req, res, await callAction(this.edge, exchangeOf(req)));
-    if (sending) await sending;
-    return true;
-  },
-  sendResponse(req: GatewayRequest, _res: ServerResponse, answer: Answer) {
-    return this.edge.send(req.$exchange, answer);
-  },
   errorHandler(req: GatewayRequest, res: ServerResponse, err: unknown) {
     this.sendError(req, res, err);
-  },
-  send404(req: GatewayRequest, res: ServerResponse) {
-    this.sendError(req, res, unknownPath(req));
   },
 };

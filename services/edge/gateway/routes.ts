@@ -28,27 +28,15 @@ type Handler = (req: GatewayRequest, res: ServerResponse, next: (err?: unknown) 
 /** What a route runs of the gateway. moleculer-web calls these on the service. */
 export interface RouteHooks {
   onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest, res: unknown, alias: RoutedAlias) => void;
-  /** Answers an operation with `stream`. */
-  stream: Handler;
-  /** Answers an operation with `inPages`. */
-  completeList: Handler;
-  /** Answers an operation with `continuedBy`. */
-  textParts: Handler;
+  /** The alias of every operation: it reads the body, calls the action by name and sends the answer. */
+  answer: Handler;
 }
 
 /** Builds the routes of moleculer-web: an alias for each operation, and the files of the pages. */
-export function routesOf(
-  operations: readonly Operation[],
-  { onBeforeCall, stream, completeList, textParts }: RouteHooks,
-) {
-  const handlersOf = ({ stream: isStream, continuedBy, inPages, action }: Operation) => {
-    if (isStream) return stream;
-    if (continuedBy) return textParts;
-    return inPages ? completeList : action;
-  };
+export function routesOf(operations: readonly Operation[], { onBeforeCall, answer }: RouteHooks) {
   const aliasesOf = (isRoot: boolean) =>
     Object.fromEntries(
-      operations.filter(({ root = false }) => root === isRoot).map((op) => [aliasOf(op), handlersOf(op)]),
+      operations.filter(({ root = false }) => root === isRoot).map((op) => [aliasOf(op), answer]),
     );
   const files = { bodyParsers: false, mappingPolicy: "restrict", logging: false };
   return [

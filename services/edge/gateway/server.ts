@@ -1,8 +1,6 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Fault } from "../../../lib/contract/faults.ts";
-import { settleHttpShapes } from "../../../lib/http/http-shapes.ts";
-import { createServer } from "../../../lib/http/node-http.ts";
 import { originAt } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
 import { errorAnswer } from "./answer/respond.ts";
@@ -37,7 +35,6 @@ export class HttpServer {
 
   /** @throws ListenError that names the problem with the port. */
   async listen(port: number, host: string): Promise<void> {
-    await settleHttpShapes();
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", (err: NodeJS.ErrnoException) => {
         const why =

@@ -1,7 +1,6 @@
-import type { TProperties } from "typebox";
+import { type TProperties, Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 import { DeliveryHealth } from "./delivery-health.contract.ts";
 

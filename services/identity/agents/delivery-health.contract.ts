@@ -1,7 +1,6 @@
-import type { Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** From the best to the worst. Those from `behind` on need attention. */
 export const HEALTH_STATES = ["ok", "quiet", "behind", "failing", "stuck", "unreachable"] as const;

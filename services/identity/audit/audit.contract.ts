@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 export const ACTORS = ["agent", "user", "operator", "service"] as const;
 /** `begun`: in progress, or interrupted with an unknown outcome. */

@@ -1,8 +1,8 @@
+import { Type } from "typebox";
 import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
 import { Code, Password, secondFactorOperations } from "./second-factor.contract.ts";

@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 export const Password = Type.String({
   ...SECRET,

@@ -1,8 +1,8 @@
+import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { USER_CODE_PATTERN } from "../../../lib/access/user-code.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const path = { agent_id: Id("ag") };
 

@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const path = { agent_id: Id("ag") };
 

@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { SCOPES, type Scope } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** A key as other services see it. */
 export interface KeyState {

@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { SECRET, Whole } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** The scopes that clients are told of: `admin` is granted only if a client asks for it by name. */
 export const OFFERED_SCOPES = SCOPES.filter((scope) => scope !== "admin");

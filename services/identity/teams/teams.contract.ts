@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const Team = Type.Object(
   {

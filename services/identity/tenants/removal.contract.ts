@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** Removal status of each storage place, in an erasure's answer and receipt. */
 export const REMOVAL = {

@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 
 export const ROLES = ["admin", "member"] as const;

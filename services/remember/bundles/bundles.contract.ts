@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** Agent-scoped, like handoffs (spec: Bundles). */
 const reader = { by: "agent", scope: "memory:read", otherwise: "authentication_failed" } as const;

@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Bundle } from "./bundles.contract.ts";
 
 /** Bundles stay the agent's: people only read them, and each read is audited. */

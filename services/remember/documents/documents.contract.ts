@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 

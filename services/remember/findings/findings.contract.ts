@@ -1,8 +1,8 @@
+import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { TypeOfMemory } from "../memories/memories.contract.ts";
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });

@@ -1,8 +1,8 @@
+import { Type } from "typebox";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import { invalidValue, isFault, unknownReference } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { callerAccess } from "../../../mixins/access.ts";

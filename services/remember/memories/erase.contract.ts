@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { REMOVAL } from "../../identity/tenants/removal.contract.ts";
 
 const Count = Type.Integer({ minimum: 0 });

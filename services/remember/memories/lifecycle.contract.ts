@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Memory, path, reader, ScopeOfMemory, writer } from "./memories.contract.ts";
 
 export const promoteMemory = operation({

@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
@@ -5,7 +6,6 @@ import { WebLink } from "../../../lib/contract/links.ts";
 import { Namespace } from "../../../lib/contract/namespace.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const MEMORY_TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
 export type MemoryType = (typeof MEMORY_TYPES)[number];

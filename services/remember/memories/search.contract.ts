@@ -1,8 +1,8 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Namespace } from "../../../lib/contract/namespace.ts";
 import { Uuid } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });

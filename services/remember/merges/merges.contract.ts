@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Content, reader, writer } from "../memories/memories.contract.ts";
 
 const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;

@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Memory, path, reader, writer } from "../memories/memories.contract.ts";
 
 const TypeName = Type.String({

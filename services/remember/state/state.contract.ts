@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import {
   type BlobReference,
   byReference,
@@ -7,7 +8,6 @@ import {
 } from "../../../lib/contract/contract.ts";
 import { Key, Namespace, NamespacesPage, namespacesQuery } from "../../../lib/contract/namespace.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Metadata } from "../memories/memories.contract.ts";
 
 /** The longest value that is stored in its row and shown in lists: bytes. */

@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, TypeGlob } from "../../../lib/contract/subscription.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const reader = { by: "any", scope: "channel:read" } as const;
 const writer = { by: "any", scope: "channel:write" } as const;

@@ -1,7 +1,6 @@
-import type { Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Mapping, Source } from "../ingest/mapping.contract.ts";
 
 const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;

@@ -6,9 +6,16 @@ import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
-import type { EventHeader } from "../events/events.ts";
 import { deadKey, reasonKey } from "./dead.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+
+/** What dead letters are filtered by, as `events.headers` returns it. */
+export interface EventHeader {
+  _id: string;
+  type: string;
+  source: string;
+  subject: string | null;
+}
 
 /** Which dead letters a request concerns; without a field, all that the caller may see. */
 export interface DeadLetterFilter {

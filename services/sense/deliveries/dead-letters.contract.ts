@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { idPattern } from "../../../lib/ids.ts";
 
 const reader = { by: "any", scope: "receive", people: "org_admin" } as const;

@@ -83,9 +83,6 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       stats: action(contract.stats, (ctx) => own.statistics.read(ctx)),
     },
     events: {
-      "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
-        for (const { agent_id } of ready) own.receivers.wake(agent_id);
-      }),
       "deliveries.stream_closed": event<OfAgent & { lease: string }>((stream) =>
         own.settlements.closeStream(stream),
       ),
@@ -198,6 +195,9 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
       const [first] = params.deliveries;
       if (first && params.events) domain().claims.remember(first.tenant_id, params.events);
       return domain().enqueuer.enqueue(params.deliveries);
+    }),
+    wake: internal<{ ready: Ready[] }>(({ params }) => {
+      for (const { agent_id } of params.ready) domain().receivers.wake(agent_id);
     }),
     /** Returns this node's recent work for a tenant (storage/traffic/tally.ts). */
     tally: internal<{ tenant_id: string }>(({ params }) => recentOf(params.tenant_id)),

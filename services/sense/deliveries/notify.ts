@@ -1,6 +1,5 @@
 import type { ServiceBroker } from "moleculer";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
-import { sendToNode } from "../../../mixins/every-node.ts";
 
 /** An agent with deliveries to receive. */
 export interface Ready {
@@ -8,19 +7,16 @@ export interface Ready {
   agent_id: string;
 }
 
-/** Services with receivers: requests wait at one, and the other pushes. */
-const RECEIVING = ["deliveries", "push"];
+/** Actions that look for ready deliveries: requests wait at one service, and the other pushes. */
+const WAKE = { deliveries: "deliveries.wake", push: "push.wake" };
 
-/** Sends `deliveries.ready` to the nodes that own the agents' queues or push to them. */
+/** Wakes the nodes that own the agents' queues or push to them. A lost call delays deliveries until the next look. */
 export function notifyReady(broker: ServiceBroker, ready: Ready[]): void {
   if (ready.length === 0) return;
-  const services = RECEIVING.map((service) => nodesWith(broker, service)).filter((nodes) => nodes.length > 0);
-  const byNode = new Map<string, Set<Ready>>();
-  for (const each of ready) {
-    for (const nodes of services) {
-      const { id } = ownerOf(each.agent_id, nodes);
-      byNode.set(id, (byNode.get(id) ?? new Set()).add(each));
-    }
+  for (const [service, action] of Object.entries(WAKE)) {
+    const nodes = nodesWith(broker, service);
+    if (nodes.length === 0) continue;
+    for (const [nodeID, own] of Map.groupBy(ready, ({ agent_id }) => ownerOf(agent_id, nodes).id))
+      broker.call(action, { ready: own }, { nodeID, tracking: false }).catch(() => {});
   }
-  for (const [id, own] of byNode) sendToNode(broker, id, "deliveries.ready", { ready: [...own] });
 }

@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 export const BATCH_MAX_EVENTS = 100;
 /** How far ahead an event may be delayed. */

@@ -6,6 +6,7 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { EventHeader } from "../deliveries/dead-letter-find.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
 import { type Loaded, type RecentEvents, toLoaded } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
@@ -22,9 +23,6 @@ interface EventsDeps {
   broker: ServiceBroker;
   recent: RecentEvents;
 }
-
-/** What dead letters are filtered by. */
-export type EventHeader = Pick<EventDoc, "_id" | "type" | "source" | "subject">;
 
 const SIZED = "sizes were added up";
 

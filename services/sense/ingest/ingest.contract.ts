@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { CloudEvent } from "../events/events.contract.ts";
 import { REQUEST_OUTCOMES, Source, WebhookMapping } from "./mapping.contract.ts";
 

@@ -1,5 +1,5 @@
+import { Type } from "typebox";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const term = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: 300, description, examples: [example] });

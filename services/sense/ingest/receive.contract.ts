@@ -1,5 +1,5 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Differs } from "../events/events.contract.ts";
 import { webhookOperations } from "./ingest.contract.ts";
 

@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, TypeGlob } from "../../../lib/contract/subscription.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge, observeValue } from "../../../observability/metrics.ts";
-import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Ready } from "../deliveries/notify.ts";
 import { PushEndpointModel } from "./push.model.ts";
 import { findUnreachable } from "./unreachable.ts";
@@ -41,11 +41,11 @@ export const pushService: ServiceFactory = (runtime) => {
       unreachable: idempotent<{ tenant_id: string; agent_ids?: string[] }>(({ params }) =>
         findUnreachable(endpoints, params),
       ),
+      wake: internal<{ ready: Ready[] }>(({ params }) => {
+        for (const { agent_id } of params.ready) workers.nudge(agent_id);
+      }),
     },
     events: {
-      "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
-        for (const { agent_id } of ready) workers.nudge(agent_id);
-      }),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) =>
         workers.look(agent_id).catch((err) => {
           broker.logger.warn(FAILED, err);

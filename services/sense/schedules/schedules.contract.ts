@@ -1,7 +1,7 @@
+import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { PublishResult } from "../events/events.contract.ts";
 
 const ON_MISSED = ["skip", "run_once", "run_all"] as const;

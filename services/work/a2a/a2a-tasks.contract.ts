@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** States of a task, as A2A 1.0 names them. */
 const TASK_STATES = [

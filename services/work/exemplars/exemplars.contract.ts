@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { MOST_LISTED, ofAll, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** api: Exemplars, small text. In bytes of UTF-8. */
 export const MAX_CONTENT = 1_048_576;

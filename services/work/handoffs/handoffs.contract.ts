@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, MOST_LISTED, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** Agent-scoped: other callers are not authenticated here (spec: Handoffs). */
 const reader = { by: "agent", scope: "memory:read", otherwise: "authentication_failed" } as const;

@@ -1,5 +1,5 @@
+import { Type } from "typebox";
 import { oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { EXPORT_FORMATS, type ExportFormat, OutputId } from "./outputs.contract.ts";
 
 /** Media type of each format. */

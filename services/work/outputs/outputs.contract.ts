@@ -1,9 +1,9 @@
+import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 /** File formats for export. */
 export const EXPORT_FORMATS = ["md", "html", "pdf", "docx"] as const;

@@ -1,5 +1,5 @@
+import { Type } from "typebox";
 import { oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Output, ProjectKey, reader, Scope } from "./outputs.contract.ts";
 
 export const searchOutputs = operation({

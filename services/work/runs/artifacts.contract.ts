@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { GivenPointer, Pointer } from "../templates/templates.contract.ts";
 import { MOST_ARTIFACTS, path, reader, writer } from "./shapes.contract.ts";
 

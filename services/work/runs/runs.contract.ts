@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, MOST_LISTED, ofAll, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { COMPLETION_MODES, Slug, StepKey, stepFields } from "../templates/templates.contract.ts";
 import {
   AmbiguityNote,

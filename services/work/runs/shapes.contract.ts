@@ -1,7 +1,6 @@
-import type { Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { Specialist } from "../../remember/specialists/specialists.contract.ts";
 import { COMPLETION_MODES, StepKey, shownStepFields } from "../templates/templates.contract.ts";
 

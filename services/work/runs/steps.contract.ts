@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, Uuid } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 import { StepKey } from "../templates/templates.contract.ts";
 import { Attempt, PositionSteps, path, ShownStep, Text, writer } from "./shapes.contract.ts";
 

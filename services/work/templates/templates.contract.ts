@@ -1,4 +1,4 @@
-import type { Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { NAMED_ADDRESS } from "../../../lib/contract/links.ts";
 import {
@@ -10,7 +10,6 @@ import {
   Uuid,
   Whole,
 } from "../../../lib/contract/schema.ts";
-import { Type } from "../../../lib/contract/type.ts";
 
 export const COMPLETION_MODES = ["attestation", "handoff_accepted"] as const;
 

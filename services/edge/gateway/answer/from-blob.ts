@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { passing } from "../../../../lib/compact.ts";
 import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
 import { type Blobs, BlobWrite, endWrite } from "../../../../storage/blobs/blobs.ts";
 import { BlobMissing } from "../../../../storage/blobs/hash.ts";
@@ -91,11 +90,7 @@ async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Reada
   const { at, escaped } = insert;
   const text = String(body);
   if (at > 0) yield text.slice(0, at);
-  const passed = passing();
-  for await (const bytes of readWhole(blob, insert)) {
-    yield escaped ? escapedBytes(bytes) : bytes;
-    passed(bytes.length);
-  }
+  for await (const bytes of readWhole(blob, insert)) yield escaped ? escapedBytes(bytes) : bytes;
   if (at < text.length) yield text.slice(at);
 }
 

@@ -1,6 +1,5 @@
 import type { Hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { passing } from "../../../../lib/compact.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { expectation, Fault, mismatch, quoted } from "../../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../../lib/contract/known-keys.ts";
@@ -47,7 +46,6 @@ export function follow(req: Read, hash: Hash): void {
 export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buffer> {
   requireNoEncoding(req);
   requireSize(Number(req.headers["content-length"] ?? 0), maxSize);
-  const passed = passing();
   let size = 0;
   // The rest of a refused body is discarded, so the connection must stay open.
   for await (const part of req.iterator({ destroyOnReturn: false })) {
@@ -55,7 +53,6 @@ export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buf
     requireSize(size, maxSize);
     req.$hash?.update(part);
     yield part;
-    passed(part.length);
   }
 }
 

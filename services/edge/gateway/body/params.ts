@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
-import { Type } from "../../../../lib/contract/type.ts";
 import { compileQueryCheck } from "../../../../lib/contract/validator.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";

@@ -1,4 +1,3 @@
-import { CODE_CACHE } from "../../../../lib/code-cache.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
 import { ThreadEnded, WorkerThread } from "../../../../lib/worker-thread.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
@@ -20,7 +19,6 @@ const queue = resourceQueue("split", {
 const thread = new WorkerThread<SplitRequest, Splitting>({
   name: "splitter",
   module: new URL("./split-thread.mjs", import.meta.url),
-  data: { cache: CODE_CACHE },
   limits: { megabytes: MEGABYTES },
   idleMs: IDLE_MS,
 });

@@ -18,8 +18,8 @@ import { whileWanted } from "../streams/long-poll.ts";
 import { afterCall } from "./after-call.ts";
 
 /**
- * Replaces moleculer-web's `callAction`: reads the body only now, executes a request once for its Idempotency-Key, and
- * calls the action by name, so that calls with an affinity key reach the node that owns it.
+ * Reads the body of an admitted request, executes it once for its Idempotency-Key, and calls the action by name, so that
+ * calls with an affinity key reach the node that owns it.
  */
 export function callAction(edge: Edge, exchange: Exchange): Promise<Answer> {
   return edge.hold(exchange, () => edge.failures.count(exchange, () => carryOut(edge, exchange)));

@@ -1,3 +1,4 @@
+import ApiGateway from "moleculer-web";
 import type { Asked } from "../access/challenge.ts";
 import { isOAuthRequest, oauthRefusal } from "../access/oauth.ts";
 import { resourceMetadataOf } from "../access/origin.ts";
@@ -6,6 +7,9 @@ import { errorAnswer } from "../answer/respond.ts";
 import { discardBody, maxBodyOf } from "../body/body.ts";
 import type { Edge } from "../edge.ts";
 import type { EarlyExchange } from "../exchange.ts";
+import { unknownPath } from "../paths.ts";
+
+const { NotFoundError } = ApiGateway.Errors;
 
 /** `onError`: answers with the error envelope. */
 export function onError(edge: Edge, exchange: EarlyExchange, err: unknown): void {
@@ -13,7 +17,7 @@ export function onError(edge: Edge, exchange: EarlyExchange, err: unknown): void
   if (res.headersSent && err instanceof BlobBroken)
     edge.broker.logger.error({ err, request_id }, "a response was cut off");
   if (res.destroyed) return;
-  const fault = edge.faultOf(err, request_id);
+  const fault = edge.faultOf(err instanceof NotFoundError ? unknownPath(req) : err, request_id);
   // A started stream can only be cut off.
   if (res.headersSent) res.destroy();
   discardBody(req, res, op && maxBodyOf(op));

@@ -1,6 +1,6 @@
+import { Type } from "typebox";
 import { honoursKey, type Operation } from "../../../../lib/contract/contract.ts";
 import { closed } from "../../../../lib/contract/known-keys.ts";
-import { Type } from "../../../../lib/contract/type.ts";
 import { FORM } from "../access/oauth.ts";
 import { VERSION_PREFIX } from "../paths.ts";
 import { COMPONENTS, INFO, TAGS } from "./components.ts";
