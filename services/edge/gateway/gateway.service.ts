@@ -14,7 +14,6 @@ import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
 import { sendTextParts } from "./answer/text-parts.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
-import { splitter } from "./body/splitter.ts";
 import { Edge, type EdgeDeps } from "./edge.ts";
 import type { Answer, Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
 import { authenticate } from "./hooks/authenticate.ts";
@@ -145,7 +144,6 @@ export function gateway(
       this.edge.drain();
       await this.server.close();
       this.edge.stop();
-      await splitter.close();
     },
   };
 }

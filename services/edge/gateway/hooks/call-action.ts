@@ -7,8 +7,8 @@ import { isRefusedInBand, requireAccess } from "../access/access.ts";
 import { originFor } from "../access/origin.ts";
 import { idempotencyKey, once } from "../answer/idempotency.ts";
 import { errorAnswer, JSON_TYPE } from "../answer/respond.ts";
-import { discardBody, maxBodyOf } from "../body/body.ts";
-import { callInChunks } from "../body/chunked-list.ts";
+import { discardBody } from "../body/body.ts";
+import { maxBodyOf } from "../body/budget.ts";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
 import { type Answer, type Exchange, type NestedRequest, RootCall, requestShare } from "../exchange.ts";
@@ -71,7 +71,6 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
   passCookie(edge, exchange);
   if (op.origin) ctx.meta.origin = originFor(exchange.req, runtime.config.PUBLIC_URL);
   const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
-  if (exchange.chunks) return afterCall(exchange, await callInChunks(exchange, exchange.chunks));
   const call = () => ctx.call(op.action, params);
   const answer = afterCall(
     exchange,

@@ -3,7 +3,8 @@ import { isOAuthRequest, oauthRefusal } from "../access/oauth.ts";
 import { resourceMetadataOf } from "../access/origin.ts";
 import { BlobBroken } from "../answer/from-blob.ts";
 import { errorAnswer } from "../answer/respond.ts";
-import { discardBody, maxBodyOf } from "../body/body.ts";
+import { discardBody } from "../body/body.ts";
+import { maxBodyOf } from "../body/budget.ts";
 import type { Edge } from "../edge.ts";
 import type { EarlyExchange } from "../exchange.ts";
 
