@@ -14,15 +14,19 @@ import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
 import { sendTextParts } from "./answer/text-parts.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
+import { callAction, callNested } from "./call-action.ts";
 import { Edge, type EdgeDeps } from "./edge.ts";
 import type { Answer, Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
-import { authenticate } from "./hooks/authenticate.ts";
-import { authorize } from "./hooks/authorize.ts";
-import { beforeCall } from "./hooks/before-call.ts";
-import { callAction, callNested } from "./hooks/call-action.ts";
-import { type Found, handleRoute, type Route } from "./hooks/handle-route.ts";
-import { onError } from "./hooks/on-error.ts";
-import { rootCallOptions } from "./hooks/root-call.ts";
+import {
+  authenticate,
+  authorize,
+  beforeCall,
+  type Found,
+  handleRoute,
+  onError,
+  type Route,
+  rootCallOptions,
+} from "./hooks.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
 import { unknownPath, VERSION_PREFIX } from "./paths.ts";
@@ -84,7 +88,7 @@ function toProtocol(edge: Edge, name: "a2a" | "mcp"): StreamHandler {
 }
 
 /**
- * The gateway: moleculer-web with routes from the contracts and hooks in hooks/. It replaces `resolveAlias` by a tree
+ * The gateway: moleculer-web with routes from the contracts and hooks in hooks.ts. It replaces `resolveAlias` by a tree
  * look-up, `callAction` to read the body late and to call by name, `routeHandler` and `sendResponse` for their cost, and
  * `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
  */

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { passing } from "../../../../lib/compact.ts";
-import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
 import { type Blobs, BlobWrite, endWrite } from "../../../../storage/blobs/blobs.ts";
 import { BlobMissing } from "../../../../storage/blobs/hash.ts";
 import type { Answer, Insert } from "../exchange.ts";
@@ -13,19 +12,6 @@ const CHUNK_BYTES = 262_144;
 
 /** A blob that could not be read to its end, or whose length differs from its row's. */
 export class BlobBroken extends Error {}
-
-/** Builds an answer with the position of its blob's content. The field is a text or null without a blob. */
-export function blobPlace(
-  from: NonNullable<Operation["fromBlob"]>,
-  result: unknown,
-): Pick<Answer, "body" | "insert"> {
-  if (from === "answer") return { body: "", insert: { ...(result as BlobReference), at: 0, escaped: false } };
-  const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | string | null>;
-  if (typeof blob === "string" || !blob) return { body: JSON.stringify(result) };
-  // The last field, so that its position is known without a search.
-  const body = JSON.stringify({ ...rest, [from.field]: "" });
-  return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
-}
 
 /**
  * Streams an answer with its blob's content to the connection, chunk by chunk.
