@@ -76,7 +76,7 @@ function growthRow(what: string, bytes: number): Row {
   };
 }
 
-/** Just under the limit of 1 MB, and of the 20,000 values that a body may have. */
+/** Just under the limit of 1 MB, and of the 100,000 values that a body may have. */
 function largeEvent(id: string) {
   const line = { sku: "A-1047", quantity: 2, price: 129.5, note: "a gift ".repeat(35) };
   const lines = Array.from(

@@ -2,7 +2,7 @@ import { type ServiceBroker, Transporters } from "moleculer";
 import type { NatsConnection } from "nats";
 import { credentialsOf } from "../lib/http/address-credentials.ts";
 
-/** The largest message between nodes is a batch of events: 10 MB as received, and its envelope. */
+/** The largest message between nodes is a memory: 10 MB as received, and its envelope. */
 const NEEDED_BYTES = 12 * 1_048_576;
 /** A silent connection is closed after three of these pings: the other end may have gone without notice. */
 const PING_MS = 2000;

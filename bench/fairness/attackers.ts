@@ -32,7 +32,9 @@ export interface Attacker {
 }
 
 const TINY_VALUES = emptyObjects(300_000);
-const TEN_MEGABYTES = emptyObjects(3_300_000);
+/** Just under the limits of values and of a batch; the integers are parsed with all their digits. */
+const WIDE_EVENT = `{"data":[9007199254740993,${"{},".repeat(485)}{}]}`;
+const WIDE_BATCH = Buffer.from(`[${Array(100).fill(WIDE_EVENT).join()}]`);
 /** Its fields are in the reverse of the order in which they are signed. */
 const WIDE_FORM = Buffer.from(Array.from({ length: 13_000 }, (_, i) => `${99_999 - i}=`).join("&"));
 const MEMORY = { type: "semantic", scope: "agent" };
@@ -212,19 +214,19 @@ export const ATTACKERS: Attacker[] = [
   },
   {
     resource: "bodies",
-    does: "88 memories at once with 9,500 objects each",
+    does: "88 memories at once with 21,000 objects each",
     victim: "memory",
     strike: ({ client }) => {
-      const metadata = { list: Array.from({ length: 9_500 }, () => ({})) };
+      const metadata = { list: Array.from({ length: 21_000 }, () => ({})) };
       return client.ask("POST", "/memories", { ...MEMORY, title: "x", content: "x", metadata });
     },
     width: 88,
   },
   {
     resource: "batches",
-    does: "batches of 10 MB of empty objects",
+    does: "batches of 100 events of 490 empty objects each",
     victim: "batch",
-    strike: ({ url, client }) => sendText(url, client.token, "/events", BATCH_TYPE, TEN_MEGABYTES),
+    strike: ({ url, client }) => sendText(url, client.token, "/events", BATCH_TYPE, WIDE_BATCH),
     width: 8,
   },
   {

@@ -1,3 +1,4 @@
+import { isFault } from "../contract/faults.ts";
 import { charsetOf, JSON_TYPE, mediaTypeOf } from "../http/media-type.ts";
 import { NumberTooLarge, parseJsonBytes } from "../json/json.ts";
 import { type CloudEvent, invalidEvent } from "./cloudevents.ts";
@@ -45,6 +46,7 @@ function jsonData(body: Buffer): unknown {
   try {
     return parseJsonBytes(body, { exact: true });
   } catch (err) {
+    if (isFault(err)) throw err;
     if (err instanceof NumberTooLarge) {
       throw invalidEvent(
         ["data", err.field].filter(Boolean).join("."),

@@ -110,11 +110,6 @@ interface BodySpec<Body extends TProperties> {
   /** The field by reference that is the whole body of a `text/markdown` request; the others are in the query. */
   textBody?: string;
   /**
-   * The body's only field, a list of independent items: the action gets a large body in chunks. It answers an object
-   * with one list, and the gateway concatenates the lists. Without path and query.
-   */
-  inPieces?: string;
-  /**
    * Other forms in which the resource is read. Fields that the body lacks are read-only: a write ignores them, so that
    * what was read can be written back. `withRepresentations` adds those that the contracts imply.
    */

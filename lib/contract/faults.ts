@@ -82,7 +82,8 @@ export const FAULTS = {
   payload_too_large: {
     status: 413,
     retryable: false,
-    means: "The body exceeds the limit in `details.max_size`, in bytes. Send less.",
+    means:
+      "The body exceeds the limit in `details.max_size`, in bytes, or has more values than `details.max_values`. Send less.",
   },
   unsupported_media_type: {
     status: 415,

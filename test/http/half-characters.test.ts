@@ -18,7 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** So many memories that their list is parsed in a thread. */
 const MANY = Array.from({ length: 60 }, () => memory({ content: "x".repeat(10_000) }));
 
 test.each<[string, string, object, string]>([

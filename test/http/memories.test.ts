@@ -164,7 +164,9 @@ describe("refuses invalid memories, and stores nothing", () => {
       refusal(400, "validation_failed", { field: "content" }),
     );
     const many = memory({ metadata: { list: Array(500_000).fill([]) } });
-    expect(await cast.alice.post("/memories", many)).toMatchObject(refusal(400, "validation_failed"));
+    expect(await cast.alice.post("/memories", many)).toMatchObject(
+      refusal(413, "payload_too_large", { max_values: 100_000 }),
+    );
   });
 });
 

@@ -212,7 +212,7 @@ describe("sizes", () => {
         const rest = JSON.stringify(event(agent.type, `${name}-${levels}`)).slice(0, -1);
         return ground.admin.post("/events", `${rest},"data":${nest(levels)}}`, STRUCTURED);
       };
-      for (const levels of [1000, 10_000, 100_000]) {
+      for (const levels of [1000, 10_000, 30_000]) {
         const { status, body } = await publish(levels);
         expect([status, body.error.code]).toEqual([400, "validation_failed"]);
       }

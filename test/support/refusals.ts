@@ -104,7 +104,7 @@ export const REFUSALS: [string, SentRequest, FaultCode, Record<string, unknown>]
   ],
   [
     "JSON that is nested too deep",
-    { path: "/things", body: `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}` },
+    { path: "/things", body: `{"name":${"[".repeat(50_000)}${"]".repeat(50_000)}}` },
     "validation_failed",
     { expected: "JSON" },
   ],

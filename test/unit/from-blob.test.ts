@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, get, type RequestListener } from "node:http";
+import { createServer, get, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, jest, test } from "@jest/globals";
@@ -14,6 +14,10 @@ import { outputTo } from "../support/output.ts";
 
 const ENVELOPE = { request_id: "req_1", allowance: null, last: false };
 
+function sendTo(res: ServerResponse, answer: Answer, stream: () => Promise<Readable>): Promise<void> {
+  return sendFromBlob(res, answer, ENVELOPE, outputTo(res), "tn_one", { stream } as unknown as Blobs);
+}
+
 async function startServer(listener: RequestListener) {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -26,15 +30,15 @@ test.each([
 ])("a blob that %s is closed when the caller left while it was opened", async (_, body, place) => {
   const blob = Readable.from([Buffer.from("a text")]);
   const insert: Insert = { hash: "h", size: 6, ...place };
-  const answer: Answer & { insert: Insert } = { status: 200, type: "text/plain", body, insert };
+  const answer: Answer = { status: 200, type: "text/plain", body, insert };
   const served = Promise.withResolvers<unknown>();
   const { server, port } = await startServer((_req, res) => {
-    const open = async () => {
+    const stream = async () => {
       request.destroy();
       await once(res, "close");
       return blob;
     };
-    sendFromBlob(res, answer, ENVELOPE, outputTo(res), open).then(served.resolve, served.reject);
+    sendTo(res, answer, stream).then(served.resolve, served.reject);
   });
   const request = get({ port, host: "127.0.0.1" }).on("error", () => {});
   try {
@@ -67,10 +71,7 @@ test.each([
   const answer = { status: 200, type: "text/plain", body: "", insert };
   const served = Promise.withResolvers<unknown>();
   const { server, port } = await startServer((_req, res) => {
-    sendFromBlob(res, answer, ENVELOPE, outputTo(res), async () => blob()).then(
-      served.resolve,
-      served.resolve,
-    );
+    sendTo(res, answer, async () => blob()).then(served.resolve, served.resolve);
   });
   try {
     const received = fetch(`http://127.0.0.1:${port}/`).then((answered) => answered.text());

@@ -1,8 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { escapedBytes } from "../../services/edge/gateway/answer/from-blob.ts";
 import {
-  escapedBytes,
   fromBase64,
+  onlyUtf8,
   takeFields,
   toUtf8,
   unescaped,
@@ -79,6 +81,26 @@ test("bytes stand in JSON as their text does, wherever a part ends", () => {
     expect(`"${Buffer.concat(parts)}"`).toBe(JSON.stringify(given));
   });
   fc.assert(property, { numRuns: 500 });
+});
+
+test("bytes pass if they are UTF-8, wherever a part ends", async () => {
+  const pieces = fc.array(
+    fc.oneof(
+      {
+        weight: 8,
+        arbitrary: fc.string({ unit: "grapheme", maxLength: 4 }).map((text) => Buffer.from(text)),
+      },
+      { weight: 1, arbitrary: fc.uint8Array({ maxLength: 4 }).map((bytes) => Buffer.from(bytes)) },
+    ),
+    { maxLength: 8 },
+  );
+  const property = fc.asyncProperty(pieces, fc.integer({ min: 1, max: 9 }), async (given, length) => {
+    const bytes = Buffer.concat(given);
+    const passed = Array.fromAsync<Buffer>(onlyUtf8(inParts(bytes, [length])));
+    if (isUtf8(bytes)) expect(Buffer.concat(await passed)).toEqual(bytes);
+    else await expect(passed).rejects.toThrow(SyntaxError);
+  });
+  await fc.assert(property, { numRuns: 1000 });
 });
 
 describe("refused is", () => {

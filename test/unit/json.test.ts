@@ -1,8 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import {
+  countValues,
   exactDigits,
   hasLongIntegers,
   MAX_JSON_DEPTH,
+  MAX_JSON_VALUES,
   parseExact,
   parseJsonBytes,
   parseJsonText,
@@ -71,7 +74,7 @@ describe("integers that a double cannot hold", () => {
   });
 
   test("a limit is told from invalid JSON", () => {
-    const many = Buffer.from(JSON.stringify(Array.from({ length: 20_001 }, () => 1)));
+    const many = Buffer.from(JSON.stringify(Array.from({ length: 100_001 }, () => 1)));
     const why = (bytes: Buffer) => {
       try {
         parseJsonBytes(bytes);
@@ -79,7 +82,7 @@ describe("integers that a double cannot hold", () => {
         return unreadableJson("body", err);
       }
     };
-    expect(why(many)).toMatch(/^the body is over the limit for JSON: it contains more than 20000 values/);
+    expect(why(many)).toMatch(/^the body is over the limit for JSON: The JSON has more than 100000 values/);
     expect(why(Buffer.from("{"))).toMatch(/^the body is not valid JSON/);
   });
 });
@@ -115,5 +118,45 @@ describe("a number that no double can hold", () => {
       const json = JSON.stringify(`${text} `.repeat(1_048_576 / (text.length + 1)));
       expect(parseJsonText(json)).toHaveLength(json.length - 2);
     }
+  });
+});
+
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+/** How many values there are, keys of objects left out; an empty list counts as if one were in it. */
+function countOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  const items = Object.values(value);
+  return 1 + (items.length ? items.reduce((sum: number, item) => sum + countOf(item), 0) : 1);
+}
+
+describe("the values of a body", () => {
+  test("are counted without parsing it", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (given) => {
+        const value = [given];
+        const count = countOf(value);
+        expect(countValues(bytes(value), count)).toBe(count);
+        expect(countValues(bytes(value), count - 1)).toBe(count);
+      }),
+    );
+  });
+
+  test("are not what stands in texts", () => {
+    const text = '[{,"\\'.repeat(100_000);
+    expect(countValues(bytes({ [text]: text }), 10)).toBe(2);
+  });
+
+  test("are counted behind texts that end in escapes", () => {
+    const texts = ["\\", '\\"', '"', '"\\', "\\\\", ""];
+    expect(countValues(bytes(texts), 100)).toBe(1 + texts.length);
+    for (const broken of ['"', '"\\', '"\\"', "[", ""])
+      expect(countValues(Buffer.from(broken), 100)).toBeLessThanOrEqual(2);
+  });
+
+  test("are bounded where there are many bytes", () => {
+    const list = (length: number) => bytes(Array.from({ length }, () => 0));
+    expect(parseJsonBytes(list(MAX_JSON_VALUES - 1))).toHaveLength(MAX_JSON_VALUES - 1);
+    expect(() => parseJsonBytes(list(MAX_JSON_VALUES + 1))).toThrow("more than 100000 values");
   });
 });

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
@@ -7,10 +7,10 @@ import { RateWindows } from "../../../observability/rate-windows.ts";
 import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
 import { clientAddress } from "./access/client.ts";
-import { endInsert, openInsert, sendFromBlob } from "./answer/from-blob.ts";
+import { sendFromBlob } from "./answer/from-blob.ts";
 import { Output, SMALL_BYTES } from "./answer/output.ts";
 import { type Envelope, send, sendLong, sizeOf, toFault } from "./answer/respond.ts";
-import { reserveBody } from "./body/body-memory.ts";
+import { reserveBody } from "./body/budget.ts";
 import {
   type Answer,
   type BodyReader,
@@ -131,25 +131,7 @@ export class Edge {
     if (!ctx || (!insert && sizeOf(answer.body) <= SMALL_BYTES)) return send(res, answer, envelope);
     const output = new Output(res, requestShare({ caller, ctx }), op?.action ?? "none");
     if (!insert || !caller) return sendLong(res, answer, envelope, output);
-    return this.#sendInsert(output, res, answer, envelope, caller.tenant_id);
-  }
-
-  async #sendInsert(
-    output: Output,
-    res: ServerResponse,
-    given: Answer,
-    envelope: Envelope,
-    tenant_id: string,
-  ): Promise<void> {
-    const { blobs } = this.runtime;
-    try {
-      if (res.headersSent || res.destroyed) return;
-      const { answer, blob } = await openInsert(given, tenant_id, blobs);
-      if (blob) await sendFromBlob(res, answer, envelope, output, async () => blob);
-      else await sendLong(res, answer, envelope, output);
-    } finally {
-      await endInsert(given, tenant_id, blobs);
-    }
+    return sendFromBlob(res, answer, envelope, output, caller.tenant_id, this.runtime.blobs);
   }
 
   /** Returns the fault for the caller and logs details hidden from it. */

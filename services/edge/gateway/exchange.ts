@@ -26,10 +26,8 @@ export interface Exchange {
   write?: BlobWrite;
   /** The body with references, once read (body/by-reference.ts). */
   body?: Record<string, unknown>;
-  /** Releases the memory reserved for the body (body/body-memory.ts). */
+  /** Releases the memory reserved for the body (body/budget.ts). */
   releaseBody?: Release;
-  /** The chunks of a body's list, once read (body/chunked-list.ts). */
-  chunks?: Chunks;
 }
 
 /** An exchange whose operation may not be known yet. */
@@ -41,14 +39,6 @@ export interface GatewayRequest extends IncomingMessage {
   $exchange: EarlyExchange;
   /** The unchanged URL: moleculer-web removes the path of the route from `url`. */
   originalUrl: string;
-}
-
-/** A list that is too long to be processed at once. */
-interface Chunks {
-  /** The action's param for the list. */
-  name: string;
-  /** JSON texts of lists, in order; at least one. */
-  texts: string[];
 }
 
 /** The remaining allowance under a request's tightest limit. */

@@ -13,15 +13,10 @@ import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
 import { sendTextParts } from "./answer/text-parts.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
-import { splitter } from "./body/splitter.ts";
+import { callAction, callNested } from "./call-action.ts";
 import { Edge, type EdgeDeps } from "./edge.ts";
 import type { Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
-import { authenticate } from "./hooks/authenticate.ts";
-import { authorize } from "./hooks/authorize.ts";
-import { beforeCall } from "./hooks/before-call.ts";
-import { callAction, callNested } from "./hooks/call-action.ts";
-import { onError } from "./hooks/on-error.ts";
-import { rootCallOptions } from "./hooks/root-call.ts";
+import { authenticate, authorize, beforeCall, onError, rootCallOptions } from "./hooks.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
 import { VERSION_PREFIX } from "./paths.ts";
@@ -81,7 +76,7 @@ function toProtocol(edge: Edge, name: "a2a" | "mcp"): StreamHandler {
 }
 
 /**
- * The gateway: moleculer-web with routes from the contracts and hooks in hooks/. It replaces `resolveAlias` by a tree
+ * The gateway: moleculer-web with routes from the contracts and hooks in hooks.ts. It replaces `resolveAlias` by a tree
  * look-up, and `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
  */
 export function gateway(
@@ -142,7 +137,6 @@ export function gateway(
       this.edge.drain();
       await this.server.close();
       this.edge.stop();
-      await splitter.close();
     },
   };
 }

@@ -3,7 +3,7 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { withoutDataUris } from "../../../lib/text/data-uris.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
-import { endInsert, openInsert, textOf } from "../gateway/answer/from-blob.ts";
+import { textFromBlob } from "../gateway/answer/from-blob.ts";
 import { errorAnswer } from "../gateway/answer/respond.ts";
 import type { Answer } from "../gateway/exchange.ts";
 import { compact, type Kept } from "./compact.ts";
@@ -27,10 +27,7 @@ export async function whole(
   if (!insert) return { status, type, text: String(answer.body ?? "") };
   if (insert.size > LONGEST_TEXT)
     return whole(errorAnswer(tooLong(insert.size), request_id), { tenant_id, request_id, blobs });
-  const { answer: now, blob } = await openInsert(answer, tenant_id, blobs);
-  const text = blob ? await textOf(now, blob) : String(now.body ?? "");
-  await endInsert(answer, tenant_id, blobs);
-  return { status, type, text };
+  return { status, type, text: await textFromBlob(answer, tenant_id, blobs) };
 }
 
 function tooLong(actual_size: number): Fault {

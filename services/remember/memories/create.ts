@@ -38,10 +38,18 @@ export async function insertMemory(memories: Memories, ctx: Request, row: Memory
   return doc;
 }
 
+/** Memories of a batch that are created at once. Others are served before the next ones. */
+const AT_ONCE = 50;
+
 /** Creates each memory independently; returns in order the memory or the error that refused it. */
 export async function createMemories(memories: Memories, ctx: Call<{ memories: unknown[] }>) {
-  const made = await new Creation(memories, ctx).createMany(ctx.params.memories);
-  return { results: made.map(toResult) };
+  const given = ctx.params.memories;
+  const results: unknown[] = [];
+  for (let from = 0; from < given.length; from += AT_ONCE) {
+    const made = await new Creation(memories, ctx).createMany(given.slice(from, from + AT_ONCE), from);
+    results.push(...made.map(toResult));
+  }
+  return { results };
 }
 
 /** Returns the batch's result for one memory. */
@@ -65,7 +73,7 @@ interface Cited {
 
 type Request = Pick<Call, "call" | "meta" | "broadcast">;
 
-/** Creates the memories of one request. Looks up what they refer to once each. */
+/** Creates memories of one request. Looks up what they refer to once each. */
 class Creation {
   readonly #memories: Memories;
   readonly #ctx: Request;
@@ -86,11 +94,12 @@ class Creation {
     return insertMemory(this.#memories, this.#ctx, row);
   }
 
-  async createMany(given: unknown[]): Promise<(MemoryDoc | Error)[]> {
+  /** @param from position of the first in the request */
+  async createMany(given: unknown[], from: number): Promise<(MemoryDoc | Error)[]> {
     const rows = await Promise.all(
       given.map(async (each, i) => {
         const refused = checkKeys(each) ?? checkFields(each);
-        return refused ?? this.prepare(each as NewMemory, i).catch(faultOnly);
+        return refused ?? this.prepare(each as NewMemory, from + i).catch(faultOnly);
       }),
     );
     const plain = rows.filter(

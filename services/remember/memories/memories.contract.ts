@@ -18,6 +18,7 @@ export type MemorySort = (typeof SORTS)[number];
 
 /** spec: Limits. */
 const MAX_BODY = 10 * 1_048_576;
+const BATCH_MAX_BODY = 4 * 1_048_576;
 export const MAX_CONTENT = 32_768;
 export const MAX_BATCH = 500;
 
@@ -192,7 +193,7 @@ export const createMemories = operation({
   route: "POST /memories/batch",
   summary: "Create many memories",
   description:
-    "Memories are independent: a refused one does not affect the others. Results are in the order of the request.",
+    "Memories are independent: a refused one does not affect the others. Results are in the order of the request. The body has at most 4 MB.",
   access: writer,
   body: {
     // Validated one by one, so that an invalid one does not refuse the rest.
@@ -208,8 +209,7 @@ export const createMemories = operation({
       },
     ),
   },
-  inPieces: "memories",
-  maxBody: MAX_BODY,
+  maxBody: BATCH_MAX_BODY,
   results: {
     201: Type.Object({
       results: Type.Array(

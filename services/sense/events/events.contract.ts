@@ -6,7 +6,7 @@ import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 export const BATCH_MAX_EVENTS = 100;
 /** How far ahead an event may be delayed. */
 export const MAX_DELAY_DAYS = 366;
-export const BATCH_MAX_BYTES = 10 * 1_048_576;
+export const BATCH_MAX_BYTES = 4 * 1_048_576;
 
 const EVENT_EXAMPLE = {
   specversion: "1.0",
@@ -120,7 +120,7 @@ export const publishEvent = operation({
   summary: "Publish an event",
   description:
     "Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` " +
-    `headers) or batch mode (\`application/cloudevents-batch+json\`: at most ${BATCH_MAX_EVENTS} events and 10 MB; an ` +
+    `headers) or batch mode (\`application/cloudevents-batch+json\`: at most ${BATCH_MAX_EVENTS} events and 4 MB; an ` +
     "invalid event does not affect the others). 202 means that the event is durable. An event with the extension " +
     "attribute `notbefore` waits until that time, and is then matched to the interests of that time. The types " +
     "`service.*` and `memory.cited` are reserved for the service.",

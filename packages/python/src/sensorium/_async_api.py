@@ -2265,11 +2265,11 @@ class AsyncEvents(AsyncGroup):
 
         Takes CloudEvents in structured mode (`application/cloudevents+json` or
         `application/json`), binary mode (`ce-*` headers) or batch mode
-        (`application/cloudevents-batch+json`: at most 100 events and 10 MB; an invalid
-        event does not affect the others). 202 means that the event is durable. An event
-        with the extension attribute `notbefore` waits until that time, and is then matched
-        to the interests of that time. The types `service.*` and `memory.cited` are reserved
-        for the service.
+        (`application/cloudevents-batch+json`: at most 100 events and 4 MB; an invalid event
+        does not affect the others). 202 means that the event is durable. An event with the
+        extension attribute `notbefore` waits until that time, and is then matched to the
+        interests of that time. The types `service.*` and `memory.cited` are reserved for
+        the service.
 
         Needs the scope `send`.
 
@@ -3956,7 +3956,7 @@ class AsyncMemories(AsyncGroup):
         """Create many memories.
 
         Memories are independent: a refused one does not affect the others. Results are in
-        the order of the request.
+        the order of the request. The body has at most 4 MB.
 
         Needs the scope `memory:write`.
 

@@ -3,7 +3,8 @@ import { API_KEY_PATTERN } from "../../../../lib/access/api-key.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { FAULTS, Fault, type FaultCode, mismatch } from "../../../../lib/contract/faults.ts";
 import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
-import { maxBodyOf, mediaType, readRaw, unsupported } from "../body/body.ts";
+import { mediaType, readRaw, unsupported } from "../body/body.ts";
+import { maxBodyOf } from "../body/budget.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { descriptionOf } from "./challenge.ts";
 

@@ -3,9 +3,8 @@ import { PAGE_BYTES } from "../../../../storage/within.ts";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
 import { type Exchange, requestShare } from "../exchange.ts";
-import { afterCall } from "../hooks/after-call.ts";
 import { Output } from "./output.ts";
-import { begin, type Envelope, sendLong, toFault } from "./respond.ts";
+import { afterCall, begin, type Envelope, sendLong, toFault } from "./respond.ts";
 
 /** Bytes of a page and its text. */
 const LARGEST = 2 * PAGE_BYTES;

@@ -1,12 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
 import { type Blobs, BlobWrite, endWrite } from "../../../../storage/blobs/blobs.ts";
 import { BlobMissing } from "../../../../storage/blobs/hash.ts";
-import { escapedBytes } from "../body/json-fields.ts";
 import type { Answer, Insert } from "../exchange.ts";
 import type { Output } from "./output.ts";
-import { begin, type Envelope } from "./respond.ts";
+import { begin, type Envelope, sendLong } from "./respond.ts";
 
 /** Bytes of a chunk of a blob, and of the copies on its way. */
 const CHUNK_BYTES = 262_144;
@@ -14,76 +12,73 @@ const CHUNK_BYTES = 262_144;
 /** A blob that could not be read to its end, or whose length differs from its row's. */
 export class BlobBroken extends Error {}
 
-/** Builds an answer with the position of its blob's content. The field is a text or null without a blob. */
-export function blobPlace(
-  from: NonNullable<Operation["fromBlob"]>,
-  result: unknown,
-): Pick<Answer, "body" | "insert"> {
-  if (from === "answer") return { body: "", insert: { ...(result as BlobReference), at: 0, escaped: false } };
-  const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | string | null>;
-  if (typeof blob === "string" || !blob) return { body: JSON.stringify(result) };
-  // The last field, so that its position is known without a search.
-  const body = JSON.stringify({ ...rest, [from.field]: "" });
-  return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
-}
-
-const READS = 4;
-
-/** Opens the blob of an answer, if it has one. @throws BlobMissing */
-export async function openInsert(answer: Answer, tenant_id: string, blobs: Blobs) {
-  let given = answer;
-  for (let read = 1; given.insert; read++) {
-    const { insert } = given;
-    try {
-      return { answer: { ...given, insert }, blob: await blobs.stream(tenant_id, insert.hash) };
-    } catch (err) {
-      if (!(err instanceof BlobMissing) || !answer.again || read === READS) throw err;
-      given = await answer.again();
-    }
-  }
-  return { answer: given, blob: null };
-}
-
-/** Ends the write of a blob that was made for one answer. */
-export async function endInsert({ insert }: Answer, tenant_id: string, blobs: Blobs): Promise<void> {
-  if (!insert?.write) return;
-  const write = new BlobWrite(tenant_id, insert.write);
-  write.hashes.add(insert.hash);
-  await endWrite(blobs, write);
-}
-
 /**
  * Streams an answer with its blob's content to the connection, chunk by chunk.
  *
  * @throws BlobBroken after closing the connection: no other answer is possible on it
  */
-export async function sendFromBlob(
+export function sendFromBlob(
   res: ServerResponse,
-  answer: Answer & { insert: Insert },
+  given: Answer,
   envelope: Envelope,
   output: Output,
-  open: () => Promise<Readable>,
+  tenant_id: string,
+  blobs: Blobs,
 ): Promise<void> {
-  if (res.headersSent || res.destroyed) return;
-  const blob = await open();
-  const { insert } = answer;
-  try {
-    begin(res, answer, envelope, insert.escaped ? null : insert.size);
-    await output.writeAll(whole(answer, blob), CHUNK_BYTES);
-  } finally {
-    // The caller disconnected: nobody reads or closes the blob.
-    blob.destroy();
-  }
+  return withBlob(given, tenant_id, blobs, async (answer, parts) => {
+    if (!parts) return sendLong(res, answer, envelope, output);
+    if (res.headersSent || res.destroyed) return;
+    const { escaped, size } = answer.insert as Insert;
+    begin(res, answer, envelope, escaped ? null : size);
+    await output.writeAll(parts, CHUNK_BYTES);
+  });
 }
 
-/** Returns the text of an answer including its blob's content. */
-export async function textOf(answer: Answer & { insert: Insert }, blob: Readable): Promise<string> {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let text = "";
-  for await (const piece of whole(answer, blob)) {
-    text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+/** Returns the text of an answer including its blob's content. @throws BlobBroken */
+export function textFromBlob(given: Answer, tenant_id: string, blobs: Blobs): Promise<string> {
+  return withBlob(given, tenant_id, blobs, async ({ body }, parts) => {
+    if (!parts) return String(body ?? "");
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    let text = "";
+    for await (const part of parts)
+      text += typeof part === "string" ? part : decoder.decode(part, { stream: true });
+    return text;
+  });
+}
+
+const READS = 4;
+
+/**
+ * Opens the blob of an answer and passes on the parts of its body, or null if it has none any more. Afterwards closes
+ * it, which nobody else does if the caller disconnected, and ends the write of a blob that was made for this answer.
+ */
+async function withBlob<T>(
+  given: Answer,
+  tenant_id: string,
+  blobs: Blobs,
+  read: (answer: Answer, parts: AsyncGenerator<string | Buffer> | null) => Promise<T>,
+): Promise<T> {
+  let blob: Readable | undefined;
+  try {
+    let answer = given;
+    for (let tries = 1; answer.insert && !blob; tries++) {
+      try {
+        blob = await blobs.stream(tenant_id, answer.insert.hash);
+      } catch (err) {
+        if (!(err instanceof BlobMissing) || !answer.again || tries === READS) throw err;
+        answer = await answer.again();
+      }
+    }
+    return await read(answer, blob ? whole(answer as Answer & { insert: Insert }, blob) : null);
+  } finally {
+    blob?.destroy();
+    const { insert } = given;
+    if (insert?.write) {
+      const write = new BlobWrite(tenant_id, insert.write);
+      write.hashes.add(insert.hash);
+      await endWrite(blobs, write);
+    }
   }
-  return text;
 }
 
 async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Readable) {
@@ -106,4 +101,25 @@ async function* readWhole(blob: Readable, { hash, size }: Insert) {
     throw new BlobBroken(`The blob ${hash} could not be read beyond byte ${read} of ${size}.`, { cause });
   }
   if (read !== size) throw new BlobBroken(`The blob ${hash} has ${read} bytes where there were ${size}.`);
+}
+
+/** The JSON escape of each byte that needs one. */
+const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
+  const written = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)).slice(1, -1) : "";
+  return written.length > 1 ? Buffer.from(written) : null;
+});
+
+/** Escapes UTF-8 bytes for a JSON string; a character may be split between calls. */
+export function escapedBytes(bytes: Buffer): Buffer {
+  let size = bytes.length;
+  for (const byte of bytes) size += (ESCAPES[byte]?.length ?? 1) - 1;
+  if (size === bytes.length) return bytes;
+  const written = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const byte of bytes) {
+    const long = ESCAPES[byte];
+    if (long) at += long.copy(written, at);
+    else written[at++] = byte;
+  }
+  return written;
 }

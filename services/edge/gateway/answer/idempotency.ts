@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { callerId } from "../../../../lib/access/caller.ts";
 import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import { honoursKey } from "../../../../lib/contract/contract.ts";
@@ -8,7 +8,8 @@ import type { Runtime } from "../../../runtime.ts";
 import type { KeptAnswer } from "../../idempotency/idempotency.model.ts";
 import type { Opening, Place } from "../../idempotency/keys.ts";
 import { newLease, stillRunning } from "../../idempotency/lease.ts";
-import { follow, maxBodyOf, readAhead } from "../body/body.ts";
+import { follow, readAhead } from "../body/body.ts";
+import { maxBodyOf } from "../body/budget.ts";
 import { readByReference } from "../body/by-reference.ts";
 import { type Answer, blobWriteOf, type Exchange } from "../exchange.ts";
 import { errorAnswer } from "./respond.ts";
@@ -18,8 +19,6 @@ const MAX_KEY_CHARACTERS = 255;
 const LARGE = 262_144;
 /** A tenant over its quota gets only short answers stored. */
 const SMALL = 1024;
-/** Bytes hashed per event loop tick. */
-const CHUNK = 1_048_576;
 
 type OpenRequest = Place & { fingerprint: string; lease: string };
 type Begun = Exclude<Opening, { outcome: "wait" }>;
@@ -143,24 +142,12 @@ const bodyOf = ({ body, base64 }: KeptAnswer) => (base64 ? Buffer.from(body as s
 async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> {
   const { req, op, caller } = exchange;
   const hash = createHash("sha256").update(`${op.method} ${req.url}\n`);
-  if (op.byReference && caller) {
-    follow(req, hash);
-    await readByReference(exchange, caller.tenant_id, blobs);
-    return hash.digest("base64url");
-  }
-  const raw = await readAhead(req, maxBodyOf(op));
   // In binary mode a CloudEvent's attributes are headers: they belong to the request like its body.
   if (op.consumes === "cloudevents") hash.update(JSON.stringify(attributesOf(req.headers)));
-  await hashInTurns(hash, raw);
+  follow(req, hash);
+  if (op.byReference && caller) await readByReference(exchange, caller.tenant_id, blobs);
+  else await readAhead(req, maxBodyOf(op));
   return hash.digest("base64url");
-}
-
-/** Hashes a large body in chunks, so that other requests are served in between. */
-async function hashInTurns(hash: Hash, raw: Buffer): Promise<void> {
-  for (let at = 0; at < raw.length; at += CHUNK) {
-    if (at > 0) await new Promise(setImmediate);
-    hash.update(raw.subarray(at, at + CHUNK));
-  }
 }
 
 function attributesOf(headers: NodeJS.Dict<string | string[]>): [string, unknown][] {

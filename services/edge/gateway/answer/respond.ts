@@ -1,9 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
+import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
 import { FAULTS, Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
+import { oncePer } from "../../../../lib/once-per.ts";
 import { isStoreLost } from "../../../../storage/store-lost.ts";
 import { type Asked, challengeOf } from "../access/challenge.ts";
-import type { Allowance, Answer } from "../exchange.ts";
+import type { Allowance, Answer, Exchange } from "../exchange.ts";
 import type { Output } from "./output.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -14,6 +16,41 @@ export interface Envelope {
   allowance: Allowance | null;
   /** Closes the connection after this answer: the node is shutting down. */
   last: boolean;
+}
+
+/** `onAfterCall`: builds the answer from an action's result. */
+export function afterCall({ op, ctx }: Pick<Exchange, "op" | "ctx">, result: unknown): Answer {
+  const status = ctx.meta.$statusCode ?? usualStatus(op);
+  const headers = ctx.meta.$responseHeaders;
+  const type = ctx.meta.$responseType ?? op.produces?.[0] ?? JSON_TYPE;
+  const answer: Answer = op.fromBlob
+    ? { status, type, ...blobPlace(op.fromBlob, result) }
+    : { status, type, body: status === 204 ? null : encode(result, type) };
+  if (headers) answer.headers = headers;
+  return answer;
+}
+
+/** Statuses are integer keys, which are always in ascending order. */
+const usualStatus = oncePer(({ results }: Operation) =>
+  Number(Object.keys(results).findLast((each) => each < "300")),
+);
+
+function encode(result: unknown, type: string): string | Buffer {
+  if (Buffer.isBuffer(result)) return result;
+  return typeof result === "string" && type !== JSON_TYPE ? result : JSON.stringify(result);
+}
+
+/** Builds an answer with the position of its blob's content. The field is a text or null without a blob. */
+function blobPlace(
+  from: NonNullable<Operation["fromBlob"]>,
+  result: unknown,
+): Pick<Answer, "body" | "insert"> {
+  if (from === "answer") return { body: "", insert: { ...(result as BlobReference), at: 0, escaped: false } };
+  const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | string | null>;
+  if (typeof blob === "string" || !blob) return { body: JSON.stringify(result) };
+  // The last field, so that its position is known without a search.
+  const body = JSON.stringify({ ...rest, [from.field]: "" });
+  return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
 }
 
 export function send(res: ServerResponse, answer: Answer, envelope: Envelope): void {

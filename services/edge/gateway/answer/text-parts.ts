@@ -3,9 +3,8 @@ import type { TextPart } from "../../../../lib/contract/contract.ts";
 import { readParams } from "../body/params.ts";
 import type { Edge } from "../edge.ts";
 import { type Exchange, requestShare } from "../exchange.ts";
-import { afterCall } from "../hooks/after-call.ts";
 import { Output } from "./output.ts";
-import { begin } from "./respond.ts";
+import { afterCall, begin } from "./respond.ts";
 
 /**
  * Answers an operation with `continuedBy`: sends its parts as the caller reads them; at most one is in memory. A failure

@@ -1,20 +1,18 @@
 import type { Hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { expectation, Fault, mismatch, quoted } from "../../../../lib/contract/faults.ts";
+import { expectation, Fault, isFault, mismatch, quoted } from "../../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../../lib/contract/known-keys.ts";
 import { mediaTypeOf } from "../../../../lib/http/media-type.ts";
-import { type NumberTooLarge, parseJsonBytes, unreadableJson } from "../../../../lib/json/json.ts";
+import {
+  halfCharacterOf,
+  type NumberTooLarge,
+  parseJsonBytes,
+  unreadableJson,
+} from "../../../../lib/json/json.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
-
-export const DEFAULT_MAX_BODY = 1_048_576;
-/** Without a token: there is no caller yet to charge for the work. */
-const PUBLIC_MAX_BODY = 8_192;
-
-/** Returns the size limit of an operation's body in bytes. */
-export function maxBodyOf({ maxBody, access, consumes = "json" }: Operation): number {
-  return maxBody ?? (access.by === "public" && consumes === "json" ? PUBLIC_MAX_BODY : DEFAULT_MAX_BODY);
-}
+import { type Exchange, requestShare } from "../exchange.ts";
+import { DEFAULT_MAX_BODY, maxBodyOf, parseFairly } from "./budget.ts";
 
 /** A request whose body was read early, because an Idempotency-Key is bound to the bytes. */
 interface Read extends IncomingMessage {
@@ -27,7 +25,7 @@ interface Read extends IncomingMessage {
 export async function readRaw(req: Read, maxSize: number): Promise<Buffer> {
   requireNoEncoding(req);
   if (!req.$raw) return receive(req, maxSize);
-  if (req.$raw.length > maxSize) throw tooLarge(req.$raw.length, maxSize);
+  requireSize(req.$raw.length, maxSize);
   return req.$raw;
 }
 
@@ -37,7 +35,7 @@ export async function readAhead(req: Read, maxSize: number): Promise<Buffer> {
   return req.$raw;
 }
 
-/** Updates a hash with the chunks of `readParts`. */
+/** Updates a hash with the bytes of the body as they arrive. */
 export function follow(req: Read, hash: Hash): void {
   req.$hash = hash;
 }
@@ -60,15 +58,15 @@ function requireSize(size: number, maxSize: number): void {
   if (size > maxSize) throw tooLarge(size, maxSize);
 }
 
-function receive(req: IncomingMessage, maxSize: number): Promise<Buffer> {
-  const declared = Number(req.headers["content-length"] ?? 0);
-  if (declared > maxSize) return Promise.reject(tooLarge(declared, maxSize));
+async function receive(req: Read, maxSize: number): Promise<Buffer> {
+  requireSize(Number(req.headers["content-length"] ?? 0), maxSize);
   // Listeners instead of async iteration: this runs for every request and costs a third as much.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
+      req.$hash?.update(chunk);
       if (size > maxSize) reject(tooLarge(size, maxSize));
       else chunks.push(chunk);
     });
@@ -108,6 +106,38 @@ export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize =
   req.resume();
 }
 
+/** Reads the JSON body of a request as its params; an absent body is an empty object. */
+export async function readJson(exchange: Exchange): Promise<Record<string, unknown>> {
+  return jsonBody(exchange, await readRaw(exchange.req, maxBodyOf(exchange.op)));
+}
+
+/** Refuses fields in the body of a write that takes none. Ignores bodies other than JSON. */
+export async function requireNoFields(exchange: Exchange): Promise<void> {
+  if (exchange.op.method !== "GET" && isJson(exchange.req)) await readJson(exchange);
+}
+
+/** As `readJson`, for bytes already read. */
+export async function jsonBody(exchange: Exchange, raw: Buffer): Promise<Record<string, unknown>> {
+  const { req, op } = exchange;
+  if (raw.length === 0) return {};
+  requireJson(req, op.form && ["application/x-www-form-urlencoded"]);
+  const body = await parseFairly(raw, requestShare(exchange), (bytes) => parseJson(bytes));
+  // Messages in another protocol, such as MCP, are checked where they are executed.
+  const half = op.wholeBody ? null : halfCharacterOf(raw, body);
+  if (half !== null) throw halfCharacter(half);
+  return bodyParams(op, body);
+}
+
+/** Parses JSON. @param exact whether long integers keep their digits */
+export function parseJson(raw: Buffer, exact = false): unknown {
+  try {
+    return parseJsonBytes(raw, { exact });
+  } catch (err) {
+    if (isFault(err)) throw err;
+    throw notJson(unreadableJson("body", err), (err as Partial<NumberTooLarge>).field);
+  }
+}
+
 /** @param field its path */
 export function halfCharacter(field: string): Fault {
   const expected = "well-formed text, without lone UTF-16 surrogates";
@@ -115,17 +145,17 @@ export function halfCharacter(field: string): Fault {
 }
 
 /** @param others additionally supported media types @throws Fault unsupported_media_type */
-export function requireJson(req: IncomingMessage, others: string[] = []): void {
+function requireJson(req: IncomingMessage, others: string[] = []): void {
   if (!isJson(req)) throw unsupported(mediaType(req), ["application/json", ...others]);
 }
 
-export function isJson(req: IncomingMessage): boolean {
+function isJson(req: IncomingMessage): boolean {
   const type = mediaType(req);
   return type === "application/json" || type.endsWith("+json");
 }
 
 /** Returns a parsed body as an operation's params. @throws Fault validation_failed, also for unknown keys */
-export function bodyParams(op: Operation, body: unknown): Record<string, unknown> {
+function bodyParams(op: Operation, body: unknown): Record<string, unknown> {
   if (op.wholeBody) return { [Object.keys(op.body ?? {})[0] as string]: body };
   if (typeof body === "object" && body !== null && !Array.isArray(body)) {
     requireKnownKeys(op, body as Record<string, unknown>);
@@ -151,14 +181,6 @@ const keyCheckOf = oncePer(({ body, params, method, representations }: Operation
 function requireKnownKeys(op: Operation, body: Record<string, unknown>): void {
   const fault = keyCheckOf(op)(body);
   if (fault) throw fault;
-}
-
-export function parseJson(raw: Buffer, exact = false): unknown {
-  try {
-    return parseJsonBytes(raw, { exact });
-  } catch (err) {
-    throw notJson(unreadableJson("body", err), (err as Partial<NumberTooLarge>).field);
-  }
 }
 
 /** @param why starts with `the body` */

@@ -5,19 +5,9 @@ import { charsetOf } from "../../../../lib/http/media-type.ts";
 import { unreadableJson } from "../../../../lib/json/json.ts";
 import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
 import { blobWriteOf, type Exchange } from "../exchange.ts";
-import {
-  DEFAULT_MAX_BODY,
-  halfCharacter,
-  maxBodyOf,
-  mediaType,
-  notJson,
-  readParts,
-  tooLarge,
-  unsupported,
-} from "./body.ts";
-import { jsonBody } from "./json-bodies.ts";
-import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
-import { onlyUtf8 } from "./utf8.ts";
+import { halfCharacter, jsonBody, mediaType, notJson, readParts, tooLarge, unsupported } from "./body.ts";
+import { DEFAULT_MAX_BODY, maxBodyOf } from "./budget.ts";
+import { fromBase64, onlyUtf8, takeFields, toUtf8, unescaped } from "./json-fields.ts";
 
 /**
  * Reads a body whose large fields are streamed from the connection into blobs, with references in their place: the
@@ -47,10 +37,10 @@ async function readText(exchange: Exchange, tenant_id: string, blobs: Blobs) {
   if (charset && !/^utf-?8$/.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
   const text = onlyUtf8(readParts(req, maxBodyOf(op)));
   const field = op.textBody as string;
-  const fault = misfit(op, field, "UTF-8 text");
-  const ref = await blobs
-    .put(blobWriteOf(exchange, tenant_id), text, lengthOf(req))
-    .catch((err) => refuse(err, fault));
+  const put = blobs.put(blobWriteOf(exchange, tenant_id), text, lengthOf(req));
+  const ref = await put.catch((err) => {
+    throw err instanceof SyntaxError ? misfit(op, field, "UTF-8 text") : err;
+  });
   return { [field]: ref };
 }
 

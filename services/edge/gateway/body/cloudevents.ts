@@ -6,8 +6,7 @@ import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.
 import { headerText } from "../access/client.ts";
 import { type BodyReader, requestShare } from "../exchange.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
-import { readChunkedBody } from "./chunked-list.ts";
-import { parseFairly } from "./json-bodies.ts";
+import { parseFairly } from "./budget.ts";
 
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
@@ -16,26 +15,28 @@ const BATCH = "application/cloudevents-batch+json";
  * Reads events of the CloudEvents HTTP binding: structured and binary mode as `{event}`, batch mode as `{events}`.
  * Events are parsed but not validated: events.publish does that (spec: Events 1).
  *
- * @throws Fault payload_too_large over `eventMaxBytes` (a batch: 10 MB), unsupported_media_type, validation_failed.
+ * @throws Fault payload_too_large over `eventMaxBytes` (a batch: 4 MB), unsupported_media_type, validation_failed.
  */
 export function cloudEventsReader(eventMaxBytes: number): BodyReader {
   return async (exchange) => {
     const { req } = exchange;
     const type = mediaType(req);
-    if (type === BATCH) return readChunkedBody(exchange, BATCH_LIST);
+    const share = requestShare(exchange);
+    if (type === BATCH) {
+      const raw = await readRaw(req, BATCH_MAX_BYTES);
+      return { events: asBatch(await parseFairly(raw, share, parseExactly)) };
+    }
     const attributes = type === STRUCTURED ? null : attributesOf(req);
     if (!attributes && type !== STRUCTURED && type !== "application/json")
       throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
     const raw = await readRaw(req, eventMaxBytes);
     const contentType = req.headers["content-type"] ?? "";
-    const parse = attributes
-      ? (body: Buffer) => binaryEvent(attributes, contentType, body)
-      : (body: Buffer) => parseJson(body, true);
-    return { event: await parseFairly<unknown>(raw, requestShare(exchange), parse) };
+    const parse = attributes ? (body: Buffer) => binaryEvent(attributes, contentType, body) : parseExactly;
+    return { event: await parseFairly<unknown>(raw, share, parse) };
   };
 }
 
-const BATCH_LIST = { name: "events", maxBytes: BATCH_MAX_BYTES, check: asBatch };
+const parseExactly = (body: Buffer) => parseJson(body, true);
 
 function asBatch(body: unknown): unknown[] {
   if (Array.isArray(body) && body.length <= BATCH_MAX_EVENTS) return body;

@@ -27,8 +27,8 @@ class Scan {
   }
 
   /** Returns the index after the opening quotation mark of a wanted field's text; -1 if it is not in these bytes. */
-  find(bytes: Buffer, from: number): number {
-    for (let at = from; at < bytes.length; at++) {
+  find(bytes: Buffer): number {
+    for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at] as number;
       if (this.#inText) this.#passText(byte);
       else if (byte !== QUOTE) this.#passMark(byte);
@@ -64,35 +64,10 @@ class Scan {
   }
 }
 
-/** A stream of bytes with push-back for the rest of a chunk. */
-class Parts {
-  readonly #source: AsyncIterator<Buffer>;
-  #left: Buffer | null = null;
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source[Symbol.asyncIterator]();
-  }
-
-  /** Returns the pushed-back bytes, else the next chunk; null at the end. */
-  async next(): Promise<Buffer | null> {
-    const left = this.#left;
-    this.#left = null;
-    if (left) return left;
-    const { value, done } = await this.#source.next();
-    return done ? null : value;
-  }
-
-  leave(bytes: Buffer): void {
-    this.#left = bytes.length ? bytes : null;
-  }
-
-  async close(): Promise<void> {
-    await this.#source.return?.();
-  }
-}
-
 /** Receives the text of a field as raw JSON: without its quotation marks, escapes included. */
 type Take = (field: string, text: AsyncIterable<Buffer>) => Promise<void>;
+
+const CLOSING_QUOTE = Buffer.from('"');
 
 /**
  * Reads a JSON object and streams the texts of some of its fields while they arrive, so that at most one chunk of them
@@ -108,50 +83,57 @@ export async function takeFields(
   most: number,
   take: Take,
 ): Promise<Buffer> {
+  const scan = new Scan(fields);
   const parts = new Parts(source);
+  const rest: Buffer[] = [];
+  let size = 0;
   try {
-    return await takeFrom(parts, fields, most, take);
+    for (let part = await parts.next(); part; part = await parts.next()) {
+      const begin = scan.find(part);
+      const passed = begin < 0 ? part : part.subarray(0, begin);
+      size += passed.length;
+      if (size > most) throw new RangeError("the other fields are too long");
+      rest.push(passed);
+      if (begin < 0) continue;
+      parts.left = part.subarray(begin);
+      await take(scan.field, textOf(parts));
+      rest.push(CLOSING_QUOTE);
+    }
+    return Buffer.concat(rest);
   } finally {
     // Without a reader the connection is not read any more, and its next request is never seen.
     await parts.close();
   }
 }
 
-async function takeFrom(
-  parts: Parts,
-  fields: ReadonlySet<string>,
-  most: number,
-  take: Take,
-): Promise<Buffer> {
-  const scan = new Scan(fields);
-  const rest: Buffer[] = [];
-  let size = 0;
-  for (let part = await parts.next(); part; part = await parts.next()) {
-    const begin = scan.find(part, 0);
-    const passed = begin < 0 ? part : part.subarray(0, begin);
-    size += passed.length;
-    if (size > most) throw new RangeError("the other fields are too long");
-    rest.push(passed);
-    if (begin < 0) continue;
-    parts.leave(part.subarray(begin));
-    await take(scan.field, textOf(parts));
-    rest.push(CLOSING_QUOTE);
-  }
-  return Buffer.concat(rest);
-}
+/** A stream of bytes, of which the rest of a chunk can be put back. */
+class Parts {
+  readonly #source: AsyncIterator<Buffer>;
+  left: Buffer | null = null;
 
-const CLOSING_QUOTE = Buffer.from('"');
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** Returns null at the end. */
+  async next(): Promise<Buffer | null> {
+    const part = this.left ?? (await this.#source.next()).value ?? null;
+    this.left = null;
+    return part;
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+}
 
 async function* textOf(parts: Parts): AsyncGenerator<Buffer> {
   const state = { escaped: false };
   for (let part = await parts.next(); part; part = await parts.next()) {
     const end = endOf(part, state);
-    if (end < 0) yield part;
-    else {
-      parts.leave(part.subarray(end + 1));
-      if (end > 0) yield part.subarray(0, end);
-      return;
-    }
+    if (end >= 0) parts.left = part.subarray(end + 1);
+    yield end < 0 ? part : part.subarray(0, end);
+    if (end >= 0) return;
   }
   throw new SyntaxError("it ends within a string");
 }
@@ -184,6 +166,16 @@ export async function* unescaped(text: AsyncIterable<Buffer>): AsyncGenerator<st
     yield readText(given.slice(0, whole));
   }
   yield readText(held + decode(decoder));
+}
+
+/** Passes bytes on while they are valid UTF-8. @throws SyntaxError if they are not */
+export async function* onlyUtf8(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  for await (const part of parts) {
+    decode(decoder, part);
+    yield part;
+  }
+  decode(decoder);
 }
 
 function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Buffer): string {
@@ -235,27 +227,6 @@ export async function* toUtf8(characters: AsyncIterable<string>): AsyncGenerator
 function bytesOf(text: string): Buffer {
   if (!text.isWellFormed()) throw new RangeError("it contains a lone surrogate");
   return Buffer.from(text);
-}
-
-/** The JSON escape of each byte that needs one. */
-const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
-  const written = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)).slice(1, -1) : "";
-  return written.length > 1 ? Buffer.from(written) : null;
-});
-
-/** Escapes UTF-8 bytes for a JSON string; a character may be split between calls. */
-export function escapedBytes(bytes: Buffer): Buffer {
-  let size = bytes.length;
-  for (const byte of bytes) size += (ESCAPES[byte]?.length ?? 1) - 1;
-  if (size === bytes.length) return bytes;
-  const written = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const byte of bytes) {
-    const long = ESCAPES[byte];
-    if (long) at += long.copy(written, at);
-    else written[at++] = byte;
-  }
-  return written;
 }
 
 /** Decodes base64, with or without line breaks. @throws RangeError unless it is standard base64, padded */

@@ -7,10 +7,9 @@ import type { Blobs } from "../../../../storage/blobs/blobs.ts";
 import { headerText } from "../access/client.ts";
 import { isTokenRequest, readForm, readTokenRequest } from "../access/oauth.ts";
 import type { BodyReader, Exchange, GatewayRequest } from "../exchange.ts";
-import { maxBodyOf, readRaw } from "./body.ts";
+import { readJson, readRaw, requireNoFields } from "./body.ts";
+import { maxBodyOf } from "./budget.ts";
 import { readByReference } from "./by-reference.ts";
-import { readChunkedField } from "./chunked-list.ts";
-import { readJson, requireNoFields } from "./json-bodies.ts";
 
 const queryCheckOf = oncePer(({ query = {} }: Operation) =>
   compileQueryCheck(Type.Partial(Type.Object(query))),
@@ -86,9 +85,8 @@ function readBody(
   // Only callers with a tenant may send stored fields.
   if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
-  if (op.inPieces) return readChunkedField(exchange, op.inPieces);
-  if (isTokenRequest(op, exchange.req)) return readTokenRequest(exchange);
-  if (consumes === "json") return readJson(exchange);
+  if (consumes === "json")
+    return isTokenRequest(op, exchange.req) ? readTokenRequest(exchange) : readJson(exchange);
   if (consumes === "form") return readForm(exchange);
   if (consumes === "raw") return readDelivery(exchange);
   return (readers[consumes] as BodyReader)(exchange);

@@ -1,21 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import type { Caller, Meta } from "../../../../lib/access/caller.ts";
-import { cookieName, cookieValue } from "../../../../lib/access/session-cookie.ts";
-import { endWrite } from "../../../../storage/blobs/blobs.ts";
-import { isRefusedInBand, requireAccess } from "../access/access.ts";
-import { originFor } from "../access/origin.ts";
-import { idempotencyKey, once } from "../answer/idempotency.ts";
-import { errorAnswer, JSON_TYPE } from "../answer/respond.ts";
-import { discardBody, maxBodyOf } from "../body/body.ts";
-import { callInChunks } from "../body/chunked-list.ts";
-import { readParams } from "../body/params.ts";
-import type { Edge } from "../edge.ts";
-import { type Answer, type Exchange, type NestedRequest, RootCall, requestShare } from "../exchange.ts";
-import type { Leave } from "../limits/slots.ts";
-import { requireQuota, requireSpace } from "../limits/storage-limits.ts";
-import { whileWanted } from "../streams/long-poll.ts";
-import { afterCall } from "./after-call.ts";
+import type { Caller, Meta } from "../../../lib/access/caller.ts";
+import { cookieName, cookieValue } from "../../../lib/access/session-cookie.ts";
+import { endWrite } from "../../../storage/blobs/blobs.ts";
+import { isRefusedInBand, requireAccess } from "./access/access.ts";
+import { originFor } from "./access/origin.ts";
+import { idempotencyKey, once } from "./answer/idempotency.ts";
+import { afterCall, errorAnswer, JSON_TYPE } from "./answer/respond.ts";
+import { discardBody } from "./body/body.ts";
+import { maxBodyOf } from "./body/budget.ts";
+import { readParams } from "./body/params.ts";
+import type { Edge } from "./edge.ts";
+import { type Answer, type Exchange, type NestedRequest, RootCall, requestShare } from "./exchange.ts";
+import type { Leave } from "./limits/overload.ts";
+import { requireQuota, requireSpace } from "./limits/storage-limits.ts";
+import { whileWanted } from "./streams/long-poll.ts";
 
 /**
  * Reads the body of an admitted request, executes it once for its Idempotency-Key, and calls the action by name, so that
@@ -71,7 +70,6 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
   passCookie(edge, exchange);
   if (op.origin) ctx.meta.origin = originFor(exchange.req, runtime.config.PUBLIC_URL);
   const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
-  if (exchange.chunks) return afterCall(exchange, await callInChunks(exchange, exchange.chunks));
   const call = () => ctx.call(op.action, params);
   const answer = afterCall(
     exchange,

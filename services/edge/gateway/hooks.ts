@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CallingOptions, Context } from "moleculer";
+import ApiGateway from "moleculer-web";
+import type { Caller, Meta } from "../../../lib/access/caller.ts";
+import type { Operation } from "../../../lib/contract/contract.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { newId } from "../../../lib/ids.ts";
+import { requireAccess } from "./access/access.ts";
+import { authorizationOf, requireOwnPage } from "./access/browser.ts";
+import type { Asked } from "./access/challenge.ts";
+import { givenRequestId } from "./access/client.ts";
+import { isOAuthRequest, oauthRefusal } from "./access/oauth.ts";
+import { resourceMetadataOf } from "./access/origin.ts";
+import { BlobBroken } from "./answer/from-blob.ts";
+import { errorAnswer } from "./answer/respond.ts";
+import { discardBody } from "./body/body.ts";
+import { maxBodyOf } from "./body/budget.ts";
+import type { Edge } from "./edge.ts";
+import {
+  type Allowance,
+  type EarlyExchange,
+  type Exchange,
+  type GatewayRequest,
+  RootCall,
+} from "./exchange.ts";
+import { overLimit } from "./limits/limits.ts";
+import { requireSpace } from "./limits/storage-limits.ts";
+import { bearerIs, mayMonitor } from "./observe/monitor.ts";
+import { readQueryString, unknownPath } from "./paths.ts";
+
+const { NotFoundError } = ApiGateway.Errors;
+
+/** `rootCallOptions`: sets up the context of a new request with its id and address. */
+export function rootCallOptions(
+  edge: Edge,
+  options: CallingOptions,
+  req: GatewayRequest,
+  res: ServerResponse,
+) {
+  const request_id = givenRequestId(req) ?? newId("req");
+  // The caller is set once known; public operations do not read it.
+  const meta = { request_id, ip: edge.addressOf(req) } as Meta;
+  req.$exchange = { req, res, request_id, caller: null, allowance: null };
+  edge.observer.begin(req, res, meta);
+  // CORS is not supported: OPTIONS is an ordinary method, while moleculer-web would look up the one in this header.
+  if (req.method === "OPTIONS") req.headers["access-control-request-method"] = "OPTIONS";
+  options.meta = meta as never;
+  // If set, moleculer-web adds its own header; before-call.ts sets it on the context.
+  options.requestID = "";
+  // Not tracked: the server itself waits for its requests before the services stop.
+  options.tracking = false;
+}
+
+/**
+ * `onBeforeCall`: the operation is known, its caller is not. Refuses first what this node cannot do now.
+ *
+ * @throws Fault service_unavailable, or validation_failed for an invalid query
+ */
+export function beforeCall(edge: Edge, ctx: Context, req: GatewayRequest, op: Operation): void {
+  const exchange = req.$exchange as Exchange;
+  const { $params, originalUrl } = req as GatewayRequest & { $params: { params: Record<string, string> } };
+  req.url = originalUrl;
+  exchange.ctx = new RootCall(edge.broker, ctx.meta as Meta);
+  exchange.op = op;
+  exchange.path = $params.params;
+  exchange.query = readQueryString(originalUrl);
+  edge.observer.enter(req, op, exchange.ctx.meta);
+  requireSpace(op, edge.runtime.disk);
+  edge.overload.requireTimely(op);
+}
+
+/**
+ * `authenticate`: sets `ctx.meta.caller`; null on a public operation.
+ *
+ * @throws Fault authentication_failed, service_unavailable while the caller cannot be verified, not_found for
+ * operations hidden from all but the operator or a monitor
+ */
+export function authenticate(edge: Edge, exchange: Exchange): void | Promise<void> {
+  const { op, req, ctx } = exchange;
+  const { OPERATOR_TOKEN, METRICS_TOKEN } = edge.runtime.config;
+  if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
+  if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
+  if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
+  const resolved = edge.deps.callers.resolve(req, ctx.meta.ip);
+  if (resolved instanceof Promise) return resolved.then((caller) => admit(exchange, caller));
+  admit(exchange, resolved);
+}
+
+function admit(exchange: Exchange, caller: Caller): void {
+  if (caller.only === "mcp" && exchange.op.action !== "gateway.mcp") throw onlyForMcp();
+  exchange.caller = exchange.ctx.meta.caller = caller;
+}
+
+function onlyForMcp(): Fault {
+  const message = "This token is for MCP alone: ask for one whose resource is the whole service.";
+  return new Fault("authentication_failed", message);
+}
+
+/** Whether a request to a public operation with optional authentication has a token. */
+function isIdentified({ runtime }: Edge, { op, req }: Exchange): boolean {
+  const { access } = op;
+  const isPublic = access.by === "public" && access.identified === true;
+  return isPublic && authorizationOf(req, runtime.config.PUBLIC_URL) !== undefined;
+}
+
+function admitOperator(req: IncomingMessage, token: string | null): void {
+  if (!token) throw unknownPath(req);
+  if (!bearerIs(req, token))
+    throw new Fault(
+      "authentication_failed",
+      "This operation needs the operator's token: send OPERATOR_TOKEN as Bearer token.",
+    );
+}
+
+function admitMonitor(req: IncomingMessage, token: string | null): void {
+  if (!mayMonitor(req, token)) throw unknownPath(req);
+}
+
+/**
+ * `authorize`: checks the caller's limits and rights before the body is read, so that a 400 reveals nothing.
+ *
+ * @throws Fault rate_limited, forbidden, insufficient_scope, or the operation's answer to the wrong kind of caller
+ */
+export function authorize({ limits, runtime }: Edge, exchange: Exchange): void | Promise<void> {
+  const { op, req, caller } = exchange;
+  if (!caller) return;
+  const now = Date.now();
+  const check = (allowance: Allowance | null) => {
+    exchange.allowance = allowance;
+    if (allowance && !allowance.allowed) throw overLimit(allowance, now);
+    requireOwnPage(req, caller, runtime.secrets);
+    requireAccess(op, caller);
+  };
+  const taken = limits.take(caller, now);
+  return taken instanceof Promise ? taken.then(check) : check(taken);
+}
+
+/** `onError`: answers with the error envelope. */
+export function onError(edge: Edge, exchange: EarlyExchange, err: unknown): void {
+  const { req, res, request_id, op } = exchange;
+  if (res.headersSent && err instanceof BlobBroken)
+    edge.broker.logger.error({ err, request_id }, "a response was cut off");
+  if (res.destroyed) return;
+  const fault = edge.faultOf(err instanceof NotFoundError ? unknownPath(req) : err, request_id);
+  // A started stream can only be cut off.
+  if (res.headersSent) res.destroy();
+  discardBody(req, res, op && maxBodyOf(op));
+  if (op && isOAuthRequest(op, req)) return void edge.send(exchange, oauthRefusal(op, fault, request_id));
+  edge.send(exchange, errorAnswer(fault, request_id, askedOf(edge, exchange)));
+}
+
+/** Returns the credential that the operation reads; undefined if it reads none. */
+function askedOf({ runtime }: Edge, { op, req }: EarlyExchange): Asked | undefined {
+  if (!op || op.access.by === "public") return undefined;
+  const { authorization } = req.headers;
+  return { authorization, metadata: resourceMetadataOf(op, req, runtime.config.PUBLIC_URL) };
+}
