@@ -12,7 +12,7 @@ import { sharing, startMongo } from "./support/mongo.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
 import { startAllShared } from "./support/shared.ts";
-import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
+import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
 
 interface Suite {
   name: string;
@@ -108,10 +108,9 @@ async function run(
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
   let done = 0;
   const onFile = ({ file, failed, seconds }: FileResult) => {
-    const at = ++done > files.length ? "again" : `${done}/${files.length}`;
-    say(`${name} ${at}: ${failed.length ? "FAIL " : ""}${file} (${seconds.toFixed(1)} s)`);
+    say(`${name} ${++done}/${files.length}: ${failed.length ? "FAIL " : ""}${file} (${seconds.toFixed(1)} s)`);
   };
-  const result = await runSuiteTwice(ROOT, files, budgetSeconds, {
+  const result = await runSuite(ROOT, files, budgetSeconds, {
     env,
     ...(atOnce && { atOnce }),
     ...(!isAlone && { output: say, onFile }),
@@ -164,9 +163,6 @@ function report(results: SuiteResult[]): boolean {
   const passed = ran.reduce((sum, file) => sum + file.passed.length, 0);
 
   say("");
-  for (const test of results.flatMap(({ unsteady }) => unsteady)) {
-    say(`unsteady: ${test} — failed, and passed when its file was run again by itself`);
-  }
   for (const { file, slow } of ran)
     for (const { test, seconds } of slow) say(`slow: ${file} › ${test} — ${seconds.toFixed(0)} s`);
   for (const line of failed) say(`failed: ${line}`);

@@ -80,7 +80,6 @@ export async function runAgain(
       ...result,
       files: result.files.map((each) => ({ ...each, file: labelOf(each.file, again) })),
       problems: [...result.problems, ...(watch?.faults() ?? [])],
-      unsteady: result.unsteady.map((test) => labelOf(test, again)),
     };
   } finally {
     await watch?.stop();
@@ -88,7 +87,7 @@ export async function runAgain(
   }
 }
 
-const NOTHING = { problems: [], unsteady: [], seconds: 0 };
+const NOTHING = { problems: [], seconds: 0 };
 
 /** How the file is named in the report: the same one also ran alone. */
 export const labelOf = (file: string, { on }: World) => `${file} (on ${on})`;
