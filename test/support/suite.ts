@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join, relative, sep } from "node:path";
 import type { Readable } from "node:stream";
+import { isLonger } from "./longer.ts";
 import type { FileResult } from "./reporter.ts";
 
 export interface SuiteResult {
@@ -20,6 +21,9 @@ interface SuiteOptions {
   /** How many files jest runs at a time; its configuration says unless this does. */
   atOnce?: number;
 }
+
+/** The limit of a test in files that only `npm run test:all` runs; other tests have the one of jest's configuration. */
+const LONGER_TEST_MS = 180_000;
 
 const running = new Set<ChildProcess>();
 
@@ -75,8 +79,10 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
   const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
   // The caller has chosen the files: jest's own pattern must not leave any of them out.
   const workers = atOnce === undefined ? [] : ["--maxWorkers", String(atOnce)];
+  const limit = files.some(isLonger) ? ["--testTimeout", String(LONGER_TEST_MS)] : [];
   const choice = [
     ...workers,
+    ...limit,
     "--testMatch",
     "<rootDir>/{test,{packages,integrations}/*/test}/**/*.ts",
     "--runTestsByPath",
