@@ -66,7 +66,7 @@ type Run = (suite: World & { files: string[] }, env: Record<string, string>) => 
 export async function runAgain(
   again: Again,
   run: Run,
-  missing: ReadonlyMap<string, string>,
+  missing: ReadonlyMap<string, unknown>,
 ): Promise<SuiteResult> {
   const lacking = again.needs.find((need) => missing.has(need));
   const mongo = lacking ? { skipped: lacking } : await again.start();
