@@ -41,6 +41,6 @@ test("a start does not load Node's second HTTP client", () => {
   expect(loaded.parts).toEqual([]);
 });
 
-test("a start needs no thread for long scans, as its looks are bounded, nor one for search, as there is nothing to find", () => {
+test("a start on an empty store needs no worker thread", () => {
   expect(loaded.threads).toEqual(["reader.ts", "writer.ts"]);
 });

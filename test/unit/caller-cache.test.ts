@@ -128,7 +128,7 @@ describe("CallerCache", () => {
     expect(auth.asked).toEqual([]);
   });
 
-  test("a change of which no version tells is found within five minutes, however rare the requests are", async () => {
+  test("a change without a new version is found within five minutes", async () => {
     await outcome();
     await outcome();
     await pass(2000);
