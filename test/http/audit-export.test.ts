@@ -17,6 +17,9 @@ beforeAll(async () => {
   world = await makeWorld(server, "exported");
   bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
   ok(await world.admin.patch(`/agents/${bot.id}`, { name: NAME }));
+});
+
+beforeAll(async () => {
   for (let at = 0; at < MANY; at += 50) {
     const notes = Array.from({ length: 50 }, (_, n) => bot.del(`/handoffs/${uuid(at + n)}`));
     for (const { status } of await Promise.all(notes)) expect(status).toBe(404);

@@ -22,7 +22,7 @@ interface SuiteOptions {
   atOnce?: number;
 }
 
-/** The limit of a test in files that only `npm run test:all` runs; other tests have the one of jest's configuration. */
+/** The limit of a test in `npm run test:all` and the files that only it runs; others have that of jest's configuration. */
 const LONGER_TEST_MS = 180_000;
 
 const running = new Set<ChildProcess>();
@@ -79,7 +79,8 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
   const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
   // The caller has chosen the files: jest's own pattern must not leave any of them out.
   const workers = atOnce === undefined ? [] : ["--maxWorkers", String(atOnce)];
-  const limit = files.some(isLonger) ? ["--testTimeout", String(LONGER_TEST_MS)] : [];
+  const isLong = process.env.SENSORIUM_TEST_ALL !== undefined || files.some(isLonger);
+  const limit = isLong ? ["--testTimeout", String(LONGER_TEST_MS)] : [];
   const choice = [
     ...workers,
     ...limit,
