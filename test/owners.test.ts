@@ -84,7 +84,7 @@ const agentsAt = (node: string) =>
   (enqueued.get(node) ?? []).flatMap(({ deliveries }) => deliveries.map(({ agent_id }) => agent_id));
 const ownedBy = (node: string) => AGENTS.filter((agent_id) => ownerOfAgent(agent_id) === node);
 
-test("each delivery is written by one call to its receiver's owner, to which small events travel with it", async () => {
+test("each delivery is written by one call to its receiver's owner", async () => {
   const deliveries = [...toAll("evt_small", 100), ...toAll("evt_large", 100_000)];
   await enqueue(brokers[0] as ServiceBroker, deliveries, recent);
   for (const node of NODES) {

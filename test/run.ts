@@ -9,10 +9,10 @@ import { join, sep } from "node:path";
 import { labelOf, planAgain, runAgain } from "./support/again.ts";
 import { checkLonger, isLonger } from "./support/longer.ts";
 import { sharing, startMongo } from "./support/mongo.ts";
-import { declaredNeeds, getNeed } from "./support/needs.ts";
+import { declaredNeeds, describeSkipped, getNeed, type Missing } from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
 import { startAllShared } from "./support/shared.ts";
-import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
+import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
 
 interface Suite {
   name: string;
@@ -108,10 +108,11 @@ async function run(
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
   let done = 0;
   const onFile = ({ file, failed, seconds }: FileResult) => {
-    const at = ++done > files.length ? "again" : `${done}/${files.length}`;
-    say(`${name} ${at}: ${failed.length ? "FAIL " : ""}${file} (${seconds.toFixed(1)} s)`);
+    say(
+      `${name} ${++done}/${files.length}: ${failed.length ? "FAIL " : ""}${file} (${seconds.toFixed(1)} s)`,
+    );
   };
-  const result = await runSuiteTwice(ROOT, files, budgetSeconds, {
+  const result = await runSuite(ROOT, files, budgetSeconds, {
     env,
     ...(atOnce && { atOnce }),
     ...(!isAlone && { output: say, onFile }),
@@ -143,13 +144,13 @@ function textOf(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
 
-async function getNeeds(names: Set<string>): Promise<Map<string, string>> {
-  const missing = new Map<string, string>();
+async function getNeeds(names: Set<string>): Promise<Map<string, Missing>> {
+  const missing = new Map<string, Missing>();
   for (const name of names) {
-    const why = await getNeed(name, say);
-    if (why) missing.set(name, why);
+    const lacking = await getNeed(name, say);
+    if (lacking) missing.set(name, lacking);
   }
-  for (const [name, why] of missing) say(`${name}: ${why}`);
+  for (const [name, { why }] of missing) say(`${name}: ${why}`);
   return missing;
 }
 
@@ -158,28 +159,29 @@ function report(results: SuiteResult[]): boolean {
   const ran = results.flatMap((result) => result.files);
   const failed = ran.flatMap(({ file, failed }) => failed.map((test) => `${file} › ${test}`));
   failed.push(...results.flatMap((result) => result.problems));
-  const skipped = ran.flatMap(({ file, skipped }) =>
-    skipped.map((test) => ({ test: `${file} › ${test}`, why: excuse(file) })),
-  );
+  const skipping = ran
+    .filter((each) => each.skipped.length > 0)
+    .map((each) => ({ ...each, need: lackedBy(each.file) }));
+  const skipped = skipping.reduce((sum, file) => sum + file.skipped.length, 0);
+  const excused = skipping.flatMap(({ need, skipped }) => (need ? [{ need, tests: skipped.length }] : []));
   const passed = ran.reduce((sum, file) => sum + file.passed.length, 0);
 
   say("");
-  for (const test of results.flatMap(({ unsteady }) => unsteady)) {
-    say(`unsteady: ${test} — failed, and passed when its file was run again by itself`);
-  }
   for (const { file, slow } of ran)
     for (const { test, seconds } of slow) say(`slow: ${file} › ${test} — ${seconds.toFixed(0)} s`);
   for (const line of failed) say(`failed: ${line}`);
-  for (const { test, why } of skipped)
-    say(`skipped: ${test} — ${why ?? "for no known reason, which is an error"}`);
+  for (const { file, need, skipped } of skipping) {
+    if (!need)
+      for (const test of skipped) say(`skipped: ${file} › ${test} — for no known reason, which is an error`);
+  }
+  for (const line of describeSkipped(excused, missing)) say(line);
   if (passed + failed.length === 0) say("no test ran, which is an error");
-  say(`${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
-  const isExcused = MAY_SKIP && skipped.every(({ why }) => why !== undefined);
-  return failed.length === 0 && passed > 0 && (skipped.length === 0 || isExcused);
+  say(`${passed} passed, ${failed.length} failed, ${skipped} skipped`);
+  const isExcused = MAY_SKIP && excused.length === skipping.length;
+  return failed.length === 0 && passed > 0 && (skipped === 0 || isExcused);
 }
 
-/** Why a file's tests may be skipped: something it declares as needed cannot be had here. */
-function excuse(file: string): string | undefined {
-  const name = needs.get(file)?.find((need) => missing.has(need));
-  return name && `${name}: ${missing.get(name)}`;
+/** Returns the first of the file's needs that is missing here: its tests may be skipped. */
+function lackedBy(file: string): string | undefined {
+  return needs.get(file)?.find((need) => missing.has(need));
 }

@@ -77,7 +77,7 @@ test("of rows that came, changed and went nothing is left in the files after a s
   expect(await holds("erase-me")).toEqual([]);
 });
 
-test("a file that is too large to be rewritten has its deleted rows overwritten, and its log emptied", async () => {
+test("deleted rows are overwritten in a file that is too large to be rewritten", async () => {
   store = await openStore({ DATA_DIR: folder, ERASURE_REWRITE_MB: 0 });
   await churn();
   expect(await store.scrub()).toBe("overwritten");

@@ -1,5 +1,5 @@
 /**
- * The first delivery: publishes 329 real GitHub payloads as CloudEvents, receives them as two agents with different
+ * The first delivery: publishes 19 real GitHub payloads as CloudEvents, receives them as two agents with different
  * interests (one by long-poll, one by SSE), and checks the counts.
  *
  *   npm start                              # in one terminal
@@ -12,7 +12,7 @@ import { githubEvents } from "./events.ts";
 import { receiveByPoll, receiveByStream } from "./receive.ts";
 import { printCounts } from "./table.ts";
 
-const BATCH = 100;
+const BATCH = 10;
 
 const credentialsFile = process.argv[2] ?? join(process.env.DATA_DIR ?? "./data", "credentials.json");
 const { base_url, agent } = JSON.parse(await readFile(credentialsFile, "utf8"));

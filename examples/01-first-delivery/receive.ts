@@ -18,7 +18,7 @@ export async function receiveByPoll(api: Api, wanted: number): Promise<string[]>
   return [...seen.values()];
 }
 
-/** Reads `wanted` events from a stream, acknowledging fifty at a time. Returns their types. */
+/** Reads `wanted` events from a stream, acknowledging five at a time. Returns their types. */
 export async function receiveByStream(api: Api, wanted: number): Promise<string[]> {
   const seen = new Map<string, string>();
   let held: Delivery[] = [];
@@ -27,7 +27,7 @@ export async function receiveByStream(api: Api, wanted: number): Promise<string[
     const delivery = JSON.parse(line.slice(5)) as Delivery;
     seen.set(delivery.payload.id, delivery.payload.type);
     held.push(delivery);
-    if (held.length === 50 || seen.size === wanted) {
+    if (held.length === 5 || seen.size === wanted) {
       await acknowledge(api, held);
       held = [];
     }

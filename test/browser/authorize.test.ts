@@ -45,7 +45,7 @@ async function signIn(page: Page, { email, password }: { email: string; password
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
-test("who signs in with a second factor approves a client for an existing agent, with fewer scopes", async () => {
+test("a client is approved for an existing agent with fewer scopes after a second factor", async () => {
   const { email, password } = ok(await admin.post("/users", { email: "ada@example.com", role: "admin" }));
   const ada = api(server, ok(await api(server).post("/auth/login", { email, password })).access_token);
   const { secret: key } = ok(await ada.post("/auth/totp", { password }));
@@ -100,7 +100,7 @@ test("who signs in by the provider comes back to the request, and denies it", as
   await page.context().close();
 });
 
-test("a mistake of the client is shown, and followed only by a click; an unknown one leads nowhere", async () => {
+test("a mistake of the client is shown, and is sent to it only by a click", async () => {
   const { page } = site;
   await page.goto(
     `${server.root}/oauth/authorize?${(await attempt(client, { redirect_uri, resource: "https://other.example/" })).query}`,
@@ -110,6 +110,10 @@ test("a mistake of the client is shown, and followed only by a click; an unknown
   expect(await page.getByRole("link", { name: "Go back" }).getAttribute("href")).toContain(
     "error=invalid_target",
   );
+});
+
+test("a mistake of an unknown client leads nowhere", async () => {
+  const { page } = site;
   const evil = await attempt(client, { redirect_uri: "https://evil.example/callback" });
   await page.goto(`${server.root}/oauth/authorize?${evil.query}`);
   await page.getByText(/expected one that the client has registered/).waitFor();

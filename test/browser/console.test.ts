@@ -22,7 +22,7 @@ async function pollOne(agent: Api): Promise<{ id: string }> {
 }
 
 describe("signing in", () => {
-  test("reports a wrong password and allows another try; reloading keeps the session; signing out ends it", async () => {
+  test("signs in after a wrong password until it is signed out", async () => {
     const context = await site.browser.newContext();
     const other = await context.newPage();
     await other.goto(`${site.server.root}/agents`);
@@ -188,7 +188,7 @@ describe("connecting a device", () => {
     await page.getByRole("row", { name: /editor/ }).waitFor();
   });
 
-  test("the device's link shows the request; a denied device gets no key", async () => {
+  test("a device that is denied at its link gets no key", async () => {
     const agent = await newAgent("refused");
     const issued = ok(await admin.post(`/agents/${agent.id}/device-code`, {}));
     expect(issued.verification_uri_complete).toBe(`${site.server.root}/connect?code=${issued.user_code}`);

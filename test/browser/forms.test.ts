@@ -193,7 +193,7 @@ test("a webhook is changed to take CloudEvents, and is tried with one", async ()
 });
 
 describe("people and what they own", () => {
-  test("a person is invited, signs in with the password shown once, becomes an admin and is disabled", async () => {
+  test("an invited person signs in and can be promoted and disabled", async () => {
     await site.go("/settings");
     await site.button("Invite person").click();
     await page.getByLabel("E-mail").fill("grace@example.com");

@@ -61,7 +61,7 @@ describe("memories", () => {
     expect(await way.getByRole("button").allInnerTexts()).toEqual(["The outage", "The alert"]);
   });
 
-  test("a merge is decided with both sides in view, and the one that stays gets the text that was written", async () => {
+  test("the memory that a merge keeps gets the text that was written", async () => {
     const stays = await remember("Paris office", "The office in Paris opens at nine.");
     const goes = await remember("Office hours", "Paris: from 9 to 17.");
     ok(await agent.post("/memories/merge-proposals", { memory_a_id: stays, memory_b_id: goes }));

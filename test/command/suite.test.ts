@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { runSuite, runSuiteTwice } from "../support/suite.ts";
+import { runSuite } from "../support/suite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -60,22 +58,3 @@ test("does not take an early exit with code 0 for success", async () => {
   const { problems } = await run(["exits"]);
   expect(problems).toEqual(["test/command/fixtures/exits.ts did not finish"]);
 });
-
-test("retries failures: reports those that pass then as unsteady, others as failed", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "sensorium-unsteady-"));
-  try {
-    const files = ["unsteady", "tidy"].map((name) => `test/command/fixtures/${name}.ts`);
-    const env = { UNSTEADY_MARK: join(folder, "ran") };
-    const result = await runSuiteTwice(ROOT, files, 60, { output: "ignore", env });
-    expect(result.files.map(({ file, passed, failed }) => ({ file, passed, failed })).sort(byFile)).toEqual([
-      { file: "test/command/fixtures/tidy.ts", passed: ["passes"], failed: ["fails"] },
-      { file: "test/command/fixtures/unsteady.ts", passed: ["passes at the second try"], failed: [] },
-    ]);
-    expect(result.unsteady).toEqual(["test/command/fixtures/unsteady.ts › passes at the second try"]);
-    expect(result.problems).toEqual([]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
-
-const byFile = (a: { file: string }, b: { file: string }) => (a.file < b.file ? -1 : 1);

@@ -202,10 +202,7 @@ test("the log is read in pages, by what was done, by whom, when and how it ended
   );
 });
 
-test("only admins read it, each for their tenant", async () => {
-  expect(await world.member.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));
-  const reader = api(server, await world.tokenWith(["memory:read"]));
-  expect(await reader.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));
+test("the log has nothing of another tenant", async () => {
   const other = await makeWorld(server, "audited-too");
   ok(await other.admin.post("/teams", { name: "theirs" }));
   const theirs = ok(await other.admin.get("/audit")).entries;

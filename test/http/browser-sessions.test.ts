@@ -22,9 +22,12 @@ async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> 
 }
 
 describe("the session of a browser", () => {
-  test("is a cookie that no script can read and no other site sends; the body holds no token", async () => {
+  test("is a cookie that no script can read and no other site sends", async () => {
     const { set } = await signIn();
     expect(set).toMatch(/^sensorium_session=ey[\w.-]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/);
+  });
+
+  test("has no token in the answer's body", async () => {
     const { body } = await outside.post("/auth/session", server.credentials.admin);
     expect(Object.keys(body).sort()).toEqual(["csrf_token", "expires_at", "tenant", "user"]);
   });

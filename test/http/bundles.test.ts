@@ -111,7 +111,7 @@ test("only what the agent may see, of the scope and the project that are asked f
   expect(idsOf(await assemble(agent, { memory_scope: "ascending", project_id: "dam" }))).toEqual([team.id]);
 });
 
-test("is empty between bounds the wrong way round, and has no handoffs of other work than the project", async () => {
+test("is empty between bounds that are the wrong way round", async () => {
   ok(await cast.admin.post("/projects", { key: "quay" }));
   const agent = await newAgent(cast.teamA);
   await remember(agent, { scope: "agent", title: "Quay", content: "The quay is long.", project_id: "quay" });
@@ -145,7 +145,7 @@ test("a bundle with an erased memory goes with it", async () => {
   expect(await agent.get(`/bundles/${bundle.id}`)).toMatchObject(refusal(404, "not_found"));
 });
 
-test("nothing to gather is a bundle too; an Idempotency-Key makes one", async () => {
+test("a bundle of nothing is made once for an Idempotency-Key", async () => {
   const post = () => cast.carol.post("/bundles", { query: "xylophone" }, { "idempotency-key": "bundle" });
   const first = await post();
   expect(first).toMatchObject({ status: 201, body: { items: [] } });

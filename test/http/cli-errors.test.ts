@@ -6,8 +6,9 @@ import { find } from "../../packages/client/cli/find.ts";
 import { parse } from "../../packages/client/cli/parse.ts";
 import { createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 
 const REVOKED = `ak_live_${"0".repeat(32)}`;
 const NOWHERE = "http://127.0.0.1:9";
@@ -65,33 +66,34 @@ const isFirst = (name: string) =>
 let server: TestServer;
 let cli: Cli;
 
-/** The outcome of each without a server, and with a key that is refused. */
-const unanswered = new Map<string, object>();
-const refusals = new Map<string, { code: string; message: string }>();
+/** The outcome of each with a key that is refused, and without a server. */
+const refusals = new Map<string, Promise<Failure>>();
+const unanswered = new Map<string, Promise<Failure>>();
 const AT_ONCE = 12;
-/** Two processes for each command, beside other tests. */
-const FOR_ALL_MS = 600_000;
 
 beforeAll(async () => {
-  // Every command is refused once: the limits of failures would make the rest wait.
-  const unlimited = { LOGIN_ATTEMPTS_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "0" };
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", ...unlimited } });
+  // It has no limits of failures: every command is refused once.
+  server = await startShared();
   cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
-  const lines = COMMAND_LINES.filter(([name, { unreached }]) => isError(unreached) && isFirst(name));
-  const refused = COMMAND_LINES.filter((each) => each[1].refused !== "in an answer");
-  const calls = [
-    ...lines.map(([name, { words }]) => async () => {
-      unanswered.set(name, await errorOf([...name.split(" "), ...words, "--url", NOWHERE]));
-    }),
-    ...refused.map(([name, { words }]) => async () => {
-      refusals.set(name, await errorOf([...name.split(" "), ...words]));
-    }),
-  ];
-  const work = async () => {
-    for (let call = calls.shift(); call; call = calls.shift()) await call();
+  const queue: (() => Promise<void>)[] = [];
+  const enqueue = (args: string[]) => {
+    const { promise, resolve } = Promise.withResolvers<Failure>();
+    queue.push(async () =>
+      resolve(await errorOf(args).catch((error) => ({ exit: -1, message: `${error}` }))),
+    );
+    return promise;
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-}, FOR_ALL_MS);
+  for (const [name, { words, refused, unreached }] of COMMAND_LINES) {
+    const args = [...name.split(" "), ...words];
+    if (refused !== "in an answer") refusals.set(name, enqueue(args));
+    if (isError(unreached) && isFirst(name)) unanswered.set(name, enqueue([...args, "--url", NOWHERE]));
+  }
+  const work = async () => {
+    for (let run = queue.shift(); run; run = queue.shift()) await run();
+  };
+  // Each test waits for its own.
+  for (let n = 0; n < AT_ONCE; n++) void work();
+});
 
 afterAll(async () => {
   await cli?.remove();
@@ -100,8 +102,14 @@ afterAll(async () => {
 
 const linesOf = (err: string) => err.trimEnd().split("\n");
 
+interface Failure {
+  exit: number;
+  code?: string;
+  message: string;
+}
+
 /** The one error of a command that fails. */
-async function errorOf(args: string[], env: Record<string, string> = {}) {
+async function errorOf(args: string[], env: Record<string, string> = {}): Promise<Failure> {
   const { code, err } = await cli.run([...args, "--json"], { env });
   const [line = "", ...more] = linesOf(err);
   expect(more).toEqual([]);
@@ -119,8 +127,8 @@ describe.each(COMMAND_LINES)("%s", (name, { words, refused, unreached }) => {
   });
 
   if (refused !== "in an answer")
-    test("reports refusals of the service", () => {
-      const told = refusals.get(name);
+    test("reports refusals of the service", async () => {
+      const told = await refusals.get(name);
       expect(told).toMatchObject({ exit: 1, code: refused ?? "authentication_failed" });
       if (refused === "check_failed") expect(told?.message).toMatch(/^key: ak_live_0000… .* is refused/);
       else if (refused !== "not_signed_in")
@@ -128,8 +136,8 @@ describe.each(COMMAND_LINES)("%s", (name, { words, refused, unreached }) => {
     });
 
   if (isError(unreached) && isFirst(name))
-    test("reports that no server answers", () => {
-      expect(unanswered.get(name)).toEqual({
+    test("reports that no server answers", async () => {
+      expect(await unanswered.get(name)).toEqual({
         exit: 1,
         code: unreached ?? "unreachable",
         message: expect.stringContaining(NOWHERE),

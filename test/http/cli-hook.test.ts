@@ -147,7 +147,7 @@ test("without a transcript the handoff says what the event itself says", async (
   ]);
 });
 
-test("secrets are redacted, and a long session makes a handoff of bounded size and a brief of bounded length", async () => {
+test("the handoff of a long session is bounded and has no secrets", async () => {
   const requests = Array.from({ length: 400 }, (_, n) => `Request ${n} ${"parcel ".repeat(400)}`);
   requests.push(`Use the API_KEY=sk-${"a".repeat(30)}`);
   await hook(event("SessionEnd", { transcript_path: transcript(...requests) }));

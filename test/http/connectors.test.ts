@@ -386,7 +386,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
           if (delivery_ids.length) ok(await agent.post("/delivery/ack", { delivery_ids }));
           return confirmed.isSubsetOf(ids);
         },
-        { within: 60_000, what: "all that was confirmed" },
+        { within: 45_000, what: "all that was confirmed" },
       );
       expect(confirmed.size).toBeGreaterThanOrEqual(400);
     } finally {

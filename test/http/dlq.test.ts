@@ -56,7 +56,7 @@ describe("the list", () => {
     expect(third).toMatchObject({ count: 1, next_cursor: null });
   });
 
-  test("is the agent's own; an admin sees the tenant's", async () => {
+  test("is the tenant's for an admin, and an agent's own for that", async () => {
     const [one, two] = [await mortal(), await mortal()];
     const [[first], [second]] = [await die(one, "no"), await die(two, "no")];
     expect((await deadOf(one)).items.map(({ id }: { id: string }) => id)).toEqual([first]);

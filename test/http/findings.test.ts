@@ -51,7 +51,7 @@ test("finds others' institutional memories once, in order, with their origin", a
   expect(again).toMatchObject({ findings: [], cursor: { previous_seq: page.cursor.current_seq } });
 });
 
-test("a start is cold until the agent has a cursor, which looking without marking does not give it", async () => {
+test("a start is cold until findings were marked as read", async () => {
   await publish(cast.bob);
   const agent = await agentIn(server, cast.admin, {});
   for (const cold of [true, true]) {

@@ -147,7 +147,7 @@ test("several interests that match give one delivery, of the highest priority", 
   expect(deliveries[0].matched.interest_ids.sort()).toEqual(ids.sort());
 });
 
-test("an inactive agent is not matched, keeps what it had, and gets both kinds when it is active again", async () => {
+test("an inactive agent keeps its deliveries and is not matched until it is active again", async () => {
   const sleeper = await newAgent(server, admin);
   ok(await sleeper.post(interestsOf(sleeper), { event_type: "com.sleep.*" }));
   const kept = await publish("sleep-before", { type: "com.sleep.soundly" });
@@ -246,10 +246,9 @@ describe("refusals change nothing", () => {
     ok(await agent.del(`${path()}/${first.body.id}`));
   });
 
-  test("another agent's interests are forbidden, except to an admin, who creates none as an agent; an unknown agent's are not found", async () => {
+  test("another agent's interests are forbidden to an agent", async () => {
     const stranger = await newAgent(server, admin);
     for (const refused of [
-      await admin.post(path(), { event_type: "a" }),
       await stranger.get(path()),
       await stranger.post(path(), { event_type: "a" }),
       await stranger.post(`/agents/${agent.id}/interests:test`, { event_type: "a" }),
@@ -257,11 +256,19 @@ describe("refusals change nothing", () => {
       expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"]);
     }
     expect((await stranger.get("/agents/ag_absent/interests")).status).toBe(404);
+  });
+
+  test("an admin reads an agent's interests, and creates them only as a person", async () => {
     expect((await admin.get(path())).status).toBe(200);
+    const refused = await admin.post(path(), { event_type: "a" });
+    expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"]);
     const { admin: founder, tenant_slug } = server.credentials;
     const person = api(server, await signIn(server, founder, tenant_slug));
     const { id } = ok(await person.post(path(), { event_type: "com.person.x" }));
     expect((await admin.del(`${path()}/${id}`)).status).toBe(204);
+  });
+
+  test("an agent without the scope to receive reads not even its own", async () => {
     const deaf = await newAgent(server, admin, ["send"]);
     expect((await deaf.get(interestsOf(deaf))).body.error.code).toBe("insufficient_scope");
   });

@@ -38,6 +38,6 @@ test("a start loads no large package that can wait (docs/decisions/0019-memory-a
   expect(large.map(([name]) => name).sort()).toEqual(LARGE_AT_START);
 });
 
-test("a start needs no thread for long scans, as its looks are bounded, nor one for search, as there is nothing to find", () => {
+test("a start on an empty store starts no threads but the store's", () => {
   expect(loaded.threads).toEqual(["reader.ts", "writer.ts"]);
 });

@@ -124,10 +124,13 @@ describe("tools", () => {
     );
   });
 
-  test("are the usual ones if nobody chooses; the others can be called, too", async () => {
+  test("are the usual ones if nobody chooses", async () => {
     const names = await mcp.names();
     expect(names).toEqual(expect.arrayContaining(["events_publish", "memories_create", "runs_position"]));
     expect(names).not.toContain("memories_list");
+  });
+
+  test("that are not listed can be called, too", async () => {
     expect(await mcp.call("memories_list")).toMatchObject({ memories: expect.any(Array) });
   });
 
@@ -231,7 +234,7 @@ describe("tools", () => {
     });
   });
 
-  test("refuse arguments that they do not have with the right name; those that read say they ignore them", async () => {
+  test("that read say which arguments they ignore", async () => {
     const result = await mcp.client.callTool({ name: "memories_list", arguments: { query: "x" } });
     expect(result).toMatchObject({
       structuredContent: { memories: expect.any(Array) },
@@ -244,6 +247,9 @@ describe("tools", () => {
         },
       ],
     });
+  });
+
+  test("refuse arguments that they do not have with the right name", async () => {
     const run = await mcp.call("runs_create", { goal: "g", steps: [{ step_key: "a" }] });
     const done = { run_id: run.id, step_key: "a", mood: "Good." };
     expect(await mcp.refused("runs_complete_step", done)).toMatchObject({

@@ -176,7 +176,7 @@ describe("titles of any script and length", () => {
   });
 });
 
-test("a text is looked for in thousands of memories, piece by piece, and each that holds it is given once", async () => {
+test("a text search over thousands of memories returns each match once", async () => {
   const writer = await agentIn(server, cast.admin, {});
   // Memories of one batch have the same time: none may be lost between pages.
   for (let batch = 0; batch < 9; batch++) {

@@ -95,7 +95,7 @@ test("erases ids of any owner and status; others stay", async () => {
   });
 });
 
-test("a subject is erased by what memories say it is and by their events, and is not named in the log", async () => {
+test("the memories of a subject are erased, and the log does not name it", async () => {
   const { alice, bob, admin } = cast;
   const subject = "person-4711";
   const { event_id } = ok(await admin.post("/events", cloudEvent("about", { subject })));
@@ -217,27 +217,4 @@ describe("refusals erase nothing", () => {
     }
     expect(await statusOf(cast.alice, id)).toBe(200);
   });
-});
-
-test("the audit log is paged, filtered, and for admins only", async () => {
-  for (let i = 0; i < 3; i++) ok(await erase({ ids: [ABSENT] }));
-  const all = await audit("limit=200");
-  const paged: unknown[] = [];
-  let cursor = "";
-  do {
-    const page = ok(await cast.orgAdmin.get(`/audit?limit=2${cursor && `&cursor=${cursor}`}`));
-    paged.push(...page.entries);
-    cursor = page.next_cursor;
-  } while (cursor);
-  expect(paged).toEqual(all);
-  expect(all.length).toBeGreaterThan(5);
-  expect(await audit("actor_id=usr_nobody")).toEqual([]);
-  expect((await audit("action=memories.erase_begun&limit=200")).length).toBe(
-    (await audit("action=memories.erase&limit=200")).length,
-  );
-  expect(await cast.orgAdmin.get("/audit?cursor=x")).toMatchObject(refusal(400, "validation_failed"));
-  for (const caller of [cast.alice, cast.member]) {
-    expect(await caller.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));
-  }
-  expect((await cast.admin.get("/audit")).status).toBe(200);
 });

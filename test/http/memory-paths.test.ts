@@ -188,7 +188,7 @@ describe.each(WITHDRAWN)("one that is %s", (state, scope, withdraw, ownersFinder
     expect(await findersOf(all, cast.alice, it)).toEqual(ownersFinders);
   });
 
-  test("reveals nothing through its neighbours, through its title where it is cited, or through `expect`", async () => {
+  test("is not revealed by neighbours, citations or `expect`", async () => {
     const { id, word } = it;
     const search = async (asked: { query: string; explain?: true }, expected = "") =>
       whole(async () => ok(await reader.post(`/memories/search${expected}`, asked)));

@@ -69,7 +69,7 @@ describe("with a provider", () => {
     ...more,
   });
 
-  test("a person with a mapped role gets an account at the first sign-in, and the same one afterwards", async () => {
+  test("a person with a mapped role gets one account at the first sign-in", async () => {
     provider.accounts.set("ada", staff("Ada@example.com", { name: "Ada Lovelace" }));
     const first = await enter("ada");
     expect(ok(first)).toMatchObject({
@@ -286,7 +286,7 @@ describe("an answer that is wrong", () => {
     return outside.post("/auth/oidc/session", body, { cookie: cookieOf(begun) });
   }
 
-  test("is none if nothing is wrong; without a secret, the verifier alone goes with the code", async () => {
+  test("sends the verifier alone with the code where there is no secret", async () => {
     expect(ok(await enter()).user.email).toBe("someone@false.example");
     const sent = new URLSearchParams(provider.exchanges.at(-1));
     expect(sent.get("code_verifier")).toMatch(/^[\w-]{43}$/);

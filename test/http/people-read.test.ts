@@ -84,7 +84,7 @@ describe("handoffs", () => {
     });
   });
 
-  test("agents, and people who do not own the agent, are refused, and people at the agent's own routes", async () => {
+  test("only the owner and admins read an agent's handoffs", async () => {
     const paths = [`/agents/${bot.id}/handoffs`, `/agents/${bot.id}/handoffs/${ids[0]}`];
     for (const path of paths) {
       for (const who of [bot, world.agent, world.member])

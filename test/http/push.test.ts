@@ -349,7 +349,7 @@ test("a slow endpoint and a dead one do not delay another agent", async () => {
   expect(slow.endpoint.pushed.length).toBeLessThanOrEqual(8);
 });
 
-test("a suspended tenant's pushes are broken off, and go on without a lost attempt when it is active again", async () => {
+test("pushes of a suspended tenant wait without losing an attempt", async () => {
   const receiver = await pushed({ retry_budget: 1 });
   let brokenOff = false;
   receiver.endpoint.answer((_, res) => {

@@ -50,7 +50,7 @@ async function age(store: Store, event_id: string, days: number): Promise<void> 
   await store.collection(EventModel).update(server.credentials.tenant_id, own, { $set: { position } });
 }
 
-test("an event goes when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it, and its id can be used again", async () => {
+test("an event is deleted when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it", async () => {
   const [old, younger] = [await published("old"), await published("younger")];
   await meanwhile(server, async (store) => {
     await store.ready();
@@ -91,7 +91,7 @@ test("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS",
   expect(await story()).toEqual(["acknowledged", "matched"]);
 });
 
-test("a bundle goes after BUNDLE_RETENTION_DAYS, unless a handoff or an attempt on a step names it then", async () => {
+test("a bundle is deleted after BUNDLE_RETENTION_DAYS, unless a handoff or an attempt names it", async () => {
   const assembled = async (): Promise<string> => ok(await admin.post("/bundles", {})).id;
   const [lone, handed, begun] = [await assembled(), await assembled(), await assembled()];
   const handoff = ok(await admin.post("/handoffs", { name: "with a bundle", bundle_id: handed }));

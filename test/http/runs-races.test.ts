@@ -25,7 +25,7 @@ test("a hundred callers race on one step: one completes it, the others are told 
   expect(keysOf(ok(await world.agent.get(at(run, "history"))).items)).toEqual(["a"]);
 });
 
-test("a hundred callers that complete, skip and reopen one step leave a run that records each change", async () => {
+test("a run records each change of a hundred concurrent callers on one step", async () => {
   const run = await newRun(world.agent);
   const ways = ["complete", "skip", "reopen", "start"];
   const answers = await Promise.all(

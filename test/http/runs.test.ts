@@ -155,7 +155,7 @@ test("a reopened step blocks its ready successors and reactivates the run", asyn
   ]);
 });
 
-test("a completion says which criteria it attests, and history keeps it when the step is reopened", async () => {
+test("history keeps the criteria that a completion attested when the step is reopened", async () => {
   const completion_criteria = ["facts", "tone", "links"].map((key) => ({ key, description: key }));
   const run = await newRun(world.agent, { steps: [{ step_key: "a", completion_criteria }] });
   const complete = async (more = {}) =>

@@ -70,7 +70,7 @@ test("sends pending and new deliveries, each as in a poll", async () => {
   stream.close();
 });
 
-test("a delivery that comes again on the same stream has another lease, which a late rejection does not hit", async () => {
+test("a late rejection does not hit the new lease of a redelivery on the same stream", async () => {
   const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1 } });
   await publish(receiver, 1);
   const stream = await listen(receiver, "?max_in_flight=1");

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, type World } from "../support/tenancy.ts";
 
 // Who may call sensitive operations, by hand: expectations that derive from the contracts would follow a mistake in them.
@@ -35,6 +36,8 @@ const ROWS: Row[] = [
   ["POST /memories/erase", "....x.", {}],
   ["POST /memories/merge-proposals/none/resolve", "....x.", {}],
   ["POST /ingest/webhooks", "..x.x.", {}],
+  ["GET /ingest/webhooks", "..x.x."],
+  ["GET /ingest/webhooks/whk_none/requests", "..x.x."],
   ["POST /ingest/webhooks/whk_none:rotate", "..x.x.", { unknown: 1 }],
   ["DELETE /ingest/webhooks/whk_none", "..x.x."],
   ["POST /ingest/connectors", "..x.x.", {}],
@@ -56,9 +59,7 @@ let stranger: World;
 let world: World;
 
 beforeAll(async () => {
-  server = await startServer({
-    env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "0" },
-  });
+  server = await startShared();
   world = await makeWorld(server, "callers");
   stranger = await makeWorld(server, "strangers");
   const all = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write"];
@@ -104,7 +105,7 @@ describe("a sensitive operation lets in those it should, and nobody else", () =>
   );
 });
 
-test("what returns a credential to an agent is refused to approved connections, or is known not to outlive them", () => {
+test("no approved connection gets a credential that outlives it", () => {
   const KNOWN = [
     // The new agent's own secret, of pushes to it.
     "agents.create",

@@ -316,7 +316,7 @@ export function connectorSuite(
         await rabbit.start();
         const confirmed = await sent;
         expect(confirmed.size).toBeGreaterThanOrEqual(600);
-        await settle(() => confirmed.isSubsetOf(taken), { within: 90_000, what: "all that was confirmed" });
+        await settle(() => confirmed.isSubsetOf(taken), { within: 45_000, what: "all that was confirmed" });
         expect(states).toContain("retrying");
         await settle(() => consumer.state === "consuming");
         expect(troubles.at(-1)).toBeNull();

@@ -66,7 +66,7 @@ type Run = (suite: World & { files: string[] }, env: Record<string, string>) => 
 export async function runAgain(
   again: Again,
   run: Run,
-  missing: ReadonlyMap<string, string>,
+  missing: ReadonlyMap<string, unknown>,
 ): Promise<SuiteResult> {
   const lacking = again.needs.find((need) => missing.has(need));
   const mongo = lacking ? { skipped: lacking } : await again.start();
@@ -80,7 +80,6 @@ export async function runAgain(
       ...result,
       files: result.files.map((each) => ({ ...each, file: labelOf(each.file, again) })),
       problems: [...result.problems, ...(watch?.faults() ?? [])],
-      unsteady: result.unsteady.map((test) => labelOf(test, again)),
     };
   } finally {
     await watch?.stop();
@@ -88,7 +87,7 @@ export async function runAgain(
   }
 }
 
-const NOTHING = { problems: [], unsteady: [], seconds: 0 };
+const NOTHING = { problems: [], seconds: 0 };
 
 /** How the file is named in the report: the same one also ran alone. */
 export const labelOf = (file: string, { on }: World) => `${file} (on ${on})`;

@@ -10,7 +10,7 @@ import { startShared } from "./shared.ts";
 import { ok } from "./tenancy.ts";
 
 /** A busy machine draws slowly. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 45_000;
 
 /** Where every page's pictures are left to be looked at. */
 const PICTURES = join(import.meta.dirname, "../../coverage/console");

@@ -13,7 +13,7 @@ export interface Child {
   pid: number;
   /** Everything it has written so far, standard output and standard error as they came. */
   output(): string;
-  /** The first match of `pattern` in the output. Fails when the process ends or `within` ms (60,000) pass first. */
+  /** The first match of `pattern` in the output. Fails when the process ends or `within` ms (45,000) pass first. */
   find(pattern: RegExp, within?: number): Promise<RegExpMatchArray>;
   /** Suspends it with its connections open; returns when none of its threads runs any more. */
   pause(): Promise<void>;
@@ -68,7 +68,7 @@ export async function startChild(
   return {
     pid: process.pid as number,
     output: () => output,
-    find: (pattern, within = 60_000) => findInOutput(process, () => output, exited, pattern, within),
+    find: (pattern, within = 45_000) => findInOutput(process, () => output, exited, pattern, within),
     pause: async () => {
       process.kill("SIGSTOP");
       await settle(() => isStopped(process.pid as number), { what: `${command} to stop` });

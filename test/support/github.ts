@@ -1,4 +1,7 @@
-import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const RECORDED = join(import.meta.dirname, "../../examples/01-first-delivery/github.jsonl");
 
 /** One of GitHub's webhooks: the name of its event, which it sends in a header, and its body. */
 interface GithubDelivery {
@@ -7,10 +10,9 @@ interface GithubDelivery {
   payload: any;
 }
 
-/** Real payloads of all kinds, as contributed to `@octokit/webhooks-examples`. */
-export function githubDeliveries(): GithubDelivery[] {
-  const kinds: { name: string; examples: unknown[] }[] = createRequire(import.meta.url)(
-    "@octokit/webhooks-examples",
-  );
-  return kinds.flatMap(({ name, examples }) => examples.map((payload) => ({ name, payload })));
-}
+/** Returns real payloads of several kinds. */
+export const githubDeliveries = (): GithubDelivery[] =>
+  readFileSync(RECORDED, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));

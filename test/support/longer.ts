@@ -50,7 +50,6 @@ const LONGER: Record<string, string[]> = {
     "integrations/",
     "test/command/atlas-check",
     "test/command/chart",
-    "test/command/mongod",
     "test/command/recall",
     "test/http/alerts",
     "test/integrations",

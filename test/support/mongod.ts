@@ -10,12 +10,6 @@ const SILENT_MS = 30_000;
 /** Passes the result of the first download to the test files that this process starts. */
 const KNOWN = "SENSORIUM_TEST_MONGOD";
 
-interface Options {
-  env?: NodeJS.ProcessEnv;
-  folder?: string;
-  silentMs?: number;
-}
-
 /**
  * A real mongod, of a version that is pinned: the one that was downloaded before, else downloaded now, once, where
  * MongoDB's host can be reached.
@@ -31,15 +25,11 @@ export async function fetchMongod(
   return found;
 }
 
-/** As `fetchMongod`, whatever came of earlier tries. */
-export async function download(
-  say: (line: string) => void,
-  { env = process.env, folder = CACHE, silentMs = SILENT_MS }: Options = {},
-): Promise<{ path: string } | { why: string }> {
+async function download(say: (line: string) => void): Promise<{ path: string } | { why: string }> {
   // The library verifies certificates only if npm is configured to.
-  const settings = { ...env, npm_config_strict_ssl: "true", MONGOMS_MAX_RETRIES: "1" };
-  const fetching = await startChild(process.execPath, [FETCH, folder], { env: settings });
-  const why = await watched(fetching, silentMs, say);
+  const settings = { ...process.env, npm_config_strict_ssl: "true", MONGOMS_MAX_RETRIES: "1" };
+  const fetching = await startChild(process.execPath, [FETCH, CACHE], { env: settings });
+  const why = await watched(fetching, say);
   const [, path] = /^mongod (.+)$/m.exec(fetching.output()) ?? [];
   if (!path) return { why: why ?? lastLine(fetching.output()) };
   try {
@@ -54,14 +44,13 @@ export async function download(
 /** Until it has ended; why it was ended, where it was. */
 async function watched(
   fetching: Awaited<ReturnType<typeof startChild>>,
-  silentMs: number,
   say: (line: string) => void,
 ): Promise<string | undefined> {
   let told = "";
   for (;;) {
     let timer: NodeJS.Timeout | undefined;
     const silent = new Promise((resolve) => {
-      timer = setTimeout(resolve, silentMs);
+      timer = setTimeout(resolve, SILENT_MS);
     });
     const over = fetching.exited.then(() => true);
     const ended = await Promise.race([over, silent]);
@@ -70,7 +59,7 @@ async function watched(
     if (ended) return undefined;
     if (all === told) {
       await fetching.end("SIGKILL");
-      return `the download brought nothing for ${silentMs / 1000} s`;
+      return `the download brought nothing for ${SILENT_MS / 1000} s`;
     }
     say(lastLine(all));
     told = all;

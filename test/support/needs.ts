@@ -128,34 +128,64 @@ export function declaredNeeds(source: string): string[] {
   return names;
 }
 
+/** Why something that tests need is not here. */
+export interface Missing {
+  why: string;
+  /** Debian packages, separated by spaces, that someone else than this user may install. */
+  debian?: string;
+}
+
 /**
  * Ensures that `name` is available, installing it from apt if this user may.
  *
- * @returns undefined when it is here, else why not and what to install.
+ * @returns undefined when it is here
  */
-export async function getNeed(name: string, say: (line: string) => void): Promise<string | undefined> {
-  const need = NEEDS[name] as Need;
+export async function getNeed(name: string, say: (line: string) => void): Promise<Missing | undefined> {
+  const { here, debian, otherwise, prepare } = NEEDS[name] as Need;
   try {
-    if (!(await need.here(say))) {
-      if (!need.debian) return `not found: have ${need.otherwise}`;
-      const why = await installFromApt(need.debian, say);
-      if (why) return `${why}, or have ${need.otherwise}`;
-      if (!(await need.here(say)))
-        return `${need.debian} is installed but brings too little: ${need.otherwise}`;
+    if (!(await here(say))) {
+      const isInstallable = debian !== undefined && existsSync("/etc/debian_version");
+      const why = isInstallable ? await installFromApt(debian, say) : "not found";
+      if (why) return { why: `${why}: have ${otherwise}`, ...(isInstallable && { debian }) };
+      if (!(await here(say)))
+        return { why: `${debian} is installed but brings too little: have ${otherwise}` };
     }
-    await need.prepare?.(say);
+    await prepare?.(say);
     return undefined;
   } catch (error) {
-    if (error instanceof JarsUnavailable || error instanceof ToolsUnavailable) return error.message;
+    if (error instanceof JarsUnavailable || error instanceof ToolsUnavailable) return { why: error.message };
     throw error;
   }
 }
 
+/**
+ * Returns what to print about skipped tests: how many lack which need, and the command that installs what is missing.
+ *
+ * @param files of each file the name of its missing need, and how many of its tests were skipped
+ */
+export function describeSkipped(
+  files: { need: string; tests: number }[],
+  missing: ReadonlyMap<string, Missing>,
+): string[] {
+  const needs = [...missing].filter(([name]) => files.some(({ need }) => need === name));
+  const lines = needs.map(([name, { why }]) => {
+    const lacking = files.filter(({ need }) => need === name);
+    const tests = lacking.reduce((sum, file) => sum + file.tests, 0);
+    return `skipped: ${tests} tests in ${lacking.length} files need ${name}, ${why}`;
+  });
+  const packages = new Set(needs.flatMap(([, { debian }]) => debian?.split(" ") ?? []));
+  if (packages.size > 0) {
+    const install = `sudo apt-get install -y --no-install-recommends ${[...packages].join(" ")}`;
+    lines.push(`to run them: sudo apt-get update && ${install}`);
+  }
+  return lines;
+}
+
+/** @returns why it failed, undefined if it did not */
 async function installFromApt(name: string, say: (line: string) => void): Promise<string | undefined> {
-  if (!existsSync("/etc/debian_version")) return "not found, and this is no Debian";
   const root = process.getuid?.() === 0;
   const sudo = !root && (await succeeds("sudo", ["-n", "true"]));
-  if (!root && !sudo) return `not found: sudo apt-get install -y ${name}`;
+  if (!root && !sudo) return "not found";
   say(`installing ${name} with apt-get`);
   // Run level 1 keeps Debian's scripts from starting the service: tests start their own, on free ports.
   const settings = ["env", "RUNLEVEL=1", "DEBIAN_FRONTEND=noninteractive"];

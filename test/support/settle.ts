@@ -5,15 +5,15 @@ interface SettleOptions {
   what?: string;
 }
 
-/** On a cluster everything takes several processes, which share what cores there are. */
-const PATIENCE = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 2 : 1;
+/** On a cluster everything takes several processes, which share what cores there are. Less than the limit of a test. */
+const PATIENCE = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 1.5 : 1;
 
 /**
  * Asks `condition` again and again until it gives something other than `undefined`, `null` or `false`, and
  * returns that. A condition that throws counts as not yet true.
  *
- * @throws Error naming what was waited for, with the last error or value, after `within` ms (30,000; twice that
- *   on a cluster); only what fails waits so long
+ * @throws Error naming what was waited for, with the last error or value, after `within` ms (30,000; half as
+ *   much again on a cluster); only what fails waits so long
  */
 export async function settle<T>(
   condition: () => T | Promise<T>,

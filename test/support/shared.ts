@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { startAlone } from "./alone.ts";
 import { type Api, api } from "./http.ts";
 import { inCluster, startServer, type TestServer } from "./server.ts";
+import { settle } from "./settle.ts";
 import { OPERATOR_TOKEN, ok } from "./tenancy.ts";
 
 /** In the environment: addresses of the servers that the test command started for all files, by embedder. */
@@ -28,8 +28,9 @@ type Kind = keyof typeof KINDS;
 export async function startShared(embedder: Kind = "none"): Promise<TestServer> {
   const root = (JSON.parse(process.env[SHARED] ?? "{}") as Partial<Record<Kind, string>>)[embedder];
   if (!root || inCluster()) return startServer({ env: KINDS[embedder] });
-  // While the file was loaded, the server may have closed connections of the file before: this process hears of it first.
-  await pause(20);
+  // While the file was loaded, the server may have closed connections of the file before. A request may fail on one of
+  // them; when one is answered, this process has noticed the end of all.
+  await settle(async () => (await (await fetch(`${root}/healthz`)).text()) !== "");
   const operator = api({ url: `${root}/v1` }, OPERATOR_TOKEN);
   const suffix = `-${randomBytes(6).toString("hex")}`;
   return sharedAt(root, suffix, await newTenant(operator, root, `shared${suffix}`));

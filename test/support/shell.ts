@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 
 /** Less than the time limit of a test: a script that hangs is killed and its output reported. */
-const LONGEST_MS = 150_000;
+const LONGEST_MS = 50_000;
 
 interface ShellOptions {
   cwd: string;

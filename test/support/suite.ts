@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join, relative, sep } from "node:path";
 import type { Readable } from "node:stream";
+import { isLonger } from "./longer.ts";
 import type { FileResult } from "./reporter.ts";
 
 export interface SuiteResult {
   files: FileResult[];
   /** Problems besides failed tests: over budget, a file that never ran, jest itself. */
   problems: string[];
-  /** Tests that failed and passed when their file was run again; `files` lists them as passed. */
-  unsteady: string[];
   seconds: number;
 }
 
@@ -23,33 +22,10 @@ interface SuiteOptions {
   atOnce?: number;
 }
 
-/** Where more files than this fail, the code is broken rather than a test unsteady. */
-const MOST_TRIED_AGAIN = 3;
+/** The limit of a test in `npm run test:all` and the files that only it runs; others have that of jest's configuration. */
+const LONGER_TEST_MS = 180_000;
 
 const running = new Set<ChildProcess>();
-
-/**
- * Like `runSuite`, and reruns a few failed files one after the other. Tests that pass then depend on the load and are
- * reported as `unsteady`, to be fixed. Tests that fail twice have failed.
- */
-export async function runSuiteTwice(...given: Parameters<typeof runSuite>): Promise<SuiteResult> {
-  const first = await runSuite(...given);
-  const failed = first.files.filter((file) => file.failed.length > 0);
-  if (first.problems.length > 0 || failed.length === 0 || failed.length > MOST_TRIED_AGAIN) return first;
-  const [root, , budgetSeconds, options] = given;
-  const again = failed.map(({ file }) => file);
-  const second = await runSuite(root, again, budgetSeconds, { ...options, atOnce: 1 });
-  const outcomes = new Map(second.files.map((result) => [result.file, result]));
-  return {
-    files: first.files.map((result) => outcomes.get(result.file) ?? result),
-    problems: second.problems,
-    unsteady: failed.flatMap(({ file, failed }) => {
-      const stillFailing = outcomes.get(file)?.failed ?? failed;
-      return failed.filter((test) => !stillFailing.includes(test)).map((test) => `${file} › ${test}`);
-    }),
-    seconds: first.seconds + second.seconds,
-  };
-}
 
 /** Runs the test files in one jest, and stops it with all it started when the budget is used up. */
 export async function runSuite(
@@ -91,7 +67,7 @@ export async function runSuite(
   else if (ended !== "exit code 0" && results.every(({ failed }) => failed.length === 0)) {
     problems.push(`jest ended with ${ended}`);
   }
-  return { files: results, problems, unsteady: [], seconds: (performance.now() - started) / 1000 };
+  return { files: results, problems, seconds: (performance.now() - started) / 1000 };
 }
 
 /** Stops whatever `runSuite` has running, for when the test command itself is stopped. */
@@ -103,8 +79,11 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
   const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
   // The caller has chosen the files: jest's own pattern must not leave any of them out.
   const workers = atOnce === undefined ? [] : ["--maxWorkers", String(atOnce)];
+  const isLong = process.env.SENSORIUM_TEST_ALL !== undefined || files.some(isLonger);
+  const limit = isLong ? ["--testTimeout", String(LONGER_TEST_MS)] : [];
   const choice = [
     ...workers,
+    ...limit,
     "--testMatch",
     "<rootDir>/{test,{packages,integrations}/*/test}/**/*.ts",
     "--runTestsByPath",

@@ -23,7 +23,7 @@ export interface Trip {
 }
 
 const AGAIN_EVERY_MS = 50;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 45_000;
 const WAIT_SECONDS = 2;
 
 /**

@@ -73,7 +73,7 @@ describe("imports go one way", () => {
     expect(offences(others, (of) => !isEdge(of))).toEqual([]);
   });
 
-  test("packages import nothing of the service, but for what generates the client and what the console shares with it", () => {
+  test("packages import nothing of the service, except the client's generator and the console's shared code", () => {
     expect(offences(driver, (of) => of.startsWith("packages/mongoose-sqlite/"))).toEqual([]);
     const own = /^packages\/(console|client)\//;
     expect(offences(consoleSources, (of) => own.test(of) || of.endsWith(".css"))).toEqual([]);
@@ -128,7 +128,7 @@ describe("imports go one way", () => {
   });
 });
 
-test("only the output writes bodies, so that all are within the memory of answers and end when nobody reads", () => {
+test("only the output writes bodies, so that the memory of answers counts all", () => {
   const writes = /\b(res|response)\.write\(|\bpipeline\(|\.pipe(To)?\(/;
   const writers = inFolder("services/edge").filter(({ text }) => writes.test(text));
   expect(writers.map(({ file }) => file)).toEqual(["services/edge/gateway/answer/output.ts"]);
@@ -257,7 +257,7 @@ test("every collection is in the list of models", () => {
   expect(MODELS.map(({ name }) => name)).toHaveLength(declared.length);
 });
 
-test("every hash in a model references a blob, which goes with its row, or is declared to reference none", () => {
+test("every hash in a model references a blob or is declared to reference none", () => {
   const NO_BLOBS = {
     "services/identity/keys/keys.model.ts": "of a secret",
     "services/remember/search/search.model.ts": "of an embedded text",

@@ -66,7 +66,7 @@ test("a file whose name holds a digest is kept for ever, the page is asked for a
   expect([again.status, await again.text()]).toEqual([304, ""]);
 });
 
-test("an address of the console's own gives its page, with a policy that loads nothing from elsewhere", async () => {
+test("every route of the console returns its page with a strict policy", async () => {
   const page = await get("/agents/ag_1", { accept: "text/html" });
   expect(await page.text()).toBe(PAGE);
   expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self';/);

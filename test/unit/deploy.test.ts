@@ -3,7 +3,6 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../config.ts";
-import { CHART, chartFiles } from "../../docs/generate/chart.ts";
 import { exposition, startProcessMetrics } from "../../observability/metrics.ts";
 import { serviceFactories } from "../../services/index.ts";
 
@@ -44,11 +43,6 @@ interface Variable {
 
 const manifestsOf = (name: string) =>
   (yaml.loadAll(read(`deploy/helm/golden/${name}.yaml`)) as (Manifest | null)[]).filter((each) => !!each);
-
-test("the chart repeats the settings and services that there are (else: npm run openapi)", () => {
-  for (const [name, text] of Object.entries(chartFiles()))
-    expect([name, readFileSync(join(CHART, name), "utf8")]).toEqual([name, text]);
-});
 
 test("the chart, the image and the packages have one version", () => {
   const { version } = JSON.parse(read("package.json"));

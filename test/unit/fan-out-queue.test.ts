@@ -129,7 +129,7 @@ describe("while several tenants wait", () => {
     expect(taken.filter((tenant_id) => tenant_id === "late").length).toBeLessThanOrEqual(11);
   });
 
-  test("of the batches at work none has more than its share, and one place is kept for who has none", () => {
+  test("no tenant has more than its share of running batches", () => {
     const queue = filled(...many("flood", 10_000));
     const take = () => queue.take(100, 1e9, 4)[0]?.tenant_id;
     expect(Array.from({ length: 5 }, take)).toEqual([...Array(4).fill("flood"), undefined]);

@@ -123,7 +123,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test("what has had its term is removed with what search knows, unless it is pinned or resumed meanwhile", async () => {
+test("an expired handoff is removed from search too, unless it is pinned or resumed meanwhile", async () => {
   const later = new Date(NOW.getTime() + 1);
   await rows.insertMany([
     row("over"),

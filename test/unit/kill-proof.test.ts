@@ -53,7 +53,7 @@ test("what went well has no findings", () => {
   expect(prove(ledger, [stored], [{ name, id: "ch_1" }])).toEqual([]);
 });
 
-test("a redelivery after the lease, after a nack, or of an acknowledgement that got no answer, is as it should be", () => {
+test("an expected redelivery has no findings", () => {
   receive(1, 0);
   receive(2, 2000);
   polling.giveBack(handOut(2, 2000));

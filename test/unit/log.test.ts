@@ -63,10 +63,14 @@ test("an error given after its message is logged with its stack, as Moleculer gi
   expect(last().err.stack).toContain("log.test");
 });
 
-test("a reason given after its message is logged behind it; one that the message has a place for, there", () => {
+test("a reason given after its message is logged behind it", () => {
   const { log, last } = recorded();
   (log.warn as Told)("Connection is failed.", "refused");
   expect(last().msg).toBe("Connection is failed. refused");
+});
+
+test("a reason that its message has a place for is logged there", () => {
+  const { log, last } = recorded();
   (log.warn as Told)("no %s there", "server");
   expect(last().msg).toBe("no server there");
 });

@@ -193,17 +193,23 @@ describe("GitHub's payloads", () => {
     subject: "/repository/full_name",
   });
 
-  test("are events of their name and action, each valid; those without an action say so", () => {
-    expect(deliveries.length).toBeGreaterThan(300);
-    for (const { name, payload } of deliveries) {
-      const result = map(payload, { ...RECEIPT, headers: { "x-github-event": name } });
-      if (typeof payload.action !== "string") {
-        expect(result).toEqual({
-          error: "mapping error: action: /action is missing: expected a string or a number",
-        });
-        continue;
-      }
-      const event = (result as { event: unknown }).event;
+  const mapped = ({ name, payload }: (typeof deliveries)[number]) =>
+    map(payload, { ...RECEIPT, headers: { "x-github-event": name } });
+  const named = deliveries.filter(({ payload }) => typeof payload.action === "string");
+  const others = deliveries.filter((each) => !named.includes(each));
+
+  test("without an action say so", () => {
+    expect(others.length).toBeGreaterThan(0);
+    for (const each of others)
+      expect(mapped(each)).toEqual({
+        error: "mapping error: action: /action is missing: expected a string or a number",
+      });
+  });
+
+  test("are valid events of their name and action", () => {
+    expect(named.length).toBeGreaterThan(10);
+    for (const { name, payload } of named) {
+      const event = (mapped({ name, payload }) as { event: unknown }).event;
       const repository = payload.repository as { full_name?: string } | undefined;
       expect(checkCloudEvent(event)).toMatchObject({
         type: `com.github.${name}.${payload.action}`,

@@ -150,7 +150,7 @@ describe("sweeps", () => {
     await memories.rows.delete("tn_1", { _id: "cited" });
   });
 
-  test("what was cut off while it replaced another is finished, or withdrawn when another came first", async () => {
+  test("an interrupted replacement is finished, or withdrawn if another came first", async () => {
     await row("old", {});
     await row("new", { supersedes_id: "old" });
     await row("half-done", {}, { status: "superseded", superseded_by: "its-winner", invalid_at: start });
@@ -174,7 +174,7 @@ describe("sweeps", () => {
     expect(told).toEqual(expect.arrayContaining(["old", "new", "its-winner"]));
   });
 
-  test("replacing that is asked for again under the same key is answered as it was, under another refused", async () => {
+  test("a repeated replacement is answered the same under its key only", async () => {
     await row("loser", {});
     await row("winner", {});
     const caller = { kind: "agent", tenant_id: "tn_1", agent_id: "ag_1", team_id: null };

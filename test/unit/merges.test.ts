@@ -42,7 +42,7 @@ test("a member's page is of the proposals whose memories both may be read, in or
   expect(total).toBe(124);
 });
 
-test("however many there are, a member's request looks at the latest 10,000, an admin's at a page", async () => {
+test("a member's request looks at the latest 10,000 proposals at most", async () => {
   const { asked, list } = ground(1_000_000);
   expect((await list("member", {})).total).toBe(1_000);
   expect(asked).toEqual({ rows: 10_000, ids: 20_000 });

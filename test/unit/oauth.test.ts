@@ -110,7 +110,7 @@ test("a resource is one of this service, MCP by default", () => {
     expect(resourceOf(other, ORIGIN)).toBeNull();
 });
 
-test("the origin is PUBLIC_URL, else this machine's name in the request, else where it was received", () => {
+test("the origin is PUBLIC_URL, else the loopback name in the request, else the address", () => {
   const socket = { localAddress: "::ffff:127.0.0.1", localPort: 3000 };
   const at = (host: string | undefined, publicUrl: string | null) =>
     originFor({ headers: { host }, socket } as unknown as IncomingMessage, publicUrl);

@@ -70,7 +70,7 @@ async function push(worker: PushWorker) {
   return settle(() => endpoint.pushed[before]);
 }
 
-test("a secret that was replaced stops signing when its time is over, without another change of the agent", async () => {
+test("a replaced secret stops signing when its time is over", async () => {
   const worker = newWorker();
   const signatures = async () => (await push(worker)).headers["webhook-signature"]?.split(" ").length;
   expect(await signatures()).toBe(2);

@@ -1,18 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { referencePages } from "../../docs/generate/pages.ts";
 import { rowsOf, typeOf } from "../../docs/generate/schema.ts";
 import { operations } from "../../services/contracts.ts";
 
-const FOLDER = join(import.meta.dirname, "../../docs/reference");
 const pages = referencePages();
-
-test("docs/reference is what the code says (else: npm run openapi)", () => {
-  expect(readdirSync(FOLDER).sort()).toEqual(Object.keys(pages).sort());
-  for (const [name, text] of Object.entries(pages))
-    expect([name, readFileSync(join(FOLDER, name), "utf8")]).toEqual([name, text]);
-});
 
 test("every operation has a section on the page of its domain", () => {
   for (const { action, summary, method, url } of operations) {

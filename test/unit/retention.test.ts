@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test("events older than they are kept go, with their deliveries; younger, unfinished and delayed ones stay", async () => {
+test("only finished events past their retention are deleted, with their deliveries", async () => {
   const row = (tenant_id: string, n: number, days: number, more: Partial<EventDoc> = {}): EventDoc => {
     const at = Date.now() - days * DAY;
     const fixed = {

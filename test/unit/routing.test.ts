@@ -110,7 +110,7 @@ test("a change that was written and could not be counted holds soon all the same
   expect(await matches("com.b")).toBe(1);
 });
 
-test("a change that could not be counted holds, also where it came while the table was being read", async () => {
+test("a change that could not be counted holds while the table is being read", async () => {
   const agent_id = "ag_a";
   const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.read" });
   const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -188,7 +188,7 @@ test("what a step took is counted each time it is done, with attempts that overl
   expect(item).toMatchObject({ elapsed_seconds: 40 + 5 + 10, active_seconds: 30 + 4 + 7 });
 });
 
-test("a run takes only so much of notes and evidence, however they are written, and can be closed with one more", () => {
+test("a run has a limit of notes and evidence, and can still be closed", () => {
   const notes = "\u0001".repeat(MOST_NOTES / 6 - 2);
   const run = apply(runOf([step("a")]), start(runOf([step("a")]), "a", { ...startIt, notes }));
   const tooMuch = expect.objectContaining({ data: expect.objectContaining({ rule: "run_limit" }) });

@@ -131,7 +131,7 @@ describe("Twilio", () => {
       expect(check({ ...sent, body: `${sent.body}&${twice}` })).toMatch(why);
   });
 
-  test("a form is parsed once, however many webhooks may have signed it, and only if one takes Twilio's signature", () => {
+  test("a form is parsed once, and only where a webhook takes Twilio's signature", () => {
     const { body, headers } = twilioForm("somebody else's secret", URL, fields);
     const request = { body: Buffer.from(body), headers: lower(headers), urls: [URL] };
     const Real = URLSearchParams;

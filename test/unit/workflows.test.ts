@@ -27,12 +27,6 @@ describe.each(readdirSync(FOLDER))("%s", (file) => {
   const { permissions, jobs } = load(text) as Workflow;
   const steps = Object.values(jobs).flatMap((job) => job.steps);
 
-  test("pins actions, by digest or major version", () => {
-    const used = steps.flatMap(({ uses }) => uses ?? []);
-    expect(used.length).toBeGreaterThan(0);
-    for (const action of used) expect(action).toMatch(/^(actions|docker)\/[\w-]+@([0-9a-f]{40}|v\d+)$/);
-  });
-
   test("reads the code and no more, unless a job says otherwise, and ends in time", () => {
     expect(permissions).toEqual({ contents: "read" });
     for (const job of Object.values(jobs)) expect(job["timeout-minutes"]).toBeLessThanOrEqual(180);
@@ -65,17 +59,6 @@ describe("a release", () => {
     expect(runs("check")).toMatch(/\.ci\/run\nnpm run test:all/);
     const needed = ["image", "pack", "packages", "chart"].map((job) => jobs[job]?.needs);
     expect(needed).toEqual(["check", "check", "pack", "image"]);
-  });
-
-  test("builds the image for two architectures, with its bill of materials and provenance", () => {
-    const build = jobs.image?.steps.find(({ uses }) => uses?.startsWith("docker/build-push-action@"));
-    expect(build?.with).toMatchObject({
-      file: "deploy/Dockerfile",
-      platforms: "linux/amd64,linux/arm64",
-      push: true,
-      sbom: true,
-      provenance: "mode=max",
-    });
   });
 
   test("publishes the packages that are not private", () => {

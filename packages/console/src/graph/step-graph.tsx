@@ -1,5 +1,5 @@
-import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "lucide-react";
 import { useMemo } from "react";
+import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
 import { Canvas } from "./canvas.tsx";
 
 export type StepStatus = "blocked" | "ready" | "in_progress" | "completed" | "skipped";

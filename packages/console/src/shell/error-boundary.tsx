@@ -1,7 +1,7 @@
-import { Bug, Unplug } from "lucide-react";
 import { Component, type ReactNode, useEffect } from "react";
 import { RETRY_MS } from "../data/retry.ts";
 import { Button } from "../ui/button.tsx";
+import { Bug, Unplug } from "../ui/icons.tsx";
 import { Empty } from "../ui/page.tsx";
 
 /** The script of a page or component could not be loaded. */

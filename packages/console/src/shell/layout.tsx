@@ -1,9 +1,9 @@
-import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "lucide-react";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { NavLink, Outlet, ScrollRestoration, useLocation } from "react-router";
 import { capitalised } from "../data/text.ts";
 import { useTask } from "../data/use-task.ts";
 import { IconButton } from "../ui/button.tsx";
+import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "../ui/icons.tsx";
 import { Skeleton } from "../ui/page.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";

@@ -1,3 +1,4 @@
+import type { Action } from "../data/may.ts";
 import {
   Activity,
   BookMarked,
@@ -17,8 +18,7 @@ import {
   Shapes,
   UserCog,
   Workflow,
-} from "lucide-react";
-import type { Action } from "../data/may.ts";
+} from "../ui/icons.tsx";
 
 export interface Place {
   to: string;

@@ -1,5 +1,5 @@
-import { Compass } from "lucide-react";
 import { ButtonLink } from "../ui/button.tsx";
+import { Compass } from "../ui/icons.tsx";
 import { Empty, Page } from "../ui/page.tsx";
 
 export function NotFound() {

@@ -1,6 +1,6 @@
-import type { LucideIcon } from "lucide-react";
 import type { ButtonHTMLAttributes, ComponentProps, MouseEvent, ReactNode } from "react";
 import { Link } from "react-router";
+import type { LucideIcon } from "./icons.tsx";
 
 interface Look {
   /** `remove` opens a confirmation; `danger` acts. */

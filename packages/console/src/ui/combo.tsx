@@ -1,8 +1,8 @@
-import { Check, X } from "lucide-react";
 import { type KeyboardEvent, useId, useState } from "react";
 import { useLoad } from "../data/use-load.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
+import { Check, X } from "./icons.tsx";
 import "./combo.css";
 
 export interface Choice {

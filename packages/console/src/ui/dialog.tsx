@@ -1,6 +1,6 @@
-import { X } from "lucide-react";
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { Button, IconButton } from "./button.tsx";
+import { X } from "./icons.tsx";
 
 export interface DialogProps {
   title: string;

@@ -1,6 +1,6 @@
-import { type LucideIcon, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
+import { type LucideIcon, Plus } from "./icons.tsx";
 import { Empty } from "./page.tsx";
 import { type Column, List, type ListProps } from "./table.tsx";
 

@@ -1,6 +1,6 @@
-import { CircleAlert, Lock, type LucideIcon, RotateCw, SearchX } from "lucide-react";
 import { ApiError } from "../../../client/index.ts";
 import { Button } from "./button.tsx";
+import { CircleAlert, Lock, type LucideIcon, RotateCw, SearchX } from "./icons.tsx";
 import { FOR_ADMINS } from "./page.tsx";
 
 /** Returns a message for people about a thrown error. */

@@ -1,8 +1,8 @@
-import type { LucideIcon } from "lucide-react";
-import { ChevronRight, Lock } from "lucide-react";
 import { Fragment, type ReactNode, useEffect } from "react";
 import { Link } from "react-router";
 import { useVisit } from "../data/use-visit.ts";
+import type { LucideIcon } from "./icons.tsx";
+import { ChevronRight, Lock } from "./icons.tsx";
 
 interface PageProps {
   title: string;

@@ -1,9 +1,9 @@
-import { Search, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import { useAddress } from "../data/use-address.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button, IconButton } from "./button.tsx";
+import { Search, X } from "./icons.tsx";
 import { Load } from "./table.tsx";
 import "../styles/search.css";
 

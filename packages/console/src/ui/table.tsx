@@ -1,4 +1,3 @@
-import { ArrowUp } from "lucide-react";
 import type { MouseEvent, ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
 import { number } from "../data/format.ts";
@@ -6,6 +5,7 @@ import type { News, Pages } from "../data/use-list.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
+import { ArrowUp } from "./icons.tsx";
 import { useKeptFocus } from "./kept-focus.ts";
 import { Skeleton } from "./page.tsx";
 

@@ -1,7 +1,7 @@
-import { Check, CircleAlert, Copy as CopyIcon } from "lucide-react";
 import { type MouseEvent, useEffect, useState } from "react";
 import { fullTime, relative } from "../data/format.ts";
 import { IconButton } from "./button.tsx";
+import { Check, CircleAlert, Copy as CopyIcon } from "./icons.tsx";
 
 /** A relative time with the full time on hover. It updates itself. */
 export function Time({ at }: { at: string }) {

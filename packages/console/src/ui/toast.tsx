@@ -1,6 +1,6 @@
-import { CircleAlert, CircleCheck, X } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { IconButton } from "./button.tsx";
+import { CircleAlert, CircleCheck, X } from "./icons.tsx";
 
 interface Toast {
   id: number;

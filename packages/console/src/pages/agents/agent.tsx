@@ -1,4 +1,3 @@
-import { Power, PowerOff, Trash2 } from "lucide-react";
 import { useNavigate, useParams } from "react-router";
 import type { Agent as AgentShape } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -9,6 +8,7 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
+import { Power, PowerOff, Trash2 } from "../../ui/icons.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";

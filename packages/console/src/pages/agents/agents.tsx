@@ -1,4 +1,3 @@
-import { Bot, CircleCheck, Plus } from "lucide-react";
 import { useNavigate } from "react-router";
 import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -9,6 +8,7 @@ import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";

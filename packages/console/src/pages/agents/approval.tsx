@@ -1,4 +1,3 @@
-import { CircleCheck, CircleX, Laptop, TimerOff } from "lucide-react";
 import { useEffect } from "react";
 import type { DeviceStatus } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -9,6 +8,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { CircleCheck, CircleX, Laptop, TimerOff } from "../../ui/icons.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { Inbox } from "lucide-react";
 import { useState } from "react";
 import type { Agent, AgentDelivery } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -8,6 +7,7 @@ import { useList } from "../../data/use-list.ts";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { Inbox } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { Plus, Smartphone } from "lucide-react";
 import { useState } from "react";
 import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -10,6 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Plus, Smartphone } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { CircleAlert, FlaskConical } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Agent, Interest, InterestsTestResult } from "../../../../client/index.ts";
 import { ApiError } from "../../../../client/index.ts";
@@ -10,6 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, CodeArea, SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { CircleAlert, FlaskConical } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";

@@ -1,4 +1,3 @@
-import { Filter, Pencil, Trash2 } from "lucide-react";
 import type { Agent, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
@@ -8,6 +7,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
+import { Filter, Pencil, Trash2 } from "../../ui/icons.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { FilterText } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";

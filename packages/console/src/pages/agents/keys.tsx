@@ -1,4 +1,3 @@
-import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import type { Agent, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -9,6 +8,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { KeyRound } from "../../ui/icons.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";

@@ -1,4 +1,3 @@
-import { RotateCw, Trash2 } from "lucide-react";
 import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
@@ -6,6 +5,7 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
+import { RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {

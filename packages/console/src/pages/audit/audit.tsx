@@ -1,4 +1,3 @@
-import { Download, ScrollText } from "lucide-react";
 import { useState } from "react";
 import type { AuditEntry } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,6 +6,7 @@ import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";

@@ -1,5 +1,5 @@
-import { Link2Off } from "lucide-react";
 import { useLocation } from "react-router";
+import { Link2Off } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Consent } from "./consent.tsx";
 

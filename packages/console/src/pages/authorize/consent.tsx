@@ -1,4 +1,3 @@
-import { CircleCheck, CircleX, ShieldQuestion } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { AuthorizationRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,6 +6,7 @@ import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Form } from "../../ui/form.tsx";
+import { CircleCheck, CircleX, ShieldQuestion } from "../../ui/icons.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";

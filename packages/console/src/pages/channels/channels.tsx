@@ -1,9 +1,9 @@
-import { Hash, Plus } from "lucide-react";
 import { Link, useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
+import { Hash, Plus } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";

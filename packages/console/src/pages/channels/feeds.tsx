@@ -1,4 +1,3 @@
-import { Plus, Rss, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Feed } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -9,6 +8,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { CodeArea, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { Plus, Rss, Trash2 } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { FilterText } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { Plus, UserMinus, Users } from "lucide-react";
 import { useState } from "react";
 import type { Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -13,6 +12,7 @@ import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { Plus, UserMinus, Users } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { CircleCheck, SearchX } from "lucide-react";
 import { useState } from "react";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
@@ -9,6 +8,7 @@ import { useList } from "../../data/use-list.ts";
 import { isSettled } from "../../data/use-load.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
+import { CircleCheck, SearchX } from "../../ui/icons.tsx";
 import { Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { type Column, List } from "../../ui/table.tsx";

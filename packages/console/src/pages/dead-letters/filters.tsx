@@ -1,4 +1,3 @@
-import { Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { findAgents } from "../../data/find.ts";
 import { useAddress } from "../../data/use-address.ts";
@@ -6,6 +5,7 @@ import { useNames } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Combo } from "../../ui/combo.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { Search } from "../../ui/icons.tsx";
 
 /** Which letters are shown. It is in the address, and has the names of the API's parameters. */
 export interface LetterFilter {

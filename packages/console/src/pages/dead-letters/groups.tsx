@@ -1,7 +1,7 @@
-import { RotateCw, Trash2 } from "lucide-react";
 import type { DeliveriesDeadLetterGroupsResult } from "../../../../client/index.ts";
 import { number, plural } from "../../data/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
+import { RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Time } from "../../ui/text.tsx";
 import type { BulkAction } from "./bulk.tsx";
 import { causeOf } from "./words.ts";

@@ -1,10 +1,10 @@
-import { RotateCw, Trash2 } from "lucide-react";
 import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { fullTime } from "../../data/format.ts";
 import { useNames } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Facts } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { Json } from "../../ui/text.tsx";

@@ -1,7 +1,7 @@
-import { RotateCw, Trash2 } from "lucide-react";
 import { number } from "../../data/format.ts";
 import type { Selection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
+import { RotateCw, Trash2 } from "../../ui/icons.tsx";
 import type { BulkAction } from "./bulk.tsx";
 
 interface Props {

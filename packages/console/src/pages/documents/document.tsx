@@ -1,4 +1,3 @@
-import { Check, Layers, Trash2 } from "lucide-react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -11,6 +10,7 @@ import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { Check, Layers, Trash2 } from "../../ui/icons.tsx";
 import { Card, Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";

@@ -1,8 +1,8 @@
-import { CircleAlert, CircleCheck, FileUp } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
 import { bytes } from "../../data/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
+import { CircleAlert, CircleCheck, FileUp } from "../../ui/icons.tsx";
 import { ForWhom, NO_READERS } from "./for-whom.tsx";
 import { KINDS, type Readers, upload } from "./upload.ts";
 

@@ -1,4 +1,3 @@
-import { Download as DownloadIcon, FileQuestion, RotateCw } from "lucide-react";
 import { useEffect, useState } from "react";
 import { type Document, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,6 +6,7 @@ import { saveFile } from "../../data/save-file.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
+import { Download as DownloadIcon, FileQuestion, RotateCw } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";

@@ -1,4 +1,3 @@
-import { Ban, Inbox, RotateCw } from "lucide-react";
 import { useNavigate, useParams } from "react-router";
 import type { EventsGetResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -8,6 +7,7 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
+import { Ban, Inbox, RotateCw } from "../../ui/icons.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { Load } from "../../ui/table.tsx";

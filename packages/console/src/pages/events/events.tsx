@@ -1,4 +1,3 @@
-import { Radio, Search, Send } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { EventsListResult } from "../../../../client/index.ts";
@@ -8,6 +7,7 @@ import { usePages } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
+import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { type Column, List } from "../../ui/table.tsx";

@@ -1,4 +1,3 @@
-import { RotateCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { EventReceiver, Interest } from "../../../../client/index.ts";
@@ -6,6 +5,7 @@ import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
+import { RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Who } from "../../ui/who.tsx";
 import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";

@@ -1,4 +1,3 @@
-import { Download, MoreHorizontal } from "lucide-react";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Exemplar, ExemplarReferrer } from "../../../../client/index.ts";
@@ -13,6 +12,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";

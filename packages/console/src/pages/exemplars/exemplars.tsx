@@ -1,4 +1,3 @@
-import { BookMarked, Plus } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import type { Exemplar } from "../../../../client/index.ts";
@@ -6,6 +5,7 @@ import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { Button } from "../../ui/button.tsx";
+import { BookMarked, Plus } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
 import { type Column, Load, Table, Titled } from "../../ui/table.tsx";

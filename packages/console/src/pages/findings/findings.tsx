@@ -1,4 +1,3 @@
-import { Lightbulb, X } from "lucide-react";
 import { useSearchParams } from "react-router";
 import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -12,6 +11,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
+import { Lightbulb, X } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { type Column, List, Titled } from "../../ui/table.tsx";

@@ -1,10 +1,10 @@
-import { Lock } from "lucide-react";
 import { Link, useParams } from "react-router";
 import type { BundleForPeople } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
+import { Lock } from "../../ui/icons.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { type Column, Load, Table } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";

@@ -1,9 +1,9 @@
-import { PackageOpen } from "lucide-react";
 import type { Agent, ListedBundle } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { PackageOpen } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

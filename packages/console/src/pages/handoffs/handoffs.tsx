@@ -1,8 +1,8 @@
-import { Pin, Replace } from "lucide-react";
 import type { Agent, ListedHandoff } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Pin, Replace } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { Pause, Play, Plug, Trash2 } from "lucide-react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
@@ -7,6 +6,7 @@ import { useTask } from "../../data/use-task.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
+import { Pause, Play, Plug, Trash2 } from "../../ui/icons.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";

@@ -1,4 +1,3 @@
-import { CircleAlert, FlaskConical } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { IngestTestWebhookResult, Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -8,6 +7,7 @@ import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CodeArea, SelectField } from "../../ui/field.tsx";
+import { CircleAlert, FlaskConical } from "../../ui/icons.tsx";
 import { Json } from "../../ui/text.tsx";
 import { senderOf } from "./senders.ts";
 import { OUTCOMES } from "./words.tsx";

@@ -1,4 +1,3 @@
-import { RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
@@ -10,6 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { RefreshCw, Trash2 } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";

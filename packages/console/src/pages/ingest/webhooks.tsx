@@ -1,4 +1,3 @@
-import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
@@ -12,6 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { Webhook as WebhookIcon } from "../../ui/icons.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { senderOf } from "./senders.ts";

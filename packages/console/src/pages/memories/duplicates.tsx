@@ -1,7 +1,7 @@
-import { Copy } from "lucide-react";
 import { Link } from "react-router";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { Copy } from "../../ui/icons.tsx";
 
 /** Wait for a pause in writing before searching. */
 const PAUSE_MS = 600;

@@ -1,9 +1,9 @@
-import { Download } from "lucide-react";
 import type { MemoriesEraseResult } from "../../../../client/index.ts";
 import { fullTime, number } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { capitalised } from "../../data/text.ts";
 import { Button } from "../../ui/button.tsx";
+import { Download } from "../../ui/icons.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Secret } from "../../ui/text.tsx";
 

@@ -1,4 +1,3 @@
-import { SearchX, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -6,6 +5,7 @@ import { findMemories } from "../../data/find.ts";
 import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { type Choice, Combo } from "../../ui/combo.tsx";
+import { SearchX, TriangleAlert } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Hits } from "../../ui/search.tsx";

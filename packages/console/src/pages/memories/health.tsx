@@ -1,4 +1,3 @@
-import { Eraser } from "lucide-react";
 import { Link } from "react-router";
 import type { MemoryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -6,6 +5,7 @@ import { number, plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
+import { Eraser } from "../../ui/icons.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tile } from "../../ui/tile.tsx";

@@ -1,10 +1,10 @@
-import { Brain, Plus, SearchX } from "lucide-react";
 import { Link } from "react-router";
 import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
+import { Brain, Plus, SearchX } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { type Column, List } from "../../ui/table.tsx";

@@ -1,7 +1,7 @@
-import { GitMerge, HeartPulse, Plus } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { GitMerge, HeartPulse, Plus } from "../../ui/icons.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Filters, filtersOf } from "./filters.tsx";
 import { Found } from "./found.tsx";

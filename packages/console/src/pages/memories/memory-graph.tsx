@@ -1,4 +1,3 @@
-import { ArrowLeft, ArrowRight, Crosshair, Trash2, Waypoints } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Memory, RelationshipsGraphResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -11,6 +10,7 @@ import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { ArrowLeft, ArrowRight, Crosshair, Trash2, Waypoints } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";

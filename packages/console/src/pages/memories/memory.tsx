@@ -1,4 +1,3 @@
-import { Quote } from "lucide-react";
 import { Link, useParams } from "react-router";
 import type {
   MemoriesCitationsResult,
@@ -10,6 +9,7 @@ import { number } from "../../data/format.ts";
 import { capitalised } from "../../data/text.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { Quote } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";

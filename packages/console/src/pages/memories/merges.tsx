@@ -1,4 +1,3 @@
-import { Check, GitMerge, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { MergeProposal } from "../../../../client/index.ts";
@@ -10,6 +9,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, Segments } from "../../ui/field.tsx";
+import { Check, GitMerge, X } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { Download, MoreHorizontal } from "lucide-react";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { isApiError, type Output } from "../../../../client/index.ts";
@@ -12,6 +11,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";

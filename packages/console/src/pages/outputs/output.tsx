@@ -1,4 +1,3 @@
-import { Pencil } from "lucide-react";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
@@ -7,6 +6,7 @@ import { bytes } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Pencil } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";

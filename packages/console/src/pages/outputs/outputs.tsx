@@ -1,4 +1,3 @@
-import { FileOutput, Plus, SearchX } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
@@ -7,6 +6,7 @@ import { bytes } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
+import { FileOutput, Plus, SearchX } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";

@@ -1,4 +1,3 @@
-import { CircleCheck, CircleDashed } from "lucide-react";
 import { Link } from "react-router";
 import type { OnboardingGuidance } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,6 +6,7 @@ import { type Loaded, useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { CircleCheck, CircleDashed } from "../../ui/icons.tsx";
 import { Card } from "../../ui/page.tsx";
 
 type Step = OnboardingGuidance["steps"][number]["key"];

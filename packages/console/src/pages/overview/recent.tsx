@@ -1,4 +1,3 @@
-import { MailX, Radio, Send } from "lucide-react";
 import { Link } from "react-router";
 import type { RecentEvent, Stats } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -6,6 +5,7 @@ import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { CheckField } from "../../ui/field.tsx";
+import { MailX, Radio, Send } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { SubjectText } from "../../ui/subject.tsx";
 import { Load } from "../../ui/table.tsx";

@@ -1,8 +1,8 @@
-import { Paperclip } from "lucide-react";
 import type { RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
+import { Paperclip } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

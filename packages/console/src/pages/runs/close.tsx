@@ -1,4 +1,3 @@
-import { Flag } from "lucide-react";
 import { useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,6 +6,7 @@ import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextArea } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { Flag } from "../../ui/icons.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const OUTCOMES = [

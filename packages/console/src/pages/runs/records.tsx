@@ -1,10 +1,10 @@
-import { History as HistoryIcon } from "lucide-react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
+import { History as HistoryIcon } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load, Table } from "../../ui/table.tsx";

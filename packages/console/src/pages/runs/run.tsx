@@ -1,4 +1,3 @@
-import { ArrowRight, Clock } from "lucide-react";
 import { useState } from "react";
 import { useParams } from "react-router";
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
@@ -7,6 +6,7 @@ import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
+import { ArrowRight, Clock } from "../../ui/icons.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";

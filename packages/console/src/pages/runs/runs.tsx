@@ -1,4 +1,3 @@
-import { Plus, Workflow } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { Run } from "../../../../client/index.ts";
@@ -6,6 +5,7 @@ import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
+import { Plus, Workflow } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

@@ -1,4 +1,3 @@
-import { Check, Play, RotateCcw, SkipForward, UserRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -8,6 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { useFindAssignee } from "./assignees.tsx";
 import { CompleteDialog } from "./complete.tsx";

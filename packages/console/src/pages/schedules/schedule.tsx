@@ -1,4 +1,3 @@
-import { CircleAlert, Pause, Pencil, Play, Send, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Schedule } from "../../../../client/index.ts";
@@ -10,6 +9,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
+import { CircleAlert, Pause, Pencil, Play, Send, Trash2 } from "../../ui/icons.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";

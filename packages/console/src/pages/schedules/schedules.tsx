@@ -1,4 +1,3 @@
-import { CalendarClock, Plus } from "lucide-react";
 import { Link, useNavigate } from "react-router";
 import type { Schedule } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,6 +6,7 @@ import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { CalendarClock, Plus } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
 import { type Column, List } from "../../ui/table.tsx";

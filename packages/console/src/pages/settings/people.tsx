@@ -1,4 +1,3 @@
-import { MoreHorizontal, UserPlus } from "lucide-react";
 import { useState } from "react";
 import type { User, UsersUpdateParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -14,6 +13,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { MoreHorizontal, UserPlus } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";

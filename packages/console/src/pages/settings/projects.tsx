@@ -1,4 +1,3 @@
-import { FolderKanban } from "lucide-react";
 import { useState } from "react";
 import type { Project } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -12,6 +11,7 @@ import { Button } from "../../ui/button.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { FolderKanban } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";

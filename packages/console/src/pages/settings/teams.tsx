@@ -1,4 +1,3 @@
-import { Users } from "lucide-react";
 import type { Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
@@ -7,6 +6,7 @@ import { useFormTask } from "../../data/use-task.ts";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { Users } from "../../ui/icons.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 

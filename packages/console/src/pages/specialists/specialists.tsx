@@ -1,10 +1,10 @@
-import { Plus, UserCog } from "lucide-react";
 import { useState } from "react";
 import type { SpecialistsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Plus, UserCog } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, Load, Table, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";

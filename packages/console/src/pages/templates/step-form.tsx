@@ -1,8 +1,8 @@
-import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { FieldOf } from "../../data/use-draft.ts";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { Trash2 } from "../../ui/icons.tsx";
 import { Card } from "../../ui/page.tsx";
 import { type DraftStep, dependent, freeKey, renamed, slugOf, waitsFor } from "./draft.ts";
 import "../../styles/choice.css";

@@ -1,4 +1,3 @@
-import { Pencil, Play } from "lucide-react";
 import { useState } from "react";
 import { useParams } from "react-router";
 import type { ProcessTemplate } from "../../../../client/index.ts";
@@ -9,6 +8,7 @@ import { StepGraph } from "../../graph/step-graph.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { SelectField } from "../../ui/field.tsx";
+import { Pencil, Play } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";

@@ -1,8 +1,8 @@
-import { Plus, Shapes } from "lucide-react";
 import type { TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { ButtonLink } from "../../ui/button.tsx";
+import { Plus, Shapes } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, Load, Table, Titled } from "../../ui/table.tsx";
 import "./templates.css";

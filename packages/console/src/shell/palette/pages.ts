@@ -1,5 +1,5 @@
-import { GitMerge, HeartPulse, type LucideIcon, Settings, Shapes } from "lucide-react";
 import type { Action } from "../../data/may.ts";
+import { GitMerge, HeartPulse, type LucideIcon, Settings, Shapes } from "../../ui/icons.tsx";
 import { NEEDS, PLACES } from "../nav.ts";
 
 /** A place that the palette can go to. */

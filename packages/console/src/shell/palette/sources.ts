@@ -1,3 +1,6 @@
+import { api } from "../../data/api.ts";
+import type { Action } from "../../data/may.ts";
+import { capitalised } from "../../data/text.ts";
 import {
   Bot,
   Brain,
@@ -8,10 +11,7 @@ import {
   Radio,
   Shapes,
   Workflow,
-} from "lucide-react";
-import { api } from "../../data/api.ts";
-import type { Action } from "../../data/may.ts";
-import { capitalised } from "../../data/text.ts";
+} from "../../ui/icons.tsx";
 import type { Target } from "./pages.ts";
 
 interface Found extends Omit<Target, "icon" | "group"> {
