@@ -1,6 +1,6 @@
-// Builds the console, and starts the service once in a temporary folder, which fills the compile cache (start.js): the
-// first start is then as fast and as small as later ones. `npm ci` runs it; nothing depends on it. Plain JavaScript,
-// because any Node may run it.
+// Builds the console, writes the client's types, and starts the service once in a temporary folder, which fills the
+// compile cache (start.js): the first start is then as fast and as small as later ones. `npm ci` runs it; nothing that
+// runs depends on it. Plain JavaScript, because any Node may run it.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname, "..");
 const LONGEST_MS = 30_000;
 
 await buildConsole();
+await writeTypes();
 
 const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 // The arguments after `exec node`.
@@ -30,5 +31,14 @@ async function buildConsole() {
     await build({ root: join(ROOT, "packages/console"), logLevel: "error" });
   } catch (err) {
     console.warn(`The console was not built: ${err.message.split("\n")[0]}`);
+  }
+}
+
+/** They are for compilers and editors alone. */
+async function writeTypes() {
+  try {
+    await (await import("../packages/client/generate/types.ts")).writeTypes();
+  } catch (err) {
+    console.warn(`The client's types were not written: ${err.message.split("\n")[0]}`);
   }
 }

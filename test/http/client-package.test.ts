@@ -30,7 +30,9 @@ let files: string[];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
   const source = join(folder, "source");
-  execFileSync(TSC, ["-p", "packages/client", "--outDir", join(source, "dist")], { cwd: ROOT });
+  execFileSync("npm", ["run", "--silent", "client:build", "--", "--outDir", join(source, "dist")], {
+    cwd: ROOT,
+  });
   for (const file of ["bin.js", "package.json", "README.md", "LICENSE"])
     cpSync(join(ROOT, "packages/client", file), join(source, file));
   const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();

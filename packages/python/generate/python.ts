@@ -1,6 +1,5 @@
 import type { Operation as Contract } from "../../../lib/contract/contract.ts";
-import { describe, pagesOf } from "../../client/generate/operations.ts";
-import type { JsonSchema } from "../../client/generate/schema-types.ts";
+import { describe, type JsonSchema, pagesOf } from "../../client/generate/operations.ts";
 
 const NOTE = "# Written by `npm run openapi` from the contracts: change those.\n";
 
