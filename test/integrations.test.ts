@@ -94,9 +94,16 @@ afterAll(async () => {
 function copyOfCheckout(to: string): string {
   mkdirSync(join(to, "node_modules"), { recursive: true });
   const isSource = (file: string) => !["node_modules", "dist", "tests"].includes(basename(file));
-  for (const each of ["package.json", "tsconfig.json", "packages/client", "integrations"])
+  for (const each of [
+    "package.json",
+    "tsconfig.json",
+    "packages/client",
+    "integrations",
+    "docs/openapi.json",
+  ])
     cpSync(join(ROOT, each), join(to, each), { recursive: true, filter: isSource });
   linkModules(join(to, "node_modules"));
+  symlinkSync(join(ROOT, "packages/client/node_modules"), join(to, "packages/client/node_modules"));
   symlinkSync(join(to, "packages/client"), join(to, "node_modules/sensorium"));
   return to;
 }

@@ -30,7 +30,8 @@ let files: string[];
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
-  execFileSync(TSC, ["-p", "packages/client", "--outDir", join(folder, "source/dist")], { cwd: ROOT });
+  const dist = join(folder, "source/dist");
+  execFileSync("npm", ["run", "--silent", "client:build", "--", "--outDir", dist], { cwd: ROOT });
 });
 
 beforeAll(() => {

@@ -1,55 +1,94 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
-import { Type } from "typebox";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
+import { Type } from "typebox";
 import { originOf } from "../../packages/client/client.ts";
-import { generated } from "../../packages/client/generate/files.ts";
-import { describe as describeOperation } from "../../packages/client/generate/operations.ts";
-import { type JsonSchema, SchemaTypes } from "../../packages/client/generate/schema-types.ts";
+import { describe as describeOperation, nameOf, tableOf } from "../../packages/client/generate/operations.ts";
+import { type Document, typesOf } from "../../packages/client/generate/types.ts";
+import { OPERATIONS } from "../../packages/client/generated/operations.ts";
 import type { Api } from "../../packages/client/generated/types.ts";
 import { Leases } from "../../packages/client/leases.ts";
 import { jsonLine, LineSplitter } from "../../packages/client/lines.ts";
 import { allPages } from "../../packages/client/paging.ts";
 import { messagesOf } from "../../packages/client/sse.ts";
+import { operations } from "../../services/contracts.ts";
+import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 
-const typeOf = (schema: unknown) => new SchemaTypes().of(schema as JsonSchema);
+const thing = operation({
+  action: "things.look_up",
+  route: "GET /things/{thing_id}",
+  summary: "Look a thing up",
+  access: { by: "any", scope: "send" },
+  path: { thing_id: Type.String({ description: "Id of the thing." }) },
+  query: { colour: Type.Optional(oneOf(["red", "blue"])) },
+  results: { 200: Type.Object({ name: nullable(Type.String()) }, { title: "Thing" }), 204: null },
+}) as unknown as Operation;
+const list = operation({
+  action: "things.list",
+  route: "GET /things",
+  summary: "List things",
+  access: { by: "any" },
+  query: { offset: Type.Optional(Type.Integer()) },
+  results: {
+    200: Type.Object({ things: Type.Array(Type.Object({ id: Type.String() })), total: Type.Integer() }),
+  },
+}) as unknown as Operation;
+const change = operation({
+  action: "things.change",
+  route: "PATCH /things/{thing_id}",
+  summary: "Change a thing",
+  access: { by: "any" },
+  path: { thing_id: Type.String() },
+  body: { tags: Type.Array(Type.String()), extra: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
+  produces: ["text/csv", "application/pdf"],
+  results: { 200: Type.String() },
+}) as unknown as Operation;
 
-describe("the generated files", () => {
-  test("name every operation's call, parameters, result and scope", () => {
-    const thing = operation({
-      action: "things.look_up",
-      route: "GET /things/{thing_id}",
-      summary: "Look a thing up",
-      access: { by: "any", scope: "send" },
-      path: { thing_id: Type.String() },
-      query: { colour: Type.Optional(Type.String()) },
-      results: { 200: Type.Object({ name: Type.String() }, { title: "Thing" }), 204: null },
-    }) as unknown as Operation;
-    const { "types.ts": types, "operations.ts": table } = generated([thing]);
-    expect(types).toContain("Look a thing up.\n     *\n     * Needs the scope `send`. */\n    lookUp: Call<");
-    expect(types).toContain("interface ThingsLookUpParams {\n  thing_id: string;\n  colour?: string;\n}");
-    expect(types).toContain("type ThingsLookUpResult = Thing | undefined;");
-    expect(types).toContain("export interface Thing {\n  name: string;\n}");
-    expect(table).toContain('lookUp: {"method":"GET","path":"/things/{thing_id}","scope":"send"}');
+describe("the generated table", () => {
+  test("is what the contracts say (else: npm run openapi)", () => {
+    const file = join(import.meta.dirname, "../../packages/client/generated/operations.ts");
+    expect(readFileSync(file, "utf8") === tableOf(operations)).toBe(true);
+  });
+
+  test("has how an operation is called", () => {
+    expect(tableOf([thing])).toContain('lookUp: {"method":"GET","path":"/things/{thing_id}","scope":"send"}');
   });
 });
 
-test.each([
-  [Type.String(), "string"],
-  [Type.Integer(), "number"],
-  [nullable(Type.Boolean()), "boolean | null"],
-  [oneOf(["a", "b"]), '"a" | "b"'],
-  [Type.Literal(1), "1"],
-  [Type.Array(nullable(Type.Number())), "Array<number | null>"],
-  [Type.Record(Type.String(), Type.Unknown()), "Record<string, unknown>"],
-  [Type.Object({}), "Record<string, unknown>"],
-  [
-    Type.Object({ a: Type.Null() }, { additionalProperties: true }),
-    "{\na: null;\n[name: string]: unknown;\n}",
-  ],
-  [Type.Object({ "a-b": Type.Optional(Type.Null()) }), '{\n"a-b"?: null;\n}'],
-  [Type.Union([Type.Literal("a"), Type.Object({ b: Type.Unknown() })]), '"a" | {\nb: unknown;\n}'],
-])("%j is written as TypeScript", (schema, type) => {
-  expect(typeOf(schema)).toBe(type);
+describe("the types", () => {
+  const typesFor = async (ops: Operation[]) => {
+    const table = { things: Object.fromEntries(ops.map((op) => [nameOf(op)[1], describeOperation(op)])) };
+    const types = await typesOf(openApiDocument(ops) as unknown as Document, table);
+    return types.replace(/\s+/g, " ");
+  };
+
+  test("name every operation's call with its words, parameters and result", async () => {
+    const types = await typesFor([thing, list, change]);
+    expect(types).toContain(
+      "Look a thing up. * * For agents and people. Needs the scope `send`. */ lookUp: Call<",
+    );
+    expect(types).toContain(
+      "interface ThingsLookUpParams { /** @description Id of the thing. */ thing_id: string;",
+    );
+    expect(types).toContain('colour?: "red" | "blue"; }');
+    expect(types).toContain("type ThingsLookUpResult = Thing | undefined;");
+    expect(types).toContain("export interface Thing { name: string | null; }");
+    expect(types).toContain(
+      'list: PagedCall<ThingsListParams, ThingsListResult, ThingsListResult["things"][number]>',
+    );
+    expect(types).toContain("tags: string[]; extra?: { [key: string]: unknown; }; }");
+    expect(types).toContain("type ThingsChangeResult = string | Blob;");
+  });
+
+  test("are those of the document, under the names of operations and schemas", async () => {
+    const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"));
+    const types = await typesOf(document, OPERATIONS);
+    for (const name of ["Memory", "MemoriesCreateParams", "MemoriesSearchResult"])
+      expect(types).toContain(`export interface ${name} {`);
+    expect(types).toMatch(/export type FaultCode =\s+"validation_failed"/);
+    expect(types).not.toMatch(/\bcomponents\b|\bpaths\b|interface Error\b/);
+  });
 });
 
 test("a list says how to go on with it", () => {

@@ -1,6 +1,20 @@
 import { type Operation as Contract, isAudited } from "../../../lib/contract/contract.ts";
 import type { Operation } from "../operation.ts";
-import type { JsonSchema } from "./schema-types.ts";
+
+/** The part of JSON Schema that the generators read. */
+export interface JsonSchema {
+  [keyword: string]: unknown;
+  type?: string;
+  title?: string;
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  enum?: unknown[];
+  const?: unknown;
+  patternProperties?: Record<string, JsonSchema>;
+}
 
 /** Idempotent changes: they need no Idempotency-Key, which the service would have to store. */
 const REPEATABLE = new Set([
@@ -15,6 +29,31 @@ const SENDS: Partial<Record<NonNullable<Contract["consumes"]>, string>> = {
   cloudevents: "application/cloudevents+json",
   raw: "application/octet-stream",
 };
+
+/** Returns `generated/operations.ts`. Pure: the same contracts give the same file. */
+export function tableOf(contracts: readonly Contract[]): string {
+  const services = new Map<string, Map<string, Contract>>();
+  for (const op of contracts) {
+    // Separate protocols with their own clients.
+    if (op.action === "gateway.mcp" || op.oauth) continue;
+    const [service, name] = nameOf(op);
+    const calls = services.get(service) ?? new Map<string, Contract>();
+    services.set(service, calls);
+    // For an operation at two paths, use the one under /v1.
+    if (!calls.has(name) || !op.root) calls.set(name, op);
+  }
+  const groups = [...services]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([service, calls]) => {
+      const rows = [...calls].map(([name, op]) => `    ${name}: ${JSON.stringify(describe(op))},\n`);
+      return `  ${service}: {\n${rows.join("")}  },\n`;
+    });
+  return [
+    "// Written by `npm run openapi` from the contracts: change those.\n",
+    'import type { Operation } from "../operation.ts";\n\n',
+    `export const OPERATIONS = {\n${groups.join("")}} as const satisfies Record<string, Record<string, Operation>>;\n`,
+  ].join("");
+}
 
 /** Returns an operation's place in the client: `devices.look_up` → `["devices", "lookUp"]`. */
 export function nameOf({ action }: Contract): [string, string] {

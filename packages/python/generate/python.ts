@@ -1,6 +1,5 @@
 import type { Operation as Contract } from "../../../lib/contract/contract.ts";
-import { describe, pagesOf } from "../../client/generate/operations.ts";
-import type { JsonSchema } from "../../client/generate/schema-types.ts";
+import { describe, type JsonSchema, pagesOf } from "../../client/generate/operations.ts";
 
 const NOTE = "# Written by `npm run openapi` from the contracts: change those.\n";
 
@@ -19,7 +18,7 @@ const TAKEN = new Set([
 ]);
 
 const CLASS_NAME = /^[A-Z][A-Za-z0-9]*$/;
-const WIDTH = 96;
+const LINE = 120;
 
 /** Returns the generated modules by name. Pure: the same contracts give the same files. */
 export function generated(contracts: readonly Contract[]): Record<string, string> {
@@ -34,24 +33,74 @@ export function generated(contracts: readonly Contract[]): Record<string, string
   }
   const sorted = [...services].sort(([a], [b]) => (a < b ? -1 : 1));
   const models = new Models();
-  const operations = sorted.flatMap(([, ops]) => ops.map((op) => rowOf(op)));
-  const table = `${NOTE}from ._operation import Operation, Pages\n\n${operations.join("")}`;
-  const [sync, asynchronous] = [false, true].map((isAsync) => groupsOf(sorted, models, isAsync));
-  return {
-    "_operations.py": table,
-    "_api.py": sync as string,
-    "_async_api.py": asynchronous as string,
-    "models.py": models.written(),
-  };
+  return { "_api.py": apiOf(sorted, models), "models.py": models.written() };
 }
 
-const constantOf = ({ action }: Contract) => action.replace(".", "_").toUpperCase();
+function apiOf(services: [string, Contract[]][], models: Models): string {
+  const classes = services.map(
+    ([service, ops]) =>
+      `class ${camel(service)}(Group[Mode]):\n${ops.map((op) => methodsOf(op, models)).join("\n")}`,
+  );
+  const own = services.map(([service]) => `        self.${service} = ${camel(service)}[Mode](caller)\n`);
+  return [
+    NOTE,
+    // Functions without a body.
+    '# mypy: disable-error-code="empty-body"\n',
+    "from __future__ import annotations\n\n",
+    "from collections.abc import Mapping, Sequence\n",
+    "from datetime import datetime\n",
+    "from typing import Any, Generic, List, Literal, Union\n\n",
+    "from . import models\n",
+    "from ._group import UNSET, AllPages, Caller, Group, Mode, Unset, operation\n\n\n",
+    classes.join("\n\n"),
+    '\n\nclass Api(Generic[Mode]):\n    """Every operation of the service: `client.<domain>.<operation>(…)`."""\n\n',
+    `    def __init__(self, caller: Caller) -> None:\n${own.join("")}`,
+  ].join("");
+}
 
-function rowOf(op: Contract): string {
+/** Returns an operation's method, and the one that goes through all its pages. */
+function methodsOf(op: Contract, models: Models): string {
+  const [service = "", action = ""] = op.action.split(".");
+  const name = safe(action);
+  const result = resultOf(op, models, camel(service) + camel(action));
+  const fields = { ...op.path, ...op.query, ...op.body } as Record<string, JsonSchema>;
+  const required = (op.params as unknown as JsonSchema).required ?? [];
+  const names = Object.keys(fields).sort(
+    (a, b) => Number(required.includes(b)) - Number(required.includes(a)),
+  );
+  const own = names.map((each) => {
+    const type = typeOf(fields[each] as JsonSchema);
+    return `${safe(each)}: ${type}${required.includes(each) ? "" : " | Unset = UNSET"}`;
+  });
+  const parameters = [
+    "self",
+    "*",
+    ...own,
+    "idempotency_key: str | None = None",
+    "timeout: float | None = None",
+  ];
+  const method = [
+    ...listed(`    @operation(`, howOf(op), ")"),
+    ...listed(`    def ${name}(`, parameters, `) -> ${typeText(result)}:`),
+    documented(op, fields, names),
+  ];
+  const pages = pagesOf(op);
+  const all = pages && `\n    ${name}_all = AllPages(${name}, ${models.itemOf(result, pages.items)})\n`;
+  return method.join("") + (all ?? "");
+}
+
+/** Returns a list in parentheses as ruff formats it: in one line, within its own line, or with a line for each. */
+function listed(before: string, items: string[], after: string): string[] {
+  const [one, own] = [`${before}${items.join(", ")}${after}`, `        ${items.join(", ")}`];
+  if (one.length <= LINE) return [`${one}\n`];
+  const inner = own.length <= LINE ? [own] : items.map((item) => `        ${item},`);
+  return [before, ...inner, `    ${after}`].map((line) => `${line}\n`);
+}
+
+/** Returns the arguments of the decorator: how the operation is called. */
+function howOf(op: Contract): string[] {
   const { method, path, root, query, whole, sends, open, repeatable, document, pages } = describe(op);
-  const fields = [
-    `method=${text(method)}`,
-    `path=${text(path)}`,
+  const how = [
     root && "root=True",
     query?.length && `query=(${query.map((name) => `${text(name)},`).join(" ")})`,
     whole && `whole=${text(whole)}`,
@@ -59,64 +108,9 @@ function rowOf(op: Contract): string {
     open && "open=True",
     repeatable && "repeatable=True",
     document && "document=True",
-    pages && `pages=Pages(items=${text(pages.items)}, by=${text(pages.by)})`,
-  ].filter(Boolean);
-  return `${constantOf(op)} = Operation(\n${fields.map((field) => `    ${field},\n`).join("")})\n`;
-}
-
-function groupsOf(services: [string, Contract[]][], models: Models, isAsync: boolean): string {
-  const prefix = isAsync ? "Async" : "";
-  const classes = services.map(([service, ops]) => {
-    const methods = ops.flatMap((op) => methodsOf(op, models, isAsync));
-    return `class ${prefix}${camel(service)}(${prefix}Group):\n${methods.join("\n")}`;
-  });
-  const own = services.map(([service]) => `        self.${service} = ${prefix}${camel(service)}(caller)\n`);
-  const iterator = isAsync ? "AsyncIterator" : "Iterator";
-  return [
-    NOTE,
-    "from __future__ import annotations\n\n",
-    `from collections.abc import ${iterator}, Mapping, Sequence\n`,
-    "from datetime import datetime\n",
-    "from typing import Any, List, Literal, Union\n\n",
-    `from . import _operations as op\nfrom . import models\n`,
-    `from ._group import UNSET, ${prefix}Caller, ${prefix}Group, Unset, given\n\n\n`,
-    classes.join("\n\n"),
-    `\n\nclass ${prefix}Api:\n    """Every operation of the service: \`client.<domain>.<operation>(…)\`."""\n\n`,
-    `    def __init__(self, caller: ${prefix}Caller) -> None:\n${own.join("")}`,
-  ].join("");
-}
-
-function methodsOf(op: Contract, models: Models, isAsync: boolean): string[] {
-  const [service = "", name = ""] = op.action.split(".");
-  const result = resultOf(op, models, camel(service) + camel(name));
-  const fields = { ...op.path, ...op.query, ...op.body } as Record<string, JsonSchema>;
-  const required = (op.params as unknown as JsonSchema).required ?? [];
-  const names = Object.keys(fields).sort(
-    (a, b) => Number(required.includes(b)) - Number(required.includes(a)),
-  );
-  const parameters = names.map((each) => {
-    const type = typeOf(fields[each] as JsonSchema);
-    const needed = required.includes(each);
-    return `        ${safe(each)}: ${type}${needed ? "" : " | Unset = UNSET"},\n`;
-  });
-  const passed = names.map((each) => `            ${text(each)}: ${safe(each)},\n`);
-  const params = names.length ? `given({\n${passed.join("")}        })` : "{}";
-  const star = names.length ? "        *,\n" : "";
-  const head = (method: string, returns: string) =>
-    `    ${isAsync && !method.endsWith("_all") ? "async " : ""}def ${method}(\n        self,\n${star}${parameters.join("")}        idempotency_key: str | None = None,\n        timeout: float | None = None,\n    ) -> ${returns}:\n`;
-  const wait = isAsync ? "await " : "";
-  const call = `        return ${wait}self._call(op.${constantOf(op)}, ${params}, ${typeText(result)}, idempotency_key, timeout)\n`;
-  const methods = [`${head(safe(name), typeText(result))}${documented(op, fields, names)}${call}`];
-  const pages = pagesOf(op);
-  if (!pages) return methods;
-  const item = models.itemOf(result, pages.items);
-  const iterator = isAsync ? "AsyncIterator" : "Iterator";
-  methods.push(
-    `${head(`${safe(name)}_all`, `${iterator}[${item}]`).replace("        idempotency_key: str | None = None,\n", "")}` +
-      `        """Like \`${safe(name)}\`, but goes on through all pages and gives the items one by one."""\n` +
-      `        return self._all(op.${constantOf(op)}, ${params}, ${typeText(result)}, timeout)\n`,
-  );
-  return methods;
+    pages && `pages=(${text(pages.items)}, ${text(pages.by)})`,
+  ];
+  return [text(method), text(path), ...how.filter((each) => typeof each === "string")];
 }
 
 /** In a class with a method `list`, that name is no type. */
@@ -140,27 +134,33 @@ function documented(
   names: readonly string[],
 ): string {
   const { scope } = access as { scope?: string };
-  const parts = [`${summary}.`, description, scope && `Needs the scope \`${scope}\`.`].filter(Boolean);
+  const more = [description, scope && `Needs the scope \`${scope}\`.`].filter(Boolean).join(" ");
   const args = names.flatMap((name) => {
     const said = descriptionOf(fields[name] as JsonSchema);
-    return said ? wrapped(`${safe(name)}: ${said}`).map((line, at) => `    ${at ? "    " : ""}${line}`) : [];
+    return said
+      ? wrapped(`${safe(name)}: ${said}`, 19).map((line, at) => `${at ? "        " : "    "}${line}`)
+      : [];
   });
   const lines = [
-    ...parts.flatMap((part, at) => [...(at ? [""] : []), ...wrapped(part as string)]),
+    ...wrapped(`${summary}.`, 11),
+    ...(more
+      ? ["", ...more.split("\n\n").flatMap((part, at) => [...(at ? [""] : []), ...wrapped(part, 11)])]
+      : []),
     ...(args.length ? ["", "Args:", ...args] : []),
   ];
-  return `        """${lines.map((line, at) => (at && line ? `        ${line}` : line)).join("\n")}${lines.length > 1 ? "\n        " : ""}"""\n`;
+  return `        """${lines.map((line, at) => (at && line ? `        ${line}` : line)).join("\n")}"""\n`;
 }
 
 function descriptionOf({ description, anyOf = [] }: JsonSchema): string | undefined {
   return (description as string | undefined) ?? anyOf.map(descriptionOf).find(Boolean);
 }
 
-function wrapped(paragraph: string): string[] {
+/** Returns the lines of a paragraph that is indented by so much. */
+function wrapped(paragraph: string, indent: number): string[] {
   const lines: string[] = [];
   for (const word of paragraph.replaceAll("\\", "\\\\").replaceAll('"""', "'''").split(/\s+/)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length + 1 <= WIDTH - 12)
+    if (last !== undefined && indent + last.length + word.length + 1 <= LINE)
       lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
@@ -250,10 +250,10 @@ class Models {
       const initial = required.includes(field) ? undefined : "default=None";
       const options = [initial, alias].filter(Boolean).join(", ");
       const value = !options ? "" : alias ? ` = Field(${options})` : " = None";
-      const doc = schema.description ? `\n    """${wrapped(schema.description).join("\n    ")}"""` : "";
+      const doc = schema.description ? `\n    """${wrapped(schema.description, 10).join("\n    ")}"""` : "";
       return `    ${safe(field)}: ${whole}${value}${doc}\n`;
     });
-    const doc = description ? `    """${wrapped(description).join("\n    ")}"""\n\n` : "";
+    const doc = description ? `    """${wrapped(description, 10).join("\n    ")}"""\n\n` : "";
     this.#items.set(name, types);
     this.#classes.set(name, `class ${name}(Model):\n${doc}${lines.join("")}`);
   }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import subprocess
 import sys
 import threading
@@ -23,6 +24,8 @@ from sensorium import (
     mcp_endpoint,
     models,
 )
+from sensorium._api import Channels
+from sensorium._group import at_once
 
 
 def test_publishes_and_reads(client: Sensorium) -> None:
@@ -154,10 +157,9 @@ def test_retries_with_one_idempotency_key() -> None:
     flaky = HTTPServer(("127.0.0.1", 0), Flaky)
     threading.Thread(target=flaky.serve_forever, daemon=True).start()
     try:
-        from sensorium import _operations as op
-
+        create = Channels.create.operation
         with Sensorium(f"http://127.0.0.1:{flaky.server_port}", token="t") as client:
-            assert client.request(op.CHANNELS_CREATE, {"name": "x"}) == {"id": "ch_1"}
+            assert client.request(create, {"name": "x"}) == {"id": "ch_1"}
             assert len(Flaky.keys) == 3
             assert len(set(Flaky.keys)) == 1 and Flaky.keys[0]
             assert (Flaky.agents[0] or "").startswith("sensorium-python/")
@@ -166,11 +168,51 @@ def test_retries_with_one_idempotency_key() -> None:
             pytest.raises(ApiError) as refused,
             Sensorium(client._connection.origin, token="t", retries=1) as once,
         ):
-            once.request(op.CHANNELS_CREATE, {"name": "x"})
+            once.request(create, {"name": "x"})
         assert refused.value.status == 503
     finally:
         flaky.shutdown()
         flaky.server_close()
+
+
+def test_operations_are_methods_with_names_types_and_words() -> None:
+    client, asynchronous = Sensorium("http://127.0.0.1:9", "k"), AsyncSensorium("http://127.0.0.1:9", "k")
+    for create in (client.channels.create, asynchronous.channels.create):
+        assert list(inspect.signature(create).parameters) == ["name", "description", "idempotency_key", "timeout"]
+        assert "Create a channel." in (create.__doc__ or "")
+    assert inspect.iscoroutinefunction(asynchronous.channels.create)
+    assert not inspect.iscoroutinefunction(client.channels.create)
+    signature = inspect.signature(client.channels.list_all)
+    assert ("limit" in signature.parameters, signature.return_annotation) == (True, "Iterator[models.Channel]")
+    assert client.channels.list_all.__name__ == "list_all"
+    assert "all pages" in (client.channels.list_all.__doc__ or "")
+
+
+def test_arguments_are_checked_before_a_request() -> None:
+    with Sensorium("http://127.0.0.1:9", "k", retries=0) as client:
+        with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'name'"):
+            client.channels.create()  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+            client.channels.create(name="x", colour="red")  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+            client.channels.list_all(colour="red")  # type: ignore[call-arg]
+
+
+def test_a_synchronous_call_never_waits_for_an_event_loop() -> None:
+    async def waits() -> None:
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="event loop"):
+        at_once(waits())
+
+
+def test_synchronous_calls_work_in_a_running_event_loop(server: Server) -> None:
+    async def ask() -> list[str]:
+        with Sensorium(server.url, server.api_key) as client:
+            client.publish("com.example.nested")
+            return [event.payload.type for event in client.events.list_all(type="com.example.nested")]
+
+    assert asyncio.run(ask()) == ["com.example.nested"]
 
 
 def test_is_imported_without_building_models() -> None:

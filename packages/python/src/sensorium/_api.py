@@ -1,59 +1,41 @@
 # Written by `npm run openapi` from the contracts: change those.
+# mypy: disable-error-code="empty-body"
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, List, Literal, Union
+from typing import Any, Generic, List, Literal, Union
 
-from . import _operations as op
 from . import models
-from ._group import UNSET, Caller, Group, Unset, given
+from ._group import UNSET, AllPages, Caller, Group, Mode, Unset, operation
 
 
-class A2a(Group):
+class A2a(Group[Mode]):
+    @operation("GET", "/a2a/{agent_id}/.well-known/agent-card.json", root=True, open=True)
     def card(
-        self,
-        *,
-        agent_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> dict[str, Any]:
         """Read an agent's A2A card.
 
-        The agent card of A2A 1.0, public: name, description, address and how to
-        authenticate. Agents without `a2a`, inactive ones and those that do not exist answer
-        alike, with `not_found`.
+        The agent card of A2A 1.0, public: name, description, address and how to authenticate. Agents without `a2a`,
+        inactive ones and those that do not exist answer alike, with `not_found`.
 
         Args:
-            agent_id: Id of the agent.
-        """
-        return self._call(op.A2A_CARD, given({
-            "agent_id": agent_id,
-        }), dict[str, Any], idempotency_key, timeout)
+            agent_id: Id of the agent."""
 
 
-class A2aTasks(Group):
-    def get(
-        self,
-        *,
-        task_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.A2aTask:
+class A2aTasks(Group[Mode]):
+    @operation("GET", "/a2a-tasks/{task_id}")
+    def get(self, *, task_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.A2aTask:
         """Read an A2A task given to the agent.
 
-        Use this to work on a task of another agent. Returns the messages of the caller. The
-        event `service.a2a.message` announces each, with the `task_id`.
-
-        Needs the scope `receive`.
+        Use this to work on a task of another agent. Returns the messages of the caller. The event
+        `service.a2a.message` announces each, with the `task_id`. Needs the scope `receive`.
 
         Args:
-            task_id: Id of the A2A task.
-        """
-        return self._call(op.A2A_TASKS_GET, given({
-            "task_id": task_id,
-        }), models.A2aTask, idempotency_key, timeout)
+            task_id: Id of the A2A task."""
 
+    @operation("POST", "/a2a-tasks/{task_id}/status")
     def update(
         self,
         *,
@@ -66,28 +48,19 @@ class A2aTasks(Group):
     ) -> models.A2aTask:
         """Report the state of an A2A task.
 
-        Use this to tell the caller how the task goes, with an optional message and
-        artifacts. Returns the task. `completed`, `failed` and `rejected` are final: later
-        reports are refused with `conflict`, as are reports of a task that the caller
-        canceled.
-
-        Needs the scope `receive`.
+        Use this to tell the caller how the task goes, with an optional message and artifacts. Returns the task.
+        `completed`, `failed` and `rejected` are final: later reports are refused with `conflict`, as are reports of
+        a task that the caller canceled. Needs the scope `receive`.
 
         Args:
             task_id: Id of the A2A task.
             state: `input_required`: the message asks the caller for more.
             message: Text for the caller.
-            artifacts: Results of the task.
-        """
-        return self._call(op.A2A_TASKS_UPDATE, given({
-            "task_id": task_id,
-            "state": state,
-            "message": message,
-            "artifacts": artifacts,
-        }), models.A2aTask, idempotency_key, timeout)
+            artifacts: Results of the task."""
 
 
-class Agents(Group):
+class Agents(Group[Mode]):
+    @operation("POST", "/agents")
     def create(
         self,
         *,
@@ -106,44 +79,27 @@ class Agents(Group):
     ) -> models.AgentsCreateResult:
         """Create an agent.
 
-        The owner is the signed-in person, unless `owner_user_id` names another. The signing
-        secret is returned only here.
-
-        Needs the scope `admin`.
+        The owner is the signed-in person, unless `owner_user_id` names another. The signing secret is returned only
+        here. Needs the scope `admin`.
 
         Args:
             name: Display name.
-            delivery_mode: How the agent receives events: `poll` requests them, `push` has them
-                sent to `delivery_endpoint`, `sse` streams them.
+            delivery_mode: How the agent receives events: `poll` requests them, `push` has them sent to
+                `delivery_endpoint`, `sse` streams them.
             description: Free text, for display.
             delivery_endpoint: URL to which `push` delivers, http or https.
-            push_format: CloudEvents mode of pushes. `structured` (default): the body is the
-                whole event. `binary`: the body is its data, and `ce-…` headers contain its
-                attributes. An event whose attributes do not fit into headers (over 8 KB, or
-                enriched) is always pushed in structured mode.
-            a2a: Whether other agents can find and call the agent over A2A, at
-                `/a2a/{agent_id}`. Its card there has its name and description, and is public.
-                Default: false.
+            push_format: CloudEvents mode of pushes. `structured` (default): the body is the whole event.
+                `binary`: the body is its data, and `ce-…` headers contain its attributes. An event whose attributes
+                do not fit into headers (over 8 KB, or enriched) is always pushed in structured mode.
+            a2a: Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there
+                has its name and description, and is public. Default: false.
             team_id: The agent's team; null: none.
             owner_user_id: The person who owns the agent; null: nobody.
-            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is
-                redelivered; null: the installation's default.
-            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the
+            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is redelivered; null: the
                 installation's default.
-        """
-        return self._call(op.AGENTS_CREATE, given({
-            "name": name,
-            "delivery_mode": delivery_mode,
-            "description": description,
-            "delivery_endpoint": delivery_endpoint,
-            "push_format": push_format,
-            "a2a": a2a,
-            "team_id": team_id,
-            "owner_user_id": owner_user_id,
-            "visibility_timeout_seconds": visibility_timeout_seconds,
-            "retry_budget": retry_budget,
-        }), models.AgentsCreateResult, idempotency_key, timeout)
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default."""
 
+    @operation("GET", "/agents", pages=("agents", "offset"))
     def list(
         self,
         *,
@@ -165,46 +121,14 @@ class Agents(Group):
             offset: Results to skip.
             limit: Maximum number of results.
             include: Adds `delivery`: how the agent's deliveries go.
-            needs_attention: Only agents that are unreachable, stuck, failing or behind, the
-                worst first.
-            sort: `attention`: agents that need attention first. Default: `created`, oldest
-                first.
+            needs_attention: Only agents that are unreachable, stuck, failing or behind, the worst first.
+            sort: `attention`: agents that need attention first. Default: `created`, oldest first.
             status: Only agents with this status.
-            search: Part of the name or the description; case is ignored.
-        """
-        return self._call(op.AGENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-            "needs_attention": needs_attention,
-            "sort": sort,
-            "status": status,
-            "search": search,
-        }), models.AgentsListResult, idempotency_key, timeout)
+            search: Part of the name or the description; case is ignored."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        include: Literal["delivery"] | Unset = UNSET,
-        needs_attention: bool | Unset = UNSET,
-        sort: Literal["created", "attention"] | Unset = UNSET,
-        status: Literal["active", "inactive"] | Unset = UNSET,
-        search: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Agent]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.AGENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-            "needs_attention": needs_attention,
-            "sort": sort,
-            "status": status,
-            "search": search,
-        }), models.AgentsListResult, timeout)
+    list_all = AllPages(list, models.Agent)
 
+    @operation("GET", "/auth/me/agents", pages=("agents", "offset"))
     def list_own(
         self,
         *,
@@ -219,29 +143,11 @@ class Agents(Group):
         Args:
             offset: Results to skip.
             limit: Maximum number of results.
-            include: Adds `delivery`: how the agent's deliveries go.
-        """
-        return self._call(op.AGENTS_LIST_OWN, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-        }), models.AgentsListOwnResult, idempotency_key, timeout)
+            include: Adds `delivery`: how the agent's deliveries go."""
 
-    def list_own_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        include: Literal["delivery"] | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Agent]:
-        """Like `list_own`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.AGENTS_LIST_OWN, given({
-            "offset": offset,
-            "limit": limit,
-            "include": include,
-        }), models.AgentsListOwnResult, timeout)
+    list_own_all = AllPages(list_own, models.Agent)
 
+    @operation("GET", "/agents/{agent_id}")
     def get(
         self,
         *,
@@ -252,19 +158,14 @@ class Agents(Group):
     ) -> models.Agent:
         """Read an agent.
 
-        Use this to see an agent's settings and status. Agents can read themselves and
-        people the agents they own; others need the scope `admin`. Returns the agent without
-        its keys.
+        Use this to see an agent's settings and status. Agents can read themselves and people the agents they own;
+        others need the scope `admin`. Returns the agent without its keys.
 
         Args:
             agent_id: Id of the agent.
-            include: Adds `delivery`: how the agent's deliveries go.
-        """
-        return self._call(op.AGENTS_GET, given({
-            "agent_id": agent_id,
-            "include": include,
-        }), models.Agent, idempotency_key, timeout)
+            include: Adds `delivery`: how the agent's deliveries go."""
 
+    @operation("PATCH", "/agents/{agent_id}")
     def update(
         self,
         *,
@@ -284,46 +185,28 @@ class Agents(Group):
     ) -> models.Agent:
         """Update an agent.
 
-        Omitted fields do not change. An endpoint that resolves to a loopback, link-local or
-        private address is refused.
-
-        Needs the scope `admin`.
+        Omitted fields do not change. An endpoint that resolves to a loopback, link-local or private address is
+        refused. Needs the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
             name: Display name.
-            delivery_mode: How the agent receives events: `poll` requests them, `push` has them
-                sent to `delivery_endpoint`, `sse` streams them.
+            delivery_mode: How the agent receives events: `poll` requests them, `push` has them sent to
+                `delivery_endpoint`, `sse` streams them.
             description: Free text, for display.
             delivery_endpoint: URL to which `push` delivers, http or https.
-            push_format: CloudEvents mode of pushes. `structured` (default): the body is the
-                whole event. `binary`: the body is its data, and `ce-…` headers contain its
-                attributes. An event whose attributes do not fit into headers (over 8 KB, or
-                enriched) is always pushed in structured mode.
-            a2a: Whether other agents can find and call the agent over A2A, at
-                `/a2a/{agent_id}`. Its card there has its name and description, and is public.
-                Default: false.
+            push_format: CloudEvents mode of pushes. `structured` (default): the body is the whole event.
+                `binary`: the body is its data, and `ce-…` headers contain its attributes. An event whose attributes
+                do not fit into headers (over 8 KB, or enriched) is always pushed in structured mode.
+            a2a: Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there
+                has its name and description, and is public. Default: false.
             team_id: The agent's team; null: none.
             owner_user_id: The person who owns the agent; null: nobody.
-            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is
-                redelivered; null: the installation's default.
-            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the
+            visibility_timeout_seconds: Seconds to acknowledge a delivery before it is redelivered; null: the
                 installation's default.
-        """
-        return self._call(op.AGENTS_UPDATE, given({
-            "agent_id": agent_id,
-            "name": name,
-            "delivery_mode": delivery_mode,
-            "description": description,
-            "delivery_endpoint": delivery_endpoint,
-            "push_format": push_format,
-            "a2a": a2a,
-            "team_id": team_id,
-            "owner_user_id": owner_user_id,
-            "visibility_timeout_seconds": visibility_timeout_seconds,
-            "retry_budget": retry_budget,
-        }), models.Agent, idempotency_key, timeout)
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default."""
 
+    @operation("PATCH", "/agents/{agent_id}/status")
     def set_status(
         self,
         *,
@@ -334,22 +217,15 @@ class Agents(Group):
     ) -> models.Agent:
         """Deactivate or activate an agent.
 
-        The tokens of an inactive agent are refused within 5 seconds and stay refused after
-        it is activated again: exchange its keys for new ones. Its devices and clients are
-        disconnected permanently. Inactive agents match no events; their pending deliveries
-        are kept.
-
-        Needs the scope `admin`.
+        The tokens of an inactive agent are refused within 5 seconds and stay refused after it is activated again:
+        exchange its keys for new ones. Its devices and clients are disconnected permanently. Inactive agents match
+        no events; their pending deliveries are kept. Needs the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
-            status: `inactive`: its tokens are refused and it receives no new events.
-        """
-        return self._call(op.AGENTS_SET_STATUS, given({
-            "agent_id": agent_id,
-            "status": status,
-        }), models.Agent, idempotency_key, timeout)
+            status: `inactive`: its tokens are refused and it receives no new events."""
 
+    @operation("DELETE", "/agents/{agent_id}")
     def delete(
         self,
         *,
@@ -360,47 +236,31 @@ class Agents(Group):
     ) -> models.Deleted:
         """Delete an agent permanently.
 
-        Its tokens, keys and devices end first. Then its private memories, state, handoffs,
-        bundles, deliveries, interests, channels, schedules and A2A tasks (given to it or by
-        it) with their webhooks are erased, and the agent itself. Memories that it shared
-        with its team or the organisation stay, unless `shared` is `erase`. Outputs,
-        documents, events and runs stay. A deletion interrupted by a crash is finished. An
-        agent cannot delete itself.
-
-        Needs the scope `admin`.
+        Its tokens, keys and devices end first. Then its private memories, state, handoffs, bundles, deliveries,
+        interests, channels, schedules and A2A tasks (given to it or by it) with their webhooks are erased, and the
+        agent itself. Memories that it shared with its team or the organisation stay, unless `shared` is `erase`.
+        Outputs, documents, events and runs stay. A deletion interrupted by a crash is finished. An agent cannot
+        delete itself. Needs the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
-            shared: Whether memories that were shared with a team or the organisation stay.
-        """
-        return self._call(op.AGENTS_DELETE, given({
-            "agent_id": agent_id,
-            "shared": shared,
-        }), models.Deleted, idempotency_key, timeout)
+            shared: Whether memories that were shared with a team or the organisation stay."""
 
+    @operation("POST", "/agents/{agent_id}/signing-secret")
     def rotate_signing_secret(
-        self,
-        *,
-        agent_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.AgentsRotateSigningSecretResult:
         """Rotate an agent's signing secret.
 
-        Returns the new secret, only here. Each previous secret signs pushes too for 24
-        hours from when it was replaced; at most 6 secrets are valid at a time.
-
-        Needs the scope `admin`.
+        Returns the new secret, only here. Each previous secret signs pushes too for 24 hours from when it was
+        replaced; at most 6 secrets are valid at a time. Needs the scope `admin`.
 
         Args:
-            agent_id: Id of the agent.
-        """
-        return self._call(op.AGENTS_ROTATE_SIGNING_SECRET, given({
-            "agent_id": agent_id,
-        }), models.AgentsRotateSigningSecretResult, idempotency_key, timeout)
+            agent_id: Id of the agent."""
 
 
-class Audit(Group):
+class Audit(Group[Mode]):
+    @operation("GET", "/audit", pages=("entries", "cursor"))
     def list(
         self,
         *,
@@ -418,13 +278,10 @@ class Audit(Group):
     ) -> models.AuditListResult:
         """List audited actions, newest first.
 
-        The log contains actions reserved for admins or people, deletions, irreversible
-        actions, changes of runs, templates and outputs, and sign-ins and sign-outs. A
-        failed sign-in (`auth.login`, `refused`) is recorded for each account with that
-        e-mail address, once a minute per network; it omits the address if several tenants
-        exist and the request named none. Entries are kept for `AUDIT_DAYS`.
-
-        Needs the scope `admin`.
+        The log contains actions reserved for admins or people, deletions, irreversible actions, changes of runs,
+        templates and outputs, and sign-ins and sign-outs. A failed sign-in (`auth.login`, `refused`) is recorded for
+        each account with that e-mail address, once a minute per network; it omits the address if several tenants
+        exist and the request named none. Entries are kept for `AUDIT_DAYS`. Needs the scope `admin`.
 
         Args:
             action: Only this action: an operation's id.
@@ -435,47 +292,11 @@ class Audit(Group):
             since: Only entries at this time or later.
             until: Only entries before this time.
             limit: Maximum number of results.
-            cursor: `next_cursor` of the previous page.
-        """
-        return self._call(op.AUDIT_LIST, given({
-            "action": action,
-            "actor_id": actor_id,
-            "resource_type": resource_type,
-            "resource_id": resource_id,
-            "outcome": outcome,
-            "since": since,
-            "until": until,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.AuditListResult, idempotency_key, timeout)
+            cursor: `next_cursor` of the previous page."""
 
-    def list_all(
-        self,
-        *,
-        action: str | Unset = UNSET,
-        actor_id: str | Unset = UNSET,
-        resource_type: str | Unset = UNSET,
-        resource_id: str | Unset = UNSET,
-        outcome: Literal["begun", "done", "refused", "failed"] | Unset = UNSET,
-        since: str | datetime | Unset = UNSET,
-        until: str | datetime | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.AuditEntry]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.AUDIT_LIST, given({
-            "action": action,
-            "actor_id": actor_id,
-            "resource_type": resource_type,
-            "resource_id": resource_id,
-            "outcome": outcome,
-            "since": since,
-            "until": until,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.AuditListResult, timeout)
+    list_all = AllPages(list, models.AuditEntry)
 
+    @operation("GET", "/audit/export", document=True)
     def export(
         self,
         *,
@@ -492,12 +313,9 @@ class Audit(Group):
     ) -> bytes:
         """Export audited actions, newest first.
 
-        Returns all entries that match the filter of `GET /audit`, of any number, with the
-        names of agents and people. `ndjson`: one `AuditEntry` per line. `csv`: text that a
-        spreadsheet would run as a formula begins with an apostrophe. The export itself is
-        recorded.
-
-        Needs the scope `admin`.
+        Returns all entries that match the filter of `GET /audit`, of any number, with the names of agents and
+        people. `ndjson`: one `AuditEntry` per line. `csv`: text that a spreadsheet would run as a formula begins
+        with an apostrophe. The export itself is recorded. Needs the scope `admin`.
 
         Args:
             format: File format.
@@ -507,21 +325,11 @@ class Audit(Group):
             resource_id: Only this resource.
             outcome: Only this outcome.
             since: Only entries at this time or later.
-            until: Only entries before this time.
-        """
-        return self._call(op.AUDIT_EXPORT, given({
-            "format": format,
-            "action": action,
-            "actor_id": actor_id,
-            "resource_type": resource_type,
-            "resource_id": resource_id,
-            "outcome": outcome,
-            "since": since,
-            "until": until,
-        }), bytes, idempotency_key, timeout)
+            until: Only entries before this time."""
 
 
-class Auth(Group):
+class Auth(Group[Mode]):
+    @operation("POST", "/auth/token", open=True)
     def token(
         self,
         *,
@@ -533,25 +341,19 @@ class Auth(Group):
     ) -> models.AuthTokenResult:
         """Exchange an API key for an access token.
 
-        The API key is the credential. The token expires after an hour, or with its key.
-        Failures are limited per address. With `scope` or `resource` the token has less than
-        the key. As a form, this is the client credentials grant of OAuth 2.0: the key is
-        `client_secret`, or the password of HTTP Basic. Errors then have OAuth's form, with
-        `error` and `error_description`.
+        The API key is the credential. The token expires after an hour, or with its key. Failures are limited per
+        address. With `scope` or `resource` the token has less than the key.
+
+        As a form, this is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of
+        HTTP Basic. Errors then have OAuth's form, with `error` and `error_description`.
 
         Args:
             api_key: The agent's API key.
-            scope: Scopes of the token, separated by spaces: at most those of the key, which are
-                the default.
-            resource: The only resource that the token is for (RFC 8707): `/mcp`, or the origin.
-                Default: everything.
-        """
-        return self._call(op.AUTH_TOKEN, given({
-            "api_key": api_key,
-            "scope": scope,
-            "resource": resource,
-        }), models.AuthTokenResult, idempotency_key, timeout)
+            scope: Scopes of the token, separated by spaces: at most those of the key, which are the default.
+            resource: The only resource that the token is for (RFC 8707): `/mcp`, or the origin. Default:
+                everything."""
 
+    @operation("POST", "/auth/login", open=True)
     def login(
         self,
         *,
@@ -564,48 +366,30 @@ class Auth(Group):
     ) -> models.AuthLoginResult:
         """Sign in as a person.
 
-        Pass `tenant_slug` if the e-mail address and password fit accounts in several
-        tenants, and `code` if the account has a second factor (`totp_required`). Failures
-        are limited per address.
+        Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants, and `code` if the
+        account has a second factor (`totp_required`). Failures are limited per address.
 
         Args:
             email: E-mail address of the account.
             password: The current password.
             tenant_slug: Slug of the tenant, if the credentials fit several.
-            code: The current code of the authenticator; to sign in, also a recovery code.
-        """
-        return self._call(op.AUTH_LOGIN, given({
-            "email": email,
-            "password": password,
-            "tenant_slug": tenant_slug,
-            "code": code,
-        }), models.AuthLoginResult, idempotency_key, timeout)
+            code: The current code of the authenticator; to sign in, also a recovery code."""
 
-    def me(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.AuthMeResult:
+    @operation("GET", "/auth/me")
+    def me(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.AuthMeResult:
         """Read the current caller.
 
-        Use this to check a credential. Returns the calling agent or person, the tenant, the
-        scopes and the token's expiry.
-        """
-        return self._call(op.AUTH_ME, {}, models.AuthMeResult, idempotency_key, timeout)
+        Use this to check a credential. Returns the calling agent or person, the tenant, the scopes and the token's
+        expiry."""
 
-    def logout(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("POST", "/auth/logout", repeatable=True)
+    def logout(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Sign out, or revoke an agent's token.
 
-        For people, all tokens of this sign-in are refused within 5 seconds, renewed ones
-        included. For agents, only this token is revoked and its key stays valid; an API key
-        sent as the bearer token is revoked itself.
-        """
-        return self._call(op.AUTH_LOGOUT, {}, None, idempotency_key, timeout)
+        For people, all tokens of this sign-in are refused within 5 seconds, renewed ones included. For agents, only
+        this token is revoked and its key stays valid; an API key sent as the bearer token is revoked itself."""
 
+    @operation("POST", "/auth/password")
     def password(
         self,
         *,
@@ -620,13 +404,9 @@ class Auth(Group):
 
         Args:
             current_password: The current password.
-            new_password: Password of at least 12 characters.
-        """
-        return self._call(op.AUTH_PASSWORD, given({
-            "current_password": current_password,
-            "new_password": new_password,
-        }), models.AuthPasswordResult, idempotency_key, timeout)
+            new_password: Password of at least 12 characters."""
 
+    @operation("POST", "/auth/session", open=True)
     def start_session(
         self,
         *,
@@ -639,140 +419,92 @@ class Auth(Group):
     ) -> models.BrowserSession:
         """Sign in a browser.
 
-        Sets the token as an httpOnly cookie for this origin only. Requests with the cookie
-        that change state need `X-CSRF-Token`. Rate limits are those of `POST /auth/login`.
+        Sets the token as an httpOnly cookie for this origin only. Requests with the cookie that change state need
+        `X-CSRF-Token`. Rate limits are those of `POST /auth/login`.
 
         Args:
             email: E-mail address of the account.
             password: The current password.
             tenant_slug: Slug of the tenant, if the credentials fit several.
-            code: The current code of the authenticator; to sign in, also a recovery code.
-        """
-        return self._call(op.AUTH_START_SESSION, given({
-            "email": email,
-            "password": password,
-            "tenant_slug": tenant_slug,
-            "code": code,
-        }), models.BrowserSession, idempotency_key, timeout)
+            code: The current code of the authenticator; to sign in, also a recovery code."""
 
-    def session(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.BrowserSession:
+    @operation("GET", "/auth/session")
+    def session(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.BrowserSession:
         """Read the signed-in person and the session's CSRF token."""
-        return self._call(op.AUTH_SESSION, {}, models.BrowserSession, idempotency_key, timeout)
 
+    @operation("POST", "/auth/session/renew")
     def renew_session(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.BrowserSession:
         """Renew a session.
 
-        Extends the session by an hour, up to 12 hours after sign-in.
-        """
-        return self._call(op.AUTH_RENEW_SESSION, {}, models.BrowserSession, idempotency_key, timeout)
+        Extends the session by an hour, up to 12 hours after sign-in."""
 
+    @operation("DELETE", "/auth/session")
     def end_session(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.AuthEndSessionResult:
         """Sign a browser out.
 
-        Removes the cookie. All tokens of the session are refused within 5 seconds. If the
-        identity provider began the session, `sign_out_url` is where to send the browser to
-        sign out there too.
-        """
-        return self._call(op.AUTH_END_SESSION, {}, models.AuthEndSessionResult, idempotency_key, timeout)
+        Removes the cookie. All tokens of the session are refused within 5 seconds. If the identity provider began
+        the session, `sign_out_url` is where to send the browser to sign out there too."""
 
-    def methods(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.AuthMethodsResult:
+    @operation("GET", "/auth/methods", open=True)
+    def methods(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.AuthMethodsResult:
         """Read how people can sign in."""
-        return self._call(op.AUTH_METHODS, {}, models.AuthMethodsResult, idempotency_key, timeout)
 
+    @operation("POST", "/auth/oidc", open=True)
     def begin_oidc(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.AuthBeginOidcResult:
         """Begin a sign-in by the identity provider.
 
-        Returns where to send the browser, and sets a cookie that its answer must fit. The
-        provider sends the browser back to `/sign-in/callback` of the console.
-        """
-        return self._call(op.AUTH_BEGIN_OIDC, {}, models.AuthBeginOidcResult, idempotency_key, timeout)
+        Returns where to send the browser, and sets a cookie that its answer must fit. The provider sends the browser
+        back to `/sign-in/callback` of the console."""
 
+    @operation("POST", "/auth/oidc/session", open=True)
     def finish_oidc(
-        self,
-        *,
-        query: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, query: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.BrowserSession:
         """Sign in a browser that the identity provider has sent back.
 
-        The cookie of `POST /auth/oidc` is required. The session is that of `POST
-        /auth/session`. The role follows the provider's claims at each sign-in. `forbidden`
-        says in `details.reason` who cannot sign in: `no_role`, `disabled`, `no_email`,
-        `email_unverified` or `email_taken`.
+        The cookie of `POST /auth/oidc` is required. The session is that of `POST /auth/session`. The role follows
+        the provider's claims at each sign-in. `forbidden` says in `details.reason` who cannot sign in: `no_role`,
+        `disabled`, `no_email`, `email_unverified` or `email_taken`.
 
         Args:
-            query: The query of the address that the provider sent the browser to.
-        """
-        return self._call(op.AUTH_FINISH_OIDC, given({
-            "query": query,
-        }), models.BrowserSession, idempotency_key, timeout)
+            query: The query of the address that the provider sent the browser to."""
 
+    @operation("GET", "/auth/ways")
     def sign_in_ways(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.AuthSignInWaysResult:
         """Read how the signed-in person signs in."""
-        return self._call(op.AUTH_SIGN_IN_WAYS, {}, models.AuthSignInWaysResult, idempotency_key, timeout)
 
+    @operation("POST", "/auth/totp")
     def begin_totp(
-        self,
-        *,
-        password: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, password: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.AuthBeginTotpResult:
         """Begin to set up a second factor.
 
-        Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in
-        force once `POST /auth/totp/confirm` has got a code.
+        Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in force once `POST
+        /auth/totp/confirm` has got a code.
 
         Args:
-            password: The current password.
-        """
-        return self._call(op.AUTH_BEGIN_TOTP, given({
-            "password": password,
-        }), models.AuthBeginTotpResult, idempotency_key, timeout)
+            password: The current password."""
 
+    @operation("POST", "/auth/totp/confirm")
     def confirm_totp(
-        self,
-        *,
-        code: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, code: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.AuthConfirmTotpResult:
         """Put the second factor in force.
 
         Returns ten recovery codes, only here. Each replaces a code once.
 
         Args:
-            code: The current code of the authenticator; to sign in, also a recovery code.
-        """
-        return self._call(op.AUTH_CONFIRM_TOTP, given({
-            "code": code,
-        }), models.AuthConfirmTotpResult, idempotency_key, timeout)
+            code: The current code of the authenticator; to sign in, also a recovery code."""
 
+    @operation("POST", "/auth/totp/remove")
     def remove_totp(
         self,
         *,
@@ -787,23 +519,15 @@ class Auth(Group):
 
         Args:
             password: The current password.
-            recovery_code: A recovery code.
-        """
-        return self._call(op.AUTH_REMOVE_TOTP, given({
-            "password": password,
-            "recovery_code": recovery_code,
-        }), None, idempotency_key, timeout)
+            recovery_code: A recovery code."""
 
-    def jwks(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.AuthJwksResult:
+    @operation("GET", "/.well-known/jwks.json", root=True, open=True)
+    def jwks(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.AuthJwksResult:
         """Read the public keys of access tokens and receipts (RFC 7517)."""
-        return self._call(op.AUTH_JWKS, {}, models.AuthJwksResult, idempotency_key, timeout)
 
 
-class Bundles(Group):
+class Bundles(Group[Mode]):
+    @operation("POST", "/bundles")
     def assemble(
         self,
         *,
@@ -818,74 +542,40 @@ class Bundles(Group):
     ) -> models.Bundle:
         """Gather context for a task.
 
-        Use this before starting a task. Returns a snapshot of the memories, outputs and own
-        handoffs that match the query (without a query, the latest), with a Markdown brief.
-        It may be empty; if a source is unavailable, it is `degraded`. Bundles are kept for
-        `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an attempt on a step refers to
-        them.
-
-        Needs the scope `memory:read`.
+        Use this before starting a task. Returns a snapshot of the memories, outputs and own handoffs that match the
+        query (without a query, the latest), with a Markdown brief. It may be empty; if a source is unavailable, it
+        is `degraded`. Bundles are kept for `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an attempt on a step
+        refers to them. Needs the scope `memory:read`.
 
         Args:
             query: The task, in words.
             since: Only items created at this time or later.
             until: Only items created before this time.
             project_id: Key of a project: only its memories and outputs.
-            memory_scope: Only memories of this scope. `ascending`: all, with near-ties ranked
-                agent, then team.
-            caps: Maximum items of each kind; 0: none.
-        """
-        return self._call(op.BUNDLES_ASSEMBLE, given({
-            "query": query,
-            "since": since,
-            "until": until,
-            "project_id": project_id,
-            "memory_scope": memory_scope,
-            "caps": caps,
-        }), models.Bundle, idempotency_key, timeout)
+            memory_scope: Only memories of this scope. `ascending`: all, with near-ties ranked agent, then team.
+            caps: Maximum items of each kind; 0: none."""
 
-    def get(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Bundle:
+    @operation("GET", "/bundles/{id}")
+    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Bundle:
         """Read a bundle as it was gathered.
 
-        Use this to see the context of earlier work. Returns the stored snapshot, even if
-        its sources have changed since.
-
-        Needs the scope `memory:read`.
+        Use this to see the context of earlier work. Returns the stored snapshot, even if its sources have changed
+        since. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the bundle.
-        """
-        return self._call(op.BUNDLES_GET, given({
-            "id": id,
-        }), models.Bundle, idempotency_key, timeout)
+            id: Id of the bundle."""
 
-    def brief(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
+    @operation("GET", "/bundles/{id}/brief", document=True)
+    def brief(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Read a bundle's brief.
 
-        Use this to give a bundle to a model. Returns the stored Markdown; its bytes never
-        change.
-
-        Needs the scope `memory:read`.
+        Use this to give a bundle to a model. Returns the stored Markdown; its bytes never change. Needs the scope
+        `memory:read`.
 
         Args:
-            id: Id of the bundle.
-        """
-        return self._call(op.BUNDLES_BRIEF, given({
-            "id": id,
-        }), str, idempotency_key, timeout)
+            id: Id of the bundle."""
 
+    @operation("GET", "/agents/{agent_id}/bundles", pages=("bundles", "cursor"))
     def list_of_agent(
         self,
         *,
@@ -902,53 +592,26 @@ class Bundles(Group):
         Args:
             agent_id: Id of the agent.
             limit: Maximum number of results.
-            cursor: `next_cursor` of the previous page.
-        """
-        return self._call(op.BUNDLES_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.BundlesListOfAgentResult, idempotency_key, timeout)
+            cursor: `next_cursor` of the previous page."""
 
-    def list_of_agent_all(
-        self,
-        *,
-        agent_id: str,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.ListedBundle]:
-        """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.BUNDLES_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.BundlesListOfAgentResult, timeout)
+    list_of_agent_all = AllPages(list_of_agent, models.ListedBundle)
 
+    @operation("GET", "/agents/{agent_id}/bundles/{id}")
     def get_of_agent(
-        self,
-        *,
-        agent_id: str,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.BundleForPeople:
         """Read an agent's bundle as a person.
 
-        For admins and the agent's owner; recorded in the audit log. Items that the caller
-        cannot read have an empty title, and the brief, which quotes them, is then null.
+        For admins and the agent's owner; recorded in the audit log. Items that the caller cannot read have an empty
+        title, and the brief, which quotes them, is then null.
 
         Args:
             agent_id: Id of the agent.
-            id: Id of the bundle.
-        """
-        return self._call(op.BUNDLES_GET_OF_AGENT, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), models.BundleForPeople, idempotency_key, timeout)
+            id: Id of the bundle."""
 
 
-class Channels(Group):
+class Channels(Group[Mode]):
+    @operation("POST", "/channels")
     def create(
         self,
         *,
@@ -959,20 +622,14 @@ class Channels(Group):
     ) -> models.Channel:
         """Create a channel.
 
-        Use this to deliver the same events to several agents: its members get what matches
-        its feeds. Returns an empty channel: add feeds and members next.
-
-        Needs the scope `channel:write`.
+        Use this to deliver the same events to several agents: its members get what matches its feeds. Returns an
+        empty channel: add feeds and members next. Needs the scope `channel:write`.
 
         Args:
             name: Display name.
-            description: Free text, for display.
-        """
-        return self._call(op.CHANNELS_CREATE, given({
-            "name": name,
-            "description": description,
-        }), models.Channel, idempotency_key, timeout)
+            description: Free text, for display."""
 
+    @operation("GET", "/channels", pages=("channels", "offset"))
     def list(
         self,
         *,
@@ -985,58 +642,28 @@ class Channels(Group):
     ) -> models.ChannelsListResult:
         """List channels by name.
 
-        Use this to find a channel to join. Returns one page and the `total`.
-
-        Needs the scope `channel:read`.
+        Use this to find a channel to join. Returns one page and the `total`. Needs the scope `channel:read`.
 
         Args:
             offset: Results to skip.
             limit: Maximum number of results.
             search: Part of the name or the description; case is ignored.
-            feed_id: Only the channel with this feed.
-        """
-        return self._call(op.CHANNELS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-            "feed_id": feed_id,
-        }), models.ChannelsListResult, idempotency_key, timeout)
+            feed_id: Only the channel with this feed."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        search: str | Unset = UNSET,
-        feed_id: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Channel]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CHANNELS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-            "feed_id": feed_id,
-        }), models.ChannelsListResult, timeout)
+    list_all = AllPages(list, models.Channel)
 
+    @operation("GET", "/channels/{channel_id}")
     def get(
-        self,
-        *,
-        channel_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, channel_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Channel:
         """Read a channel.
 
         Needs the scope `channel:read`.
 
         Args:
-            channel_id: Id of the channel.
-        """
-        return self._call(op.CHANNELS_GET, given({
-            "channel_id": channel_id,
-        }), models.Channel, idempotency_key, timeout)
+            channel_id: Id of the channel."""
 
+    @operation("PATCH", "/channels/{channel_id}")
     def update(
         self,
         *,
@@ -1053,34 +680,18 @@ class Channels(Group):
         Args:
             channel_id: Id of the channel.
             name: Display name.
-            description: Free text, for display.
-        """
-        return self._call(op.CHANNELS_UPDATE, given({
-            "channel_id": channel_id,
-            "name": name,
-            "description": description,
-        }), models.Channel, idempotency_key, timeout)
+            description: Free text, for display."""
 
-    def delete(
-        self,
-        *,
-        channel_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/channels/{channel_id}")
+    def delete(self, *, channel_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a channel with its feeds and members.
 
-        Events matched before are still delivered.
-
-        Needs the scope `channel:write`.
+        Events matched before are still delivered. Needs the scope `channel:write`.
 
         Args:
-            channel_id: Id of the channel.
-        """
-        return self._call(op.CHANNELS_DELETE, given({
-            "channel_id": channel_id,
-        }), None, idempotency_key, timeout)
+            channel_id: Id of the channel."""
 
+    @operation("POST", "/channels/{channel_id}/members")
     def add_member(
         self,
         *,
@@ -1091,20 +702,14 @@ class Channels(Group):
     ) -> models.Member:
         """Join a channel, or add an agent to it.
 
-        Use this to let an agent receive the events that match the channel's feeds. Returns
-        the membership; an existing one does not change.
-
-        Needs the scope `channel:write`.
+        Use this to let an agent receive the events that match the channel's feeds. Returns the membership; an
+        existing one does not change. Needs the scope `channel:write`.
 
         Args:
             channel_id: Id of the channel.
-            agent_id: Agent to add. Default: the calling agent.
-        """
-        return self._call(op.CHANNELS_ADD_MEMBER, given({
-            "channel_id": channel_id,
-            "agent_id": agent_id,
-        }), models.Member, idempotency_key, timeout)
+            agent_id: Agent to add. Default: the calling agent."""
 
+    @operation("GET", "/channels/{channel_id}/members", pages=("members", "offset"))
     def list_members(
         self,
         *,
@@ -1116,44 +721,19 @@ class Channels(Group):
     ) -> models.ChannelsListMembersResult:
         """List the members of a channel, oldest first.
 
-        Use this to see who receives a channel's events. Returns the ids of the agents, and
-        when each joined.
-
-        Needs the scope `channel:read`.
+        Use this to see who receives a channel's events. Returns the ids of the agents, and when each joined. Needs
+        the scope `channel:read`.
 
         Args:
             channel_id: Id of the channel.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.CHANNELS_LIST_MEMBERS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListMembersResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_members_all(
-        self,
-        *,
-        channel_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Member]:
-        """Like `list_members`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CHANNELS_LIST_MEMBERS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListMembersResult, timeout)
+    list_members_all = AllPages(list_members, models.Member)
 
+    @operation("DELETE", "/channels/{channel_id}/members/{agent_id}")
     def remove_member(
-        self,
-        *,
-        channel_id: str,
-        agent_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, channel_id: str, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> None:
         """Leave a channel, or remove an agent from it.
 
@@ -1161,13 +741,9 @@ class Channels(Group):
 
         Args:
             channel_id: Id of the channel.
-            agent_id: Id of the agent.
-        """
-        return self._call(op.CHANNELS_REMOVE_MEMBER, given({
-            "channel_id": channel_id,
-            "agent_id": agent_id,
-        }), None, idempotency_key, timeout)
+            agent_id: Id of the agent."""
 
+    @operation("POST", "/channels/{channel_id}/feeds")
     def create_feed(
         self,
         *,
@@ -1179,26 +755,18 @@ class Channels(Group):
     ) -> models.Feed:
         """Subscribe a channel to events.
 
-        Use this to choose the events of a channel: each that matches is delivered to every
-        member. Returns the feed. A filter that does not compile is refused with
-        `validation_error` and `details.position`.
-
-        Needs the scope `channel:write`.
+        Use this to choose the events of a channel: each that matches is delivered to every member. Returns the feed.
+        A filter that does not compile is refused with `validation_error` and `details.position`. Needs the scope
+        `channel:write`.
 
         Args:
             channel_id: Id of the channel.
-            event_type_glob: Glob over event types: `*` matches any characters including dots,
-                `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
-            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
-                no filter.
-        """
-        return self._call(op.CHANNELS_CREATE_FEED, given({
-            "channel_id": channel_id,
-            "event_type_glob": event_type_glob,
-            "filter_expression": filter_expression,
-        }), models.Feed, idempotency_key, timeout)
+            event_type_glob: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
+                class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the top-level keys of
+                `data`. If its evaluation fails, the event does not match. Empty: no filter."""
 
+    @operation("GET", "/channels/{channel_id}/feeds", pages=("feeds", "offset"))
     def list_feeds(
         self,
         *,
@@ -1215,36 +783,13 @@ class Channels(Group):
         Args:
             channel_id: Id of the channel.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.CHANNELS_LIST_FEEDS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListFeedsResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_feeds_all(
-        self,
-        *,
-        channel_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Feed]:
-        """Like `list_feeds`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CHANNELS_LIST_FEEDS, given({
-            "channel_id": channel_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.ChannelsListFeedsResult, timeout)
+    list_feeds_all = AllPages(list_feeds, models.Feed)
 
+    @operation("DELETE", "/channels/{channel_id}/feeds/{feed_id}")
     def delete_feed(
-        self,
-        *,
-        channel_id: str,
-        feed_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, channel_id: str, feed_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> None:
         """Delete a feed.
 
@@ -1252,15 +797,11 @@ class Channels(Group):
 
         Args:
             channel_id: Id of the channel.
-            feed_id: Id of the feed.
-        """
-        return self._call(op.CHANNELS_DELETE_FEED, given({
-            "channel_id": channel_id,
-            "feed_id": feed_id,
-        }), None, idempotency_key, timeout)
+            feed_id: Id of the feed."""
 
 
-class Connectors(Group):
+class Connectors(Group[Mode]):
+    @operation("POST", "/ingest/connectors")
     def create(
         self,
         *,
@@ -1279,39 +820,25 @@ class Connectors(Group):
         """Create a connector that turns a broker's messages into events.
 
         A message is acknowledged once its event is durable. Messages in structured mode
-        (`application/cloudevents+json`) are taken with their id as `CONNECTOR:SOURCE ID`;
-        others must be JSON and are mapped. A message that cannot be mapped becomes a dead
-        letter with the reason `mapping error: …`. A tenant has at most 50 connectors.
-
-        Needs the scope `admin`.
+        (`application/cloudevents+json`) are taken with their id as `CONNECTOR:SOURCE ID`; others must be JSON and
+        are mapped. A message that cannot be mapped becomes a dead letter with the reason `mapping error: …`. A
+        tenant has at most 50 connectors. Needs the scope `admin`.
 
         Args:
             name: Display name.
-            kind: Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus,
-                ActiveMQ Artemis, Qpid, RabbitMQ's plugin.
-            url: Address of the broker with its credentials, `amqp://` or `amqps://`. For
-                `amqp091` the path is the virtual host.
-            source: Name of the sender: the second part of the event type, and the end of the
-                webhook's URL.
-            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP
-                0-9-1) or an application property (AMQP 1.0).
+            kind: Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ Artemis,
+                Qpid, RabbitMQ's plugin.
+            url: Address of the broker with its credentials, `amqp://` or `amqps://`. For `amqp091` the path is
+                the virtual host.
+            source: Name of the sender: the second part of the event type, and the end of the webhook's URL.
+            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or an
+                application property (AMQP 1.0).
             queue: Queue to consume, which must exist. Required for `amqp091`.
             address: Source to consume. Required for `amqp10`.
             prefetch: Maximum unacknowledged messages per node.
-            paused: Whether the connector is paused.
-        """
-        return self._call(op.CONNECTORS_CREATE, given({
-            "name": name,
-            "kind": kind,
-            "url": url,
-            "source": source,
-            "mapping": mapping,
-            "queue": queue,
-            "address": address,
-            "prefetch": prefetch,
-            "paused": paused,
-        }), models.Connector, idempotency_key, timeout)
+            paused: Whether the connector is paused."""
 
+    @operation("GET", "/ingest/connectors", pages=("connectors", "offset"))
     def list(
         self,
         *,
@@ -1326,44 +853,22 @@ class Connectors(Group):
 
         Args:
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.CONNECTORS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.ConnectorsListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Connector]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.CONNECTORS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.ConnectorsListResult, timeout)
+    list_all = AllPages(list, models.Connector)
 
+    @operation("GET", "/ingest/connectors/{connector_id}")
     def get(
-        self,
-        *,
-        connector_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, connector_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Connector:
         """Read a connector and its state.
 
         Needs the scope `admin`.
 
         Args:
-            connector_id: Id of the connector.
-        """
-        return self._call(op.CONNECTORS_GET, given({
-            "connector_id": connector_id,
-        }), models.Connector, idempotency_key, timeout)
+            connector_id: Id of the connector."""
 
+    @operation("PATCH", "/ingest/connectors/{connector_id}")
     def update(
         self,
         *,
@@ -1377,50 +882,30 @@ class Connectors(Group):
     ) -> models.Connector:
         """Pause, resume or remap a connector.
 
-        Messages already received are finished first; the rest stay at the broker. `mapping`
-        replaces the whole mapping; messages that the previous one could not map can be
-        replayed from the dead letters.
-
-        Needs the scope `admin`.
+        Messages already received are finished first; the rest stay at the broker. `mapping` replaces the whole
+        mapping; messages that the previous one could not map can be replayed from the dead letters. Needs the scope
+        `admin`.
 
         Args:
             connector_id: Id of the connector.
             name: Display name.
-            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP
-                0-9-1) or an application property (AMQP 1.0).
+            mapping: Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or an
+                application property (AMQP 1.0).
             prefetch: Maximum unacknowledged messages per node.
-            paused: Whether the connector is paused.
-        """
-        return self._call(op.CONNECTORS_UPDATE, given({
-            "connector_id": connector_id,
-            "name": name,
-            "mapping": mapping,
-            "prefetch": prefetch,
-            "paused": paused,
-        }), models.Connector, idempotency_key, timeout)
+            paused: Whether the connector is paused."""
 
-    def delete(
-        self,
-        *,
-        connector_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/ingest/connectors/{connector_id}")
+    def delete(self, *, connector_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a connector.
 
-        Messages already received are finished first; the rest stay at the broker.
-
-        Needs the scope `admin`.
+        Messages already received are finished first; the rest stay at the broker. Needs the scope `admin`.
 
         Args:
-            connector_id: Id of the connector.
-        """
-        return self._call(op.CONNECTORS_DELETE, given({
-            "connector_id": connector_id,
-        }), None, idempotency_key, timeout)
+            connector_id: Id of the connector."""
 
 
-class Deliveries(Group):
+class Deliveries(Group[Mode]):
+    @operation("GET", "/delivery/poll")
     def poll(
         self,
         *,
@@ -1431,21 +916,15 @@ class Deliveries(Group):
     ) -> models.DeliveriesPollResult:
         """Poll for deliveries.
 
-        Returns events that match the agent's interests and channels: highest priority
-        first, then oldest (best effort), at most 4 MB. Acknowledge each before
-        `lease_expires_at`, or it is redelivered.
-
-        Needs the scope `receive`.
+        Returns events that match the agent's interests and channels: highest priority first, then oldest (best
+        effort), at most 4 MB. Acknowledge each before `lease_expires_at`, or it is redelivered. Needs the scope
+        `receive`.
 
         Args:
             limit: Maximum number of deliveries, 1 to 100; other values are clamped.
-            wait: Seconds to wait for a first delivery, 0 to 30; other values are clamped.
-        """
-        return self._call(op.DELIVERIES_POLL, given({
-            "limit": limit,
-            "wait": wait,
-        }), models.DeliveriesPollResult, idempotency_key, timeout)
+            wait: Seconds to wait for a first delivery, 0 to 30; other values are clamped."""
 
+    @operation("POST", "/delivery/ack", repeatable=True)
     def ack(
         self,
         *,
@@ -1456,24 +935,16 @@ class Deliveries(Group):
     ) -> models.DeliveriesAckResult:
         """Acknowledge deliveries.
 
-        Call this after processing deliveries, so that they are not redelivered. Returns how
-        many were acknowledged; unknown, already acknowledged and other agents' ids are not
-        counted.
-
-        Needs the scope `receive`.
+        Call this after processing deliveries, so that they are not redelivered. Returns how many were acknowledged;
+        unknown, already acknowledged and other agents' ids are not counted. Needs the scope `receive`.
 
         Args:
-            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery
-                are not counted.
-            lease: `lease` of the deliveries: one for all, or one for each in the order of
-                `delivery_ids`. Attempts that have ended then stay unchanged, as others may have
-                their deliveries now; an acknowledgement counts in any case.
-        """
-        return self._call(op.DELIVERIES_ACK, given({
-            "delivery_ids": delivery_ids,
-            "lease": lease,
-        }), models.DeliveriesAckResult, idempotency_key, timeout)
+            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery are not counted.
+            lease: `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`.
+                Attempts that have ended then stay unchanged, as others may have their deliveries now; an
+                acknowledgement counts in any case."""
 
+    @operation("POST", "/delivery/nack")
     def nack(
         self,
         *,
@@ -1486,29 +957,20 @@ class Deliveries(Group):
     ) -> models.DeliveriesNackResult:
         """Reject deliveries, to be retried later.
 
-        Use this if processing failed and may succeed later. The attempt counts: when the
-        retry budget is spent, the delivery is dead-lettered with the reason. Returns how
-        many were rejected and dead-lettered.
-
-        Needs the scope `receive`.
+        Use this if processing failed and may succeed later. The attempt counts: when the retry budget is spent, the
+        delivery is dead-lettered with the reason. Returns how many were rejected and dead-lettered. Needs the scope
+        `receive`.
 
         Args:
-            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery
-                are not counted.
-            lease: `lease` of the deliveries: one for all, or one for each in the order of
-                `delivery_ids`. Attempts that have ended then stay unchanged, as others may have
-                their deliveries now; an acknowledgement counts in any case.
-            delay_seconds: Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by
-                attempt, at most 1 h.
-            reason: Why it failed.
-        """
-        return self._call(op.DELIVERIES_NACK, given({
-            "delivery_ids": delivery_ids,
-            "lease": lease,
-            "delay_seconds": delay_seconds,
-            "reason": reason,
-        }), models.DeliveriesNackResult, idempotency_key, timeout)
+            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery are not counted.
+            lease: `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`.
+                Attempts that have ended then stay unchanged, as others may have their deliveries now; an
+                acknowledgement counts in any case.
+            delay_seconds: Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by attempt, at most 1
+                h.
+            reason: Why it failed."""
 
+    @operation("POST", "/delivery/extend", repeatable=True)
     def extend(
         self,
         *,
@@ -1520,26 +982,17 @@ class Deliveries(Group):
     ) -> models.DeliveriesExtendResult:
         """Extend the lease of deliveries.
 
-        Use this if processing takes longer than the lease. The lease then ends `seconds`
-        from now. Returns how many were extended: those that are not in flight are not
-        counted.
-
-        Needs the scope `receive`.
+        Use this if processing takes longer than the lease. The lease then ends `seconds` from now. Returns how many
+        were extended: those that are not in flight are not counted. Needs the scope `receive`.
 
         Args:
-            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery
-                are not counted.
+            delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery are not counted.
             seconds: Length of the lease from now.
-            lease: `lease` of the deliveries: one for all, or one for each in the order of
-                `delivery_ids`. Attempts that have ended then stay unchanged, as others may have
-                their deliveries now; an acknowledgement counts in any case.
-        """
-        return self._call(op.DELIVERIES_EXTEND, given({
-            "delivery_ids": delivery_ids,
-            "seconds": seconds,
-            "lease": lease,
-        }), models.DeliveriesExtendResult, idempotency_key, timeout)
+            lease: `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`.
+                Attempts that have ended then stay unchanged, as others may have their deliveries now; an
+                acknowledgement counts in any case."""
 
+    @operation("GET", "/delivery/stats")
     def stats(
         self,
         *,
@@ -1550,20 +1003,14 @@ class Deliveries(Group):
     ) -> models.DeliveriesStatsResult:
         """Count deliveries by state.
 
-        Counts the caller's deliveries. For admins, counts the tenant's, with one row per
-        agent on the page; `oldest_age_seconds` then covers these agents only.
-
-        Needs the scope `receive`.
+        Counts the caller's deliveries. For admins, counts the tenant's, with one row per agent on the page;
+        `oldest_age_seconds` then covers these agents only. Needs the scope `receive`.
 
         Args:
             limit: Agents per page.
-            offset: Results to skip.
-        """
-        return self._call(op.DELIVERIES_STATS, given({
-            "limit": limit,
-            "offset": offset,
-        }), models.DeliveriesStatsResult, idempotency_key, timeout)
+            offset: Results to skip."""
 
+    @operation("GET", "/agents/{agent_id}/deliveries", pages=("deliveries", "cursor"))
     def list(
         self,
         *,
@@ -1582,32 +1029,11 @@ class Deliveries(Group):
             agent_id: Id of the agent.
             status: Only these. `pending`: `ready`, `in_flight` and `waiting`.
             limit: Maximum number of results.
-            cursor: `next_cursor` of the previous page.
-        """
-        return self._call(op.DELIVERIES_LIST, given({
-            "agent_id": agent_id,
-            "status": status,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesListResult, idempotency_key, timeout)
+            cursor: `next_cursor` of the previous page."""
 
-    def list_all(
-        self,
-        *,
-        agent_id: str,
-        status: Literal["pending", "ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.AgentDelivery]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DELIVERIES_LIST, given({
-            "agent_id": agent_id,
-            "status": status,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesListResult, timeout)
+    list_all = AllPages(list, models.AgentDelivery)
 
+    @operation("POST", "/agents/{agent_id}/deliveries:drain")
     def drain(
         self,
         *,
@@ -1618,19 +1044,15 @@ class Deliveries(Group):
     ) -> models.DeliveriesDrainResult:
         """Discard an agent's pending deliveries.
 
-        Discards what waits to be delivered; the agent will not receive it, also not by a
-        replay. Deliveries in flight and dead letters are kept. At most 10,000 per request;
-        `more` is true if others are left. For the person who owns the agent, and admins.
+        Discards what waits to be delivered; the agent will not receive it, also not by a replay. Deliveries in
+        flight and dead letters are kept. At most 10,000 per request; `more` is true if others are left. For the
+        person who owns the agent, and admins.
 
         Args:
             agent_id: Id of the agent.
-            before: Only deliveries created before this time. Default: now.
-        """
-        return self._call(op.DELIVERIES_DRAIN, given({
-            "agent_id": agent_id,
-            "before": before,
-        }), models.DeliveriesDrainResult, idempotency_key, timeout)
+            before: Only deliveries created before this time. Default: now."""
 
+    @operation("GET", "/delivery/dlq", pages=("items", "cursor"))
     def dead_letters(
         self,
         *,
@@ -1645,11 +1067,8 @@ class Deliveries(Group):
     ) -> models.DeliveriesDeadLettersResult:
         """List dead letters, newest first.
 
-        Use this to see what failed and why. Returns the caller's dead letters; for admins,
-        the whole tenant's. With `type` or `text`, a page may have fewer than `limit` and
-        still a `next_cursor`.
-
-        Needs the scope `receive`.
+        Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's. With
+        `type` or `text`, a page may have fewer than `limit` and still a `next_cursor`. Needs the scope `receive`.
 
         Args:
             reason: Only this exact `dlq_reason`.
@@ -1657,38 +1076,11 @@ class Deliveries(Group):
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
             limit: Maximum number of results.
-            cursor: `next_cursor` of the previous page.
-        """
-        return self._call(op.DELIVERIES_DEAD_LETTERS, given({
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesDeadLettersResult, idempotency_key, timeout)
+            cursor: `next_cursor` of the previous page."""
 
-    def dead_letters_all(
-        self,
-        *,
-        reason: str | Unset = UNSET,
-        agent_id: str | Unset = UNSET,
-        type: str | Unset = UNSET,
-        text: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.DeadLetter]:
-        """Like `dead_letters`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DELIVERIES_DEAD_LETTERS, given({
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.DeliveriesDeadLettersResult, timeout)
+    dead_letters_all = AllPages(dead_letters, models.DeadLetter)
 
+    @operation("GET", "/delivery/dlq/groups")
     def dead_letter_groups(
         self,
         *,
@@ -1700,23 +1092,15 @@ class Deliveries(Group):
     ) -> models.DeliveriesDeadLetterGroupsResult:
         """Group dead letters by reason.
 
-        Counts the caller's dead letters by their exact reason, most frequent first; for
-        admins, the whole tenant's. Counts the latest 10,000 that match; `more` is true if
-        there are others.
-
-        Needs the scope `receive`.
+        Counts the caller's dead letters by their exact reason, most frequent first; for admins, the whole tenant's.
+        Counts the latest 10,000 that match; `more` is true if there are others. Needs the scope `receive`.
 
         Args:
             agent_id: Only this agent's.
             type: Only events whose type matches this glob.
-            text: Only those with this text, in any case, in reason, type, subject or source.
-        """
-        return self._call(op.DELIVERIES_DEAD_LETTER_GROUPS, given({
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-        }), models.DeliveriesDeadLetterGroupsResult, idempotency_key, timeout)
+            text: Only those with this text, in any case, in reason, type, subject or source."""
 
+    @operation("POST", "/delivery/dlq/{id}/replay")
     def replay(
         self,
         *,
@@ -1727,22 +1111,15 @@ class Deliveries(Group):
     ) -> models.DeliveriesReplayResult:
         """Replay a dead letter.
 
-        Use this after fixing the cause. The event is matched again: the dead letter's agent
-        gets a new retry budget if it still matches, and matching agents that never received
-        the event get it. Input that could not be mapped is mapped again. Returns
-        `accepted`.
-
-        Needs the scope `receive`.
+        Use this after fixing the cause. The event is matched again: the dead letter's agent gets a new retry budget
+        if it still matches, and matching agents that never received the event get it. Input that could not be mapped
+        is mapped again. Returns `accepted`. Needs the scope `receive`.
 
         Args:
             id: Id of the delivery; or of its event, if that has one dead letter only.
-            dry_run: Only report what would happen. Default: false.
-        """
-        return self._call(op.DELIVERIES_REPLAY, given({
-            "id": id,
-            "dry_run": dry_run,
-        }), models.DeliveriesReplayResult, idempotency_key, timeout)
+            dry_run: Only report what would happen. Default: false."""
 
+    @operation("POST", "/delivery/dlq/replay")
     def replay_many(
         self,
         *,
@@ -1758,10 +1135,8 @@ class Deliveries(Group):
     ) -> models.DeliveriesReplayManyResult:
         """Replay many dead letters.
 
-        Pass either `ids` or at least one other filter: `until` alone selects all. Replays
-        at most 10,000 per request; `more` is true if others are left.
-
-        Needs the scope `receive`.
+        Pass either `ids` or at least one other filter: `until` alone selects all. Replays at most 10,000 per
+        request; `more` is true if others are left. Needs the scope `receive`.
 
         Args:
             ids: Only these.
@@ -1770,18 +1145,9 @@ class Deliveries(Group):
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
             until: Only those dead-lettered until this time.
-            dry_run: Only report what would happen. Default: false.
-        """
-        return self._call(op.DELIVERIES_REPLAY_MANY, given({
-            "ids": ids,
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "until": until,
-            "dry_run": dry_run,
-        }), models.DeliveriesReplayManyResult, idempotency_key, timeout)
+            dry_run: Only report what would happen. Default: false."""
 
+    @operation("POST", "/delivery/dlq/discard")
     def discard_many(
         self,
         *,
@@ -1797,11 +1163,8 @@ class Deliveries(Group):
     ) -> models.DeliveriesDiscardManyResult:
         """Delete many dead letters.
 
-        Pass either `ids` or at least one other filter: `until` alone selects all. Deletes
-        at most 10,000 per request; `more` is true if others are left. They can no longer be
-        replayed.
-
-        Needs the scope `receive`.
+        Pass either `ids` or at least one other filter: `until` alone selects all. Deletes at most 10,000 per
+        request; `more` is true if others are left. They can no longer be replayed. Needs the scope `receive`.
 
         Args:
             ids: Only these.
@@ -1810,38 +1173,20 @@ class Deliveries(Group):
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
             until: Only those dead-lettered until this time.
-            dry_run: Only report what would happen. Default: false.
-        """
-        return self._call(op.DELIVERIES_DISCARD_MANY, given({
-            "ids": ids,
-            "reason": reason,
-            "agent_id": agent_id,
-            "type": type,
-            "text": text,
-            "until": until,
-            "dry_run": dry_run,
-        }), models.DeliveriesDiscardManyResult, idempotency_key, timeout)
+            dry_run: Only report what would happen. Default: false."""
 
-    def discard(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/delivery/dlq/{id}")
+    def discard(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a dead letter.
 
         Needs the scope `receive`.
 
         Args:
-            id: Id of the delivery; or of its event, if that has one dead letter only.
-        """
-        return self._call(op.DELIVERIES_DISCARD, given({
-            "id": id,
-        }), None, idempotency_key, timeout)
+            id: Id of the delivery; or of its event, if that has one dead letter only."""
 
 
-class Devices(Group):
+class Devices(Group[Mode]):
+    @operation("POST", "/agents/{agent_id}/device-code")
     def issue(
         self,
         *,
@@ -1852,38 +1197,25 @@ class Devices(Group):
     ) -> models.DevicesIssueResult:
         """Issue a code that connects a device to an agent.
 
-        For the agent itself, its owner, or callers with the scope `admin`. The code is
-        valid for 10 minutes; a newer code for the same agent replaces a pending one.
+        For the agent itself, its owner, or callers with the scope `admin`. The code is valid for 10 minutes; a newer
+        code for the same agent replaces a pending one.
 
         Args:
             agent_id: Id of the agent.
-            scopes: Scopes of the device's key, at most the caller's. Default: the caller's
-                except `admin`.
-        """
-        return self._call(op.DEVICES_ISSUE, given({
-            "agent_id": agent_id,
-            "scopes": scopes,
-        }), models.DevicesIssueResult, idempotency_key, timeout)
+            scopes: Scopes of the device's key, at most the caller's. Default: the caller's except `admin`."""
 
+    @operation("GET", "/agents/{agent_id}/device-code")
     def status(
-        self,
-        *,
-        agent_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.DevicesStatusResult:
         """Read the status of an agent's newest device code.
 
-        For the agent itself, its owner, or callers with the scope `admin`. Never returns an
-        API key.
+        For the agent itself, its owner, or callers with the scope `admin`. Never returns an API key.
 
         Args:
-            agent_id: Id of the agent.
-        """
-        return self._call(op.DEVICES_STATUS, given({
-            "agent_id": agent_id,
-        }), models.DevicesStatusResult, idempotency_key, timeout)
+            agent_id: Id of the agent."""
 
+    @operation("POST", "/device-codes:claim", open=True)
     def claim(
         self,
         *,
@@ -1894,20 +1226,14 @@ class Devices(Group):
     ) -> models.DevicesClaimResult:
         """Claim a code from the device.
 
-        The code is the credential. Unknown, used, denied and expired codes all return 404.
-        Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+        The code is the credential. Unknown, used, denied and expired codes all return 404. Claims and lookups are
+        limited to `DEVICE_CLAIMS_PER_HOUR` per address.
 
         Args:
-            user_code: Device code: four characters, a hyphen, four characters. Case and hyphen
-                do not matter.
-            client_info: The device as it describes itself, shown to the person who confirms it.
-                Not verified.
-        """
-        return self._call(op.DEVICES_CLAIM, given({
-            "user_code": user_code,
-            "client_info": client_info,
-        }), models.DevicesClaimResult, idempotency_key, timeout)
+            user_code: Device code: four characters, a hyphen, four characters. Case and hyphen do not matter.
+            client_info: The device as it describes itself, shown to the person who confirms it. Not verified."""
 
+    @operation("POST", "/agents/{agent_id}/device-code:confirm")
     def confirm(
         self,
         *,
@@ -1919,62 +1245,41 @@ class Devices(Group):
     ) -> models.DevicesConfirmResult:
         """Approve or reject the device that claimed a code.
 
-        For the agent's owner and org admins. Only org admins can approve a code with the
-        scope `admin`.
+        For the agent's owner and org admins. Only org admins can approve a code with the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
             claim_id: Id of the claim.
-            action: The decision.
-        """
-        return self._call(op.DEVICES_CONFIRM, given({
-            "agent_id": agent_id,
-            "claim_id": claim_id,
-            "action": action,
-        }), models.DevicesConfirmResult, idempotency_key, timeout)
+            action: The decision."""
 
+    @operation("POST", "/device-codes:complete", open=True)
     def complete(
-        self,
-        *,
-        claim_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, claim_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.DevicesCompleteResult:
         """Fetch the API key of an approved claim, once.
 
-        The claim id is the credential. Returns 409 `conflict` before approval, and 404
-        after denial, expiry or the first fetch. The key is returned only here.
+        The claim id is the credential. Returns 409 `conflict` before approval, and 404 after denial, expiry or the
+        first fetch. The key is returned only here.
 
         Args:
-            claim_id: Id of the claim.
-        """
-        return self._call(op.DEVICES_COMPLETE, given({
-            "claim_id": claim_id,
-        }), models.DevicesCompleteResult, idempotency_key, timeout)
+            claim_id: Id of the claim."""
 
+    @operation("GET", "/device-codes/{code}", open=True)
     def look_up(
-        self,
-        *,
-        code: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, code: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.DevicesLookUpResult:
         """Read the agent of a device code.
 
-        Denied, expired and unknown codes return 404. With a token the answer includes the
-        scopes, and callers other than the agent itself, its owner and admins get 404.
-        Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
+        Denied, expired and unknown codes return 404. With a token the answer includes the scopes, and callers other
+        than the agent itself, its owner and admins get 404. Claims and lookups are limited to
+        `DEVICE_CLAIMS_PER_HOUR` per address.
 
         Args:
-            code: Device code: four characters, a hyphen, four characters. Case and hyphen do
-                not matter.
-        """
-        return self._call(op.DEVICES_LOOK_UP, given({
-            "code": code,
-        }), models.DevicesLookUpResult, idempotency_key, timeout)
+            code: Device code: four characters, a hyphen, four characters. Case and hyphen do not matter."""
 
 
-class Documents(Group):
+class Documents(Group[Mode]):
+    @operation("POST", "/documents")
     def upload(
         self,
         *,
@@ -1990,45 +1295,29 @@ class Documents(Group):
     ) -> models.DocumentsUploadResult:
         """Upload a document.
 
-        Use this to make a file searchable. Returns its id; the document is parsed, chunked
-        and indexed in the background: `status` of the document shows the progress. The same
-        bytes in the same source return the existing document, and narrow its `sensitivity`,
-        `audience` and `subject` to those of this request, never widen them; the answer
-        shows what applies. `conflict` if neither includes the other. Other bytes under the
-        same filename supersede it once they are stored. Without write permission, returns
-        `accepted: false`.
-
-        Needs the scope `memory:write`.
+        Use this to make a file searchable. Returns its id; the document is parsed, chunked and indexed in the
+        background: `status` of the document shows the progress. The same bytes in the same source return the
+        existing document, and narrow its `sensitivity`, `audience` and `subject` to those of this request, never
+        widen them; the answer shows what applies. `conflict` if neither includes the other. Other bytes under the
+        same filename supersede it once they are stored. Without write permission, returns `accepted: false`. Needs
+        the scope `memory:write`.
 
         Args:
             file_content: File in standard base64.
             filename: Name of the file; versions of a document share it.
-            mime_type: Media type of the file, in any case, with or without `charset`:
-                `application/pdf`,
+            mime_type: Media type of the file, in any case, with or without `charset`: `application/pdf`,
                 `application/vnd.openxmlformats-officedocument.wordprocessingml.document`,
                 `application/vnd.openxmlformats-officedocument.presentationml.presentation`,
-                `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`,
-                `text/markdown`, `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the
-                converter reads.
-            sensitivity: Who can read the document. `public` and `internal`: the whole tenant.
-                `confidential` and `restricted`: the uploader and its team. Levels with the same
-                readers differ only as a label.
-            audience: Audience, used to filter searches. An empty or omitted list means
-                everyone.
+                `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`, `text/markdown`,
+                `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads.
+            sensitivity: Who can read the document. `public` and `internal`: the whole tenant. `confidential` and
+                `restricted`: the uploader and its team. Levels with the same readers differ only as a label.
+            audience: Audience, used to filter searches. An empty or omitted list means everyone.
             source_id: One of the caller's sources. Default: the caller's own.
-            subject: Data subject. `POST /memories/erase` with this `subject` erases the
-                document and everything derived from it.
-        """
-        return self._call(op.DOCUMENTS_UPLOAD, given({
-            "file_content": file_content,
-            "filename": filename,
-            "mime_type": mime_type,
-            "sensitivity": sensitivity,
-            "audience": audience,
-            "source_id": source_id,
-            "subject": subject,
-        }), models.DocumentsUploadResult, idempotency_key, timeout)
+            subject: Data subject. `POST /memories/erase` with this `subject` erases the document and everything
+                derived from it."""
 
+    @operation("GET", "/documents", pages=("documents", "cursor"))
     def list(
         self,
         *,
@@ -2042,67 +1331,31 @@ class Documents(Group):
     ) -> models.DocumentsListResult:
         """List documents, newest first.
 
-        Use this to browse documents; to find facts in them, search. Returns metadata and
-        `status`, not text, of documents that the caller can read. Continue with
-        `next_cursor`.
-
-        Needs the scope `memory:read`.
+        Use this to browse documents; to find facts in them, search. Returns metadata and `status`, not text, of
+        documents that the caller can read. Continue with `next_cursor`. Needs the scope `memory:read`.
 
         Args:
             offset: Results to skip.
             limit: Maximum number of results.
             cursor: `next_cursor` of the previous page.
             source_id: Only documents of this source.
-            status: Only this status.
-        """
-        return self._call(op.DOCUMENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "source_id": source_id,
-            "status": status,
-        }), models.DocumentsListResult, idempotency_key, timeout)
+            status: Only this status."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        source_id: str | Unset = UNSET,
-        status: Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"] | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Document]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DOCUMENTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "source_id": source_id,
-            "status": status,
-        }), models.DocumentsListResult, timeout)
+    list_all = AllPages(list, models.Document)
 
+    @operation("GET", "/documents/{document_id}")
     def get(
-        self,
-        *,
-        document_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Document:
         """Read a document's metadata.
 
-        Use this to follow an upload: returns `status`, audience and version, but not the
-        text.
-
-        Needs the scope `memory:read`.
+        Use this to follow an upload: returns `status`, audience and version, but not the text. Needs the scope
+        `memory:read`.
 
         Args:
-            document_id: Id of the document.
-        """
-        return self._call(op.DOCUMENTS_GET, given({
-            "document_id": document_id,
-        }), models.Document, idempotency_key, timeout)
+            document_id: Id of the document."""
 
+    @operation("GET", "/documents/{document_id}/chunks", pages=("chunks", "offset"))
     def list_chunks(
         self,
         *,
@@ -2115,107 +1368,53 @@ class Documents(Group):
     ) -> models.DocumentsListChunksResult:
         """List the chunks of a document in order.
 
-        Use this to read a document's text. Returns it in order, with page numbers.
-
-        Needs the scope `memory:read`.
+        Use this to read a document's text. Returns it in order, with page numbers. Needs the scope `memory:read`.
 
         Args:
             document_id: Id of the document.
             source_id: `ingestion_source_id` of the document.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.DOCUMENTS_LIST_CHUNKS, given({
-            "document_id": document_id,
-            "source_id": source_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.DocumentsListChunksResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_chunks_all(
-        self,
-        *,
-        document_id: str,
-        source_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Chunk]:
-        """Like `list_chunks`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.DOCUMENTS_LIST_CHUNKS, given({
-            "document_id": document_id,
-            "source_id": source_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.DocumentsListChunksResult, timeout)
+    list_chunks_all = AllPages(list_chunks, models.Chunk)
 
+    @operation("DELETE", "/documents/{document_id}")
     def delete(
-        self,
-        *,
-        document_id: str,
-        source_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, document_id: str, source_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.DocumentsDeleteResult:
         """Delete a document and its chunks.
 
-        Use this to delete a document permanently. Only the uploader and admins can delete
-        it. Returns `deleted`, false for an unknown document.
-
-        Needs the scope `memory:write`.
+        Use this to delete a document permanently. Only the uploader and admins can delete it. Returns `deleted`,
+        false for an unknown document. Needs the scope `memory:write`.
 
         Args:
             document_id: Id of the document.
-            source_id: `ingestion_source_id` of the document.
-        """
-        return self._call(op.DOCUMENTS_DELETE, given({
-            "document_id": document_id,
-            "source_id": source_id,
-        }), models.DocumentsDeleteResult, idempotency_key, timeout)
+            source_id: `ingestion_source_id` of the document."""
 
-    def content(
-        self,
-        *,
-        document_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> bytes:
+    @operation("GET", "/documents/{document_id}/content", document=True)
+    def content(self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> bytes:
         """Download the original of a document.
 
-        Returns the file as it was uploaded, to everyone who can read the document. Recorded
-        in the audit log. Originals are kept until the document is deleted or erased.
-
-        Needs the scope `memory:read`.
+        Returns the file as it was uploaded, to everyone who can read the document. Recorded in the audit log.
+        Originals are kept until the document is deleted or erased. Needs the scope `memory:read`.
 
         Args:
-            document_id: Id of the document.
-        """
-        return self._call(op.DOCUMENTS_CONTENT, given({
-            "document_id": document_id,
-        }), bytes, idempotency_key, timeout)
+            document_id: Id of the document."""
 
+    @operation("POST", "/documents/{document_id}/retry")
     def retry(
-        self,
-        *,
-        document_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Document:
         """Process a failed document again.
 
-        Use this after the cause of the failure is gone. Only the uploader and admins can
-        retry it. `conflict` if it has not failed, if the same file was uploaded again, or
-        if its original is no longer kept: then upload it again.
-
-        Needs the scope `memory:write`.
+        Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it
+        has not failed, if the same file was uploaded again, or if its original is no longer kept: then upload it
+        again. Needs the scope `memory:write`.
 
         Args:
-            document_id: Id of the document.
-        """
-        return self._call(op.DOCUMENTS_RETRY, given({
-            "document_id": document_id,
-        }), models.Document, idempotency_key, timeout)
+            document_id: Id of the document."""
 
+    @operation("POST", "/documents/search", repeatable=True)
     def search(
         self,
         *,
@@ -2230,10 +1429,8 @@ class Documents(Group):
     ) -> models.DocumentsSearchResult:
         """Search document chunks by words and by meaning.
 
-        Returns the passages that best match the query, with their documents and scores.
-        Searches only stored documents that the caller can read, not superseded ones.
-
-        Needs the scope `memory:read`.
+        Returns the passages that best match the query, with their documents and scores. Searches only stored
+        documents that the caller can read, not superseded ones. Needs the scope `memory:read`.
 
         Args:
             query: Question or keywords.
@@ -2241,47 +1438,28 @@ class Documents(Group):
             source_id: Only documents of this source.
             limit: Maximum number of results.
             min_score: Minimum score.
-            explain: Returns the search plan too, as `plan`.
-        """
-        return self._call(op.DOCUMENTS_SEARCH, given({
-            "query": query,
-            "audience": audience,
-            "source_id": source_id,
-            "limit": limit,
-            "min_score": min_score,
-            "explain": explain,
-        }), models.DocumentsSearchResult, idempotency_key, timeout)
+            explain: Returns the search plan too, as `plan`."""
 
 
-class Events(Group):
+class Events(Group[Mode]):
+    @operation("POST", "/events", whole="event", sends="application/cloudevents+json", repeatable=True)
     def publish(
-        self,
-        *,
-        event: Mapping[str, Any],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, event: Mapping[str, Any], idempotency_key: str | None = None, timeout: float | None = None
     ) -> Any:
         """Publish an event.
 
-        Takes CloudEvents in structured mode (`application/cloudevents+json` or
-        `application/json`), binary mode (`ce-*` headers) or batch mode
-        (`application/cloudevents-batch+json`: at most 100 events and 4 MB; an invalid event
-        does not affect the others). 202 means that the event is durable. An event with the
-        extension attribute `notbefore` waits until that time, and is then matched to the
-        interests of that time. The types `service.*` and `memory.cited` are reserved for
-        the service.
-
-        Needs the scope `send`.
+        Takes CloudEvents in structured mode (`application/cloudevents+json` or `application/json`), binary mode
+        (`ce-*` headers) or batch mode (`application/cloudevents-batch+json`: at most 100 events and 4 MB; an invalid
+        event does not affect the others). 202 means that the event is durable. An event with the extension attribute
+        `notbefore` waits until that time, and is then matched to the interests of that time. The types `service.*`
+        and `memory.cited` are reserved for the service. Needs the scope `send`.
 
         Args:
-            event: A CloudEvents 1.0 envelope. Other names are extension attributes: their names
-                consist of lower-case letters and digits, their values are strings without control
-                characters, booleans or 32-bit integers.
-        """
-        return self._call(op.EVENTS_PUBLISH, given({
-            "event": event,
-        }), Any, idempotency_key, timeout)
+            event: A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of
+                lower-case letters and digits, their values are strings without control characters, booleans or
+                32-bit integers."""
 
+    @operation("GET", "/events", pages=("events", "cursor"))
     def list(
         self,
         *,
@@ -2300,10 +1478,9 @@ class Events(Group):
     ) -> models.EventsListResult:
         """List events, newest first.
 
-        Use this to see what happened. Returns events that the caller published (with
-        `send`) or received (agents with `receive`); for admins, all. A page may have fewer
-        than `limit` events and still a `next_cursor`: a request returns at most 4 MB and
-        scans about 200,000 events, or two seconds without a match.
+        Use this to see what happened. Returns events that the caller published (with `send`) or received (agents
+        with `receive`); for admins, all. A page may have fewer than `limit` events and still a `next_cursor`: a
+        request returns at most 4 MB and scans about 200,000 events, or two seconds without a match.
 
         Args:
             type: Only types that match this glob.
@@ -2313,117 +1490,50 @@ class Events(Group):
             since: Only events accepted at this time or later.
             unmatched: Only events that matched no agent.
             waiting: Only events that wait for their `notbefore`.
-            include_service: False: without the service's own events (`service.*`,
-                `memory.cited`).
+            include_service: False: without the service's own events (`service.*`, `memory.cited`).
             limit: Maximum number of results.
-            cursor: `next_cursor` of the previous page.
-        """
-        return self._call(op.EVENTS_LIST, given({
-            "type": type,
-            "source": source,
-            "subject": subject,
-            "id": id,
-            "since": since,
-            "unmatched": unmatched,
-            "waiting": waiting,
-            "include_service": include_service,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.EventsListResult, idempotency_key, timeout)
+            cursor: `next_cursor` of the previous page."""
 
-    def list_all(
-        self,
-        *,
-        type: str | Unset = UNSET,
-        source: str | Unset = UNSET,
-        subject: str | Unset = UNSET,
-        id: str | Unset = UNSET,
-        since: str | datetime | Unset = UNSET,
-        unmatched: bool | Unset = UNSET,
-        waiting: bool | Unset = UNSET,
-        include_service: bool | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.EventSummary]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.EVENTS_LIST, given({
-            "type": type,
-            "source": source,
-            "subject": subject,
-            "id": id,
-            "since": since,
-            "unmatched": unmatched,
-            "waiting": waiting,
-            "include_service": include_service,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.EventsListResult, timeout)
+    list_all = AllPages(list, models.EventSummary)
 
+    @operation("GET", "/events/{event_id}")
     def get(
-        self,
-        *,
-        event_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, event_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.EventsGetResult:
         """Read an event and its deliveries.
 
-        Use this to see whether an event was delivered. Returns it with its timeline and
-        delivery counts; for admins, also each receiver.
+        Use this to see whether an event was delivered. Returns it with its timeline and delivery counts; for admins,
+        also each receiver.
 
         Args:
-            event_id: Id that the service gave the event.
-        """
-        return self._call(op.EVENTS_GET, given({
-            "event_id": event_id,
-        }), models.EventsGetResult, idempotency_key, timeout)
+            event_id: Id that the service gave the event."""
 
+    @operation("POST", "/events/{event_id}/retry")
     def retry(
-        self,
-        *,
-        event_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, event_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.PublishResult:
         """Retry the fan-out of a parked event.
 
-        Use this for an event with the state `parked`, after fixing the cause in
-        `park_reason`.
-
-        Needs the scope `admin`.
+        Use this for an event with the state `parked`, after fixing the cause in `park_reason`. Needs the scope
+        `admin`.
 
         Args:
-            event_id: Id that the service gave the event.
-        """
-        return self._call(op.EVENTS_RETRY, given({
-            "event_id": event_id,
-        }), models.PublishResult, idempotency_key, timeout)
+            event_id: Id that the service gave the event."""
 
-    def cancel(
-        self,
-        *,
-        event_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/events/{event_id}")
+    def cancel(self, *, event_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Cancel a delayed event.
 
-        Use this for an event of the caller's, for admins of anybody's, that waits for its
-        `notbefore`: it is never delivered, and its `id` can be used again. Any other event
-        is a `conflict`. Returns nothing.
-
-        Needs the scope `send`.
+        Use this for an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never
+        delivered, and its `id` can be used again. Any other event is a `conflict`. Returns nothing. Needs the scope
+        `send`.
 
         Args:
-            event_id: Id that the service gave the event.
-        """
-        return self._call(op.EVENTS_CANCEL, given({
-            "event_id": event_id,
-        }), None, idempotency_key, timeout)
+            event_id: Id that the service gave the event."""
 
 
-class Exemplars(Group):
+class Exemplars(Group[Mode]):
+    @operation("POST", "/exemplars")
     def create(
         self,
         *,
@@ -2435,23 +1545,16 @@ class Exemplars(Group):
     ) -> models.Exemplar:
         """Create an exemplar from a text.
 
-        Use this to keep an example for runs to follow. Stores the text unchanged, at most 1
-        MB. Returns the exemplar; if the tenant already has this text, returns the existing
-        exemplar (200).
-
-        Needs the scope `memory:write`.
+        Use this to keep an example for runs to follow. Stores the text unchanged, at most 1 MB. Returns the
+        exemplar; if the tenant already has this text, returns the existing exemplar (200). Needs the scope
+        `memory:write`.
 
         Args:
             display_name: Display name.
             filename: Name of the file.
-            content: Text of the exemplar.
-        """
-        return self._call(op.EXEMPLARS_CREATE, given({
-            "display_name": display_name,
-            "filename": filename,
-            "content": content,
-        }), models.Exemplar, idempotency_key, timeout)
+            content: Text of the exemplar."""
 
+    @operation("GET", "/exemplars", pages=("", "offset"))
     def list(
         self,
         *,
@@ -2462,139 +1565,73 @@ class Exemplars(Group):
     ) -> List[models.Exemplar]:
         """List exemplars, newest first.
 
-        Use this to find an example by its name. Returns names and ids of all, or of at most
-        `limit`; the header `X-Total-Count` has their number. Read an exemplar for its text.
-
-        Needs the scope `memory:read`.
+        Use this to find an example by its name. Returns names and ids of all, or of at most `limit`; the header
+        `X-Total-Count` has their number. Read an exemplar for its text. Needs the scope `memory:read`.
 
         Args:
             offset: Results to skip.
-            limit: Maximum number of results. Default: all.
-        """
-        return self._call(op.EXEMPLARS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), List[models.Exemplar], idempotency_key, timeout)
+            limit: Maximum number of results. Default: all."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Exemplar]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.EXEMPLARS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), List[models.Exemplar], timeout)
+    list_all = AllPages(list, models.Exemplar)
 
+    @operation("GET", "/exemplars/{exemplar_id}")
     def get(
-        self,
-        *,
-        exemplar_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Exemplar:
         """Read an exemplar's text.
 
-        Returns 202 while the text is being extracted, and 200 without a text if extraction
-        failed.
-
-        Needs the scope `memory:read`.
+        Returns 202 while the text is being extracted, and 200 without a text if extraction failed. Needs the scope
+        `memory:read`.
 
         Args:
-            exemplar_id: Id of the exemplar.
-        """
-        return self._call(op.EXEMPLARS_GET, given({
-            "exemplar_id": exemplar_id,
-        }), models.Exemplar, idempotency_key, timeout)
+            exemplar_id: Id of the exemplar."""
 
+    @operation("PATCH", "/exemplars/{exemplar_id}")
     def rename(
-        self,
-        *,
-        exemplar_id: str,
-        display_name: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, exemplar_id: str, display_name: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Exemplar:
         """Rename an exemplar.
 
-        Use this to change only `display_name`. Returns the exemplar.
-
-        Needs the scope `memory:write`.
+        Use this to change only `display_name`. Returns the exemplar. Needs the scope `memory:write`.
 
         Args:
             exemplar_id: Id of the exemplar.
-            display_name: Display name.
-        """
-        return self._call(op.EXEMPLARS_RENAME, given({
-            "exemplar_id": exemplar_id,
-            "display_name": display_name,
-        }), models.Exemplar, idempotency_key, timeout)
+            display_name: Display name."""
 
-    def delete(
-        self,
-        *,
-        exemplar_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/exemplars/{exemplar_id}")
+    def delete(self, *, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete an unreferenced exemplar.
 
-        Use this to remove an example that nothing refers to. Refused with `conflict` while
-        it is attached to a run or a step's reference pointer names it; `details.referrers`
-        lists them. Returns nothing.
-
-        Needs the scope `memory:write`.
+        Use this to remove an example that nothing refers to. Refused with `conflict` while it is attached to a run
+        or a step's reference pointer names it; `details.referrers` lists them. Returns nothing. Needs the scope
+        `memory:write`.
 
         Args:
-            exemplar_id: Id of the exemplar.
-        """
-        return self._call(op.EXEMPLARS_DELETE, given({
-            "exemplar_id": exemplar_id,
-        }), None, idempotency_key, timeout)
+            exemplar_id: Id of the exemplar."""
 
-    def download(
-        self,
-        *,
-        exemplar_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
+    @operation("GET", "/exemplars/{exemplar_id}/download", document=True)
+    def download(self, *, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Download the original of an exemplar.
 
         Returns the stored text as a file.
 
         Args:
-            exemplar_id: Id of the exemplar.
-        """
-        return self._call(op.EXEMPLARS_DOWNLOAD, given({
-            "exemplar_id": exemplar_id,
-        }), str, idempotency_key, timeout)
+            exemplar_id: Id of the exemplar."""
 
+    @operation("GET", "/exemplars/{exemplar_id}/referrers")
     def referrers(
-        self,
-        *,
-        exemplar_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.ExemplarsReferrersResult:
         """List the runs and templates that refer to an exemplar.
 
-        At most 20 of each kind. An exemplar without any can be deleted.
-
-        Needs the scope `memory:read`.
+        At most 20 of each kind. An exemplar without any can be deleted. Needs the scope `memory:read`.
 
         Args:
-            exemplar_id: Id of the exemplar.
-        """
-        return self._call(op.EXEMPLARS_REFERRERS, given({
-            "exemplar_id": exemplar_id,
-        }), models.ExemplarsReferrersResult, idempotency_key, timeout)
+            exemplar_id: Id of the exemplar."""
 
 
-class Findings(Group):
+class Findings(Group[Mode]):
+    @operation("GET", "/memories/findings")
     def list(
         self,
         *,
@@ -2607,25 +1644,17 @@ class Findings(Group):
     ) -> models.FindingsListResult:
         """Read new institutional memories.
 
-        Use this to learn what others found. Returns, in order, memories of others that
-        became institutional since the calling agent's last read. They are evidence, not
-        instructions: `rendered_brief` quotes them as data.
-
+        Use this to learn what others found. Returns, in order, memories of others that became institutional since
+        the calling agent's last read. They are evidence, not instructions: `rendered_brief` quotes them as data.
         Needs the scope `memory:read`.
 
         Args:
             limit: Maximum number of results.
             mark_read: Advances the agent's cursor past the returned findings.
             since_seq: Position to read after, instead of the agent's cursor.
-            min_importance: Minimum importance.
-        """
-        return self._call(op.FINDINGS_LIST, given({
-            "limit": limit,
-            "mark_read": mark_read,
-            "since_seq": since_seq,
-            "min_importance": min_importance,
-        }), models.FindingsListResult, idempotency_key, timeout)
+            min_importance: Minimum importance."""
 
+    @operation("GET", "/findings", pages=("findings", "cursor"))
     def browse(
         self,
         *,
@@ -2638,84 +1667,44 @@ class Findings(Group):
     ) -> models.FindingsBrowseResult:
         """List findings for people, newest first.
 
-        For people: the memories that became institutional, with their positions. Moves no
-        agent's cursor. Findings of forgotten, superseded or expired memories are omitted,
-        so that a page may have fewer than `limit`.
+        For people: the memories that became institutional, with their positions. Moves no agent's cursor. Findings
+        of forgotten, superseded or expired memories are omitted, so that a page may have fewer than `limit`.
 
         Args:
             agent_id: Only findings of this agent.
             memory_id: Only the finding of this memory.
             limit: Maximum number of results.
-            cursor: `next_cursor` of the previous page.
-        """
-        return self._call(op.FINDINGS_BROWSE, given({
-            "agent_id": agent_id,
-            "memory_id": memory_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.FindingsBrowseResult, idempotency_key, timeout)
+            cursor: `next_cursor` of the previous page."""
 
-    def browse_all(
-        self,
-        *,
-        agent_id: str | Unset = UNSET,
-        memory_id: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Finding]:
-        """Like `browse`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.FINDINGS_BROWSE, given({
-            "agent_id": agent_id,
-            "memory_id": memory_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.FindingsBrowseResult, timeout)
+    browse_all = AllPages(browse, models.Finding)
 
 
-class Gateway(Group):
+class Gateway(Group[Mode]):
+    @operation("GET", "/healthz", root=True, open=True)
     def healthz(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.GatewayHealthzResult:
         """Check that the process runs."""
-        return self._call(op.GATEWAY_HEALTHZ, {}, models.GatewayHealthzResult, idempotency_key, timeout)
 
-    def readyz(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.GatewayReadyzResult:
+    @operation("GET", "/readyz", root=True, open=True)
+    def readyz(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.GatewayReadyzResult:
         """Check that this node can serve requests."""
-        return self._call(op.GATEWAY_READYZ, {}, models.GatewayReadyzResult, idempotency_key, timeout)
 
-    def metrics(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
+    @operation("GET", "/metrics", root=True, document=True)
+    def metrics(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Read this node's metrics in the Prometheus text format."""
-        return self._call(op.GATEWAY_METRICS, {}, str, idempotency_key, timeout)
 
-    def openapi(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> dict[str, Any]:
+    @operation("GET", "/openapi.json", root=True, open=True)
+    def openapi(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> dict[str, Any]:
         """Read this document (OpenAPI 3.1)."""
-        return self._call(op.GATEWAY_OPENAPI, {}, dict[str, Any], idempotency_key, timeout)
 
-    def docs(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
+    @operation("GET", "/docs", root=True, open=True, document=True)
+    def docs(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Read this document as a page."""
-        return self._call(op.GATEWAY_DOCS, {}, str, idempotency_key, timeout)
 
 
-class Handoffs(Group):
+class Handoffs(Group[Mode]):
+    @operation("POST", "/handoffs")
     def save(
         self,
         *,
@@ -2733,11 +1722,9 @@ class Handoffs(Group):
     ) -> models.Handoff:
         """Save a handoff.
 
-        Call this before you stop, so that another client or session can continue the work.
-        A handoff of the same name is overwritten, with a higher `version_num`. Kept for 30
-        days after it was last saved or resumed, or while pinned.
-
-        Needs the scope `memory:write`.
+        Call this before you stop, so that another client or session can continue the work. A handoff of the same
+        name is overwritten, with a higher `version_num`. Kept for 30 days after it was last saved or resumed, or
+        while pinned. Needs the scope `memory:write`.
 
         Args:
             name: Name of the handoff, unique per agent.
@@ -2748,21 +1735,9 @@ class Handoffs(Group):
             origin_client: Name of the client that saves it.
             scope: Always `agent`.
             bundle_id: Bundle that the work started with.
-            if_version: Save only over this `version_num`, otherwise `conflict`. 0: only if the
-                name is unused.
-        """
-        return self._call(op.HANDOFFS_SAVE, given({
-            "name": name,
-            "summary": summary,
-            "payload": payload,
-            "citations": citations,
-            "artifacts": artifacts,
-            "origin_client": origin_client,
-            "scope": scope,
-            "bundle_id": bundle_id,
-            "if_version": if_version,
-        }), models.Handoff, idempotency_key, timeout)
+            if_version: Save only over this `version_num`, otherwise `conflict`. 0: only if the name is unused."""
 
+    @operation("GET", "/handoffs", pages=("", "offset"))
     def list(
         self,
         *,
@@ -2774,165 +1749,78 @@ class Handoffs(Group):
     ) -> List[models.Handoff]:
         """List the calling agent's handoffs, last saved first.
 
-        Use this to find work to continue. With `q`, returns the best matches in words or
-        meaning; if search is unavailable or incomplete, those with `q` in their name or
-        summary, and the header `X-Degraded` gives the reason. Without `q`, the header
-        `X-Total-Count` has the number of handoffs.
-
-        Needs the scope `memory:read`.
+        Use this to find work to continue. With `q`, returns the best matches in words or meaning; if search is
+        unavailable or incomplete, those with `q` in their name or summary, and the header `X-Degraded` gives the
+        reason. Without `q`, the header `X-Total-Count` has the number of handoffs. Needs the scope `memory:read`.
 
         Args:
             q: Search text.
             limit: Maximum number of results.
-            offset: Results to skip; not with `q`.
-        """
-        return self._call(op.HANDOFFS_LIST, given({
-            "q": q,
-            "limit": limit,
-            "offset": offset,
-        }), List[models.Handoff], idempotency_key, timeout)
+            offset: Results to skip; not with `q`."""
 
-    def list_all(
-        self,
-        *,
-        q: str | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Handoff]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.HANDOFFS_LIST, given({
-            "q": q,
-            "limit": limit,
-            "offset": offset,
-        }), List[models.Handoff], timeout)
+    list_all = AllPages(list, models.Handoff)
 
-    def resume(
-        self,
-        *,
-        query: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> Any:
+    @operation("POST", "/handoffs/resume", repeatable=True, document=True)
+    def resume(self, *, query: str, idempotency_key: str | None = None, timeout: float | None = None) -> Any:
         """Resume a handoff.
 
-        Use this to continue saved work. Looks up the exact name, then the id, then the
-        meaning. A single match is resumed: returns its brief, and its 30 days begin again.
-        If several match equally well, returns them and resumes none.
-
-        Needs the scope `memory:read`.
+        Use this to continue saved work. Looks up the exact name, then the id, then the meaning. A single match is
+        resumed: returns its brief, and its 30 days begin again. If several match equally well, returns them and
+        resumes none. Needs the scope `memory:read`.
 
         Args:
-            query: Name, id or free text.
-        """
-        return self._call(op.HANDOFFS_RESUME, given({
-            "query": query,
-        }), Any, idempotency_key, timeout)
+            query: Name, id or free text."""
 
-    def get(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Handoff:
+    @operation("GET", "/handoffs/{id}")
+    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Handoff:
         """Read a handoff.
 
-        Use this to inspect a handoff without resuming it. Returns its fields, payload and
-        citations.
-
-        Needs the scope `memory:read`.
+        Use this to inspect a handoff without resuming it. Returns its fields, payload and citations. Needs the scope
+        `memory:read`.
 
         Args:
-            id: Id of the handoff.
-        """
-        return self._call(op.HANDOFFS_GET, given({
-            "id": id,
-        }), models.Handoff, idempotency_key, timeout)
+            id: Id of the handoff."""
 
-    def delete(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/handoffs/{id}")
+    def delete(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a handoff and its search entries.
 
-        Use this for a handoff that nobody will continue. Cannot be undone; unpinned
-        handoffs also expire by themselves. Returns nothing.
-
-        Needs the scope `memory:write`.
+        Use this for a handoff that nobody will continue. Cannot be undone; unpinned handoffs also expire by
+        themselves. Returns nothing. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the handoff.
-        """
-        return self._call(op.HANDOFFS_DELETE, given({
-            "id": id,
-        }), None, idempotency_key, timeout)
+            id: Id of the handoff."""
 
-    def export(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
+    @operation("GET", "/handoffs/{id}/export", document=True)
+    def export(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Read a handoff's brief without resuming it.
 
-        Use this to read a handoff that stays for another. Returns the same Markdown as
-        resuming it, but does not extend its expiry.
-
-        Needs the scope `memory:read`.
+        Use this to read a handoff that stays for another. Returns the same Markdown as resuming it, but does not
+        extend its expiry. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the handoff.
-        """
-        return self._call(op.HANDOFFS_EXPORT, given({
-            "id": id,
-        }), str, idempotency_key, timeout)
+            id: Id of the handoff."""
 
-    def pin(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Handoff:
+    @operation("POST", "/handoffs/{id}/pin")
+    def pin(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Handoff:
         """Pin a handoff until it is unpinned or deleted.
 
-        Use this for work that pauses longer than 30 days. Returns the handoff.
-
-        Needs the scope `memory:write`.
+        Use this for work that pauses longer than 30 days. Returns the handoff. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the handoff.
-        """
-        return self._call(op.HANDOFFS_PIN, given({
-            "id": id,
-        }), models.Handoff, idempotency_key, timeout)
+            id: Id of the handoff."""
 
-    def unpin(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Handoff:
+    @operation("POST", "/handoffs/{id}/unpin")
+    def unpin(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Handoff:
         """Unpin a handoff: it expires in 30 days.
 
-        Use this when pinned work goes on or has ended. Returns the handoff with its new
-        `expires_at`.
-
-        Needs the scope `memory:write`.
+        Use this when pinned work goes on or has ended. Returns the handoff with its new `expires_at`. Needs the
+        scope `memory:write`.
 
         Args:
-            id: Id of the handoff.
-        """
-        return self._call(op.HANDOFFS_UNPIN, given({
-            "id": id,
-        }), models.Handoff, idempotency_key, timeout)
+            id: Id of the handoff."""
 
+    @operation("GET", "/agents/{agent_id}/handoffs", pages=("handoffs", "cursor"))
     def list_of_agent(
         self,
         *,
@@ -2944,59 +1832,31 @@ class Handoffs(Group):
     ) -> models.HandoffsListOfAgentResult:
         """List an agent's handoffs for people, last saved first.
 
-        For admins and the agent's owner; recorded in the audit log. Agents list their own
-        with `GET /handoffs`.
+        For admins and the agent's owner; recorded in the audit log. Agents list their own with `GET /handoffs`.
 
         Args:
             agent_id: Id of the agent.
             limit: Maximum number of results.
-            cursor: `next_cursor` of the previous page.
-        """
-        return self._call(op.HANDOFFS_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.HandoffsListOfAgentResult, idempotency_key, timeout)
+            cursor: `next_cursor` of the previous page."""
 
-    def list_of_agent_all(
-        self,
-        *,
-        agent_id: str,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.ListedHandoff]:
-        """Like `list_of_agent`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.HANDOFFS_LIST_OF_AGENT, given({
-            "agent_id": agent_id,
-            "limit": limit,
-            "cursor": cursor,
-        }), models.HandoffsListOfAgentResult, timeout)
+    list_of_agent_all = AllPages(list_of_agent, models.ListedHandoff)
 
+    @operation("GET", "/agents/{agent_id}/handoffs/{id}")
     def get_of_agent(
-        self,
-        *,
-        agent_id: str,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.HandoffForPeople:
         """Read an agent's handoff as a person.
 
-        For admins and the agent's owner; recorded in the audit log. Does not resume it.
-        Titles of cited memories that the caller cannot read are empty.
+        For admins and the agent's owner; recorded in the audit log. Does not resume it. Titles of cited memories
+        that the caller cannot read are empty.
 
         Args:
             agent_id: Id of the agent.
-            id: Id of the handoff.
-        """
-        return self._call(op.HANDOFFS_GET_OF_AGENT, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), models.HandoffForPeople, idempotency_key, timeout)
+            id: Id of the handoff."""
 
 
-class Ingest(Group):
+class Ingest(Group[Mode]):
+    @operation("POST", "/ingest/webhooks")
     def create_webhook(
         self,
         *,
@@ -3009,30 +1869,21 @@ class Ingest(Group):
     ) -> models.IngestCreateWebhookResult:
         """Create a webhook.
 
-        The signing secret is returned only here. A tenant has at most 50 webhooks. Test the
-        mapping first: `POST /ingest/webhooks:test`.
-
-        Needs the scope `admin`.
+        The signing secret is returned only here. A tenant has at most 50 webhooks. Test the mapping first: `POST
+        /ingest/webhooks:test`. Needs the scope `admin`.
 
         Args:
             name: Display name.
-            source: Name of the sender: the second part of the event type, and the end of the
-                webhook's URL.
-            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
-                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
-                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
-                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
-            signing_secret: Signing secret, for senders that generate it themselves: 16 to 256
-                printable ASCII characters. Surrounding spaces and quotes, and a version before
-                `whsec_`, are removed. Default: a new one.
-        """
-        return self._call(op.INGEST_CREATE_WEBHOOK, given({
-            "name": name,
-            "source": source,
-            "mapping": mapping,
-            "signing_secret": signing_secret,
-        }), models.IngestCreateWebhookResult, idempotency_key, timeout)
+            source: Name of the sender: the second part of the event type, and the end of the webhook's URL.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
+                (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
+                `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
+                `_` and `-` within a part is replaced by `_`.
+            signing_secret: Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII
+                characters. Surrounding spaces and quotes, and a version before `whsec_`, are removed. Default: a new
+                one."""
 
+    @operation("GET", "/ingest/webhooks", pages=("webhooks", "offset"))
     def list_webhooks(
         self,
         *,
@@ -3047,26 +1898,11 @@ class Ingest(Group):
 
         Args:
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.INGEST_LIST_WEBHOOKS, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.IngestListWebhooksResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_webhooks_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Webhook]:
-        """Like `list_webhooks`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.INGEST_LIST_WEBHOOKS, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.IngestListWebhooksResult, timeout)
+    list_webhooks_all = AllPages(list_webhooks, models.Webhook)
 
+    @operation("PATCH", "/ingest/webhooks/{webhook_id}")
     def update_webhook(
         self,
         *,
@@ -3078,45 +1914,29 @@ class Ingest(Group):
     ) -> models.Webhook:
         """Rename or remap a webhook.
 
-        `mapping` replaces the whole mapping, for requests from now on. Requests that the
-        previous one could not map can be replayed from the dead letters.
-
-        Needs the scope `admin`.
+        `mapping` replaces the whole mapping, for requests from now on. Requests that the previous one could not map
+        can be replayed from the dead letters. Needs the scope `admin`.
 
         Args:
             webhook_id: Id of the webhook.
             name: Display name.
-            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
-                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
-                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
-                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
-        """
-        return self._call(op.INGEST_UPDATE_WEBHOOK, given({
-            "webhook_id": webhook_id,
-            "name": name,
-            "mapping": mapping,
-        }), models.Webhook, idempotency_key, timeout)
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
+                (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
+                `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
+                `_` and `-` within a part is replaced by `_`."""
 
+    @operation("DELETE", "/ingest/webhooks/{webhook_id}")
     def delete_webhook(
-        self,
-        *,
-        webhook_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, webhook_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> None:
         """Delete a webhook.
 
-        Its events are kept.
-
-        Needs the scope `admin`.
+        Its events are kept. Needs the scope `admin`.
 
         Args:
-            webhook_id: Id of the webhook.
-        """
-        return self._call(op.INGEST_DELETE_WEBHOOK, given({
-            "webhook_id": webhook_id,
-        }), None, idempotency_key, timeout)
+            webhook_id: Id of the webhook."""
 
+    @operation("POST", "/ingest/webhooks/{webhook_id}:rotate")
     def rotate_webhook(
         self,
         *,
@@ -3127,22 +1947,16 @@ class Ingest(Group):
     ) -> models.IngestRotateWebhookResult:
         """Rotate a webhook's signing secret.
 
-        Returns the new secret, only here. Each previous secret is accepted too for 24 hours
-        from when it was replaced; at most 6 secrets are valid at a time.
-
-        Needs the scope `admin`.
+        Returns the new secret, only here. Each previous secret is accepted too for 24 hours from when it was
+        replaced; at most 6 secrets are valid at a time. Needs the scope `admin`.
 
         Args:
             webhook_id: Id of the webhook.
-            signing_secret: Signing secret, for senders that generate it themselves: 16 to 256
-                printable ASCII characters. Surrounding spaces and quotes, and a version before
-                `whsec_`, are removed. Default: a new one.
-        """
-        return self._call(op.INGEST_ROTATE_WEBHOOK, given({
-            "webhook_id": webhook_id,
-            "signing_secret": signing_secret,
-        }), models.IngestRotateWebhookResult, idempotency_key, timeout)
+            signing_secret: Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII
+                characters. Surrounding spaces and quotes, and a version before `whsec_`, are removed. Default: a new
+                one."""
 
+    @operation("POST", "/ingest/webhooks:test", repeatable=True)
     def test_mapping(
         self,
         *,
@@ -3155,30 +1969,20 @@ class Ingest(Group):
     ) -> models.IngestTestMappingResult:
         """Test a mapping before creating a webhook.
 
-        Returns the event that the mapping would produce, or the error. Saves and publishes
-        nothing and needs no signature. A mapping that cannot work is refused as it would be
-        when saved.
-
-        Needs the scope `admin`.
+        Returns the event that the mapping would produce, or the error. Saves and publishes nothing and needs no
+        signature. A mapping that cannot work is refused as it would be when saved. Needs the scope `admin`.
 
         Args:
-            source: Name of the sender: the second part of the event type, and the end of the
-                webhook's URL.
-            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
-                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
-                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
-                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
-            payload: Body that the sender would send: JSON, or the text of a form if the header
-                `Content-Type` names one.
-            headers: Headers that the sender would send.
-        """
-        return self._call(op.INGEST_TEST_MAPPING, given({
-            "source": source,
-            "mapping": mapping,
-            "payload": payload,
-            "headers": headers,
-        }), models.IngestTestMappingResult, idempotency_key, timeout)
+            source: Name of the sender: the second part of the event type, and the end of the webhook's URL.
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
+                (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
+                `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
+                `_` and `-` within a part is replaced by `_`.
+            payload: Body that the sender would send: JSON, or the text of a form if the header `Content-Type`
+                names one.
+            headers: Headers that the sender would send."""
 
+    @operation("POST", "/ingest/webhooks/{webhook_id}:test", repeatable=True)
     def test_webhook(
         self,
         *,
@@ -3192,54 +1996,35 @@ class Ingest(Group):
     ) -> models.IngestTestWebhookResult:
         """Test a webhook's mapping, or another one before saving it.
 
-        Returns the event that the mapping would produce, or the error. Saves and publishes
-        nothing and needs no signature. A mapping that cannot work is refused as it would be
-        when saved.
-
-        Needs the scope `admin`.
+        Returns the event that the mapping would produce, or the error. Saves and publishes nothing and needs no
+        signature. A mapping that cannot work is refused as it would be when saved. Needs the scope `admin`.
 
         Args:
             webhook_id: Id of the webhook.
-            payload: Body that the sender would send: JSON, or the text of a form if the header
-                `Content-Type` names one.
+            payload: Body that the sender would send: JSON, or the text of a form if the header `Content-Type`
+                names one.
             headers: Headers that the sender would send.
-            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into
-                the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`).
-                The event type is `com.<source>.<entity>.<action>` in lower case; each run of
-                characters other than letters, digits, `_` and `-` within a part is replaced by `_`.
-            request_id: Instead of a payload: one of the webhook's last requests, which was
-                accepted, duplicate or dead-lettered.
-        """
-        return self._call(op.INGEST_TEST_WEBHOOK, given({
-            "webhook_id": webhook_id,
-            "payload": payload,
-            "headers": headers,
-            "mapping": mapping,
-            "request_id": request_id,
-        }), models.IngestTestWebhookResult, idempotency_key, timeout)
+            mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
+                (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
+                `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
+                `_` and `-` within a part is replaced by `_`.
+            request_id: Instead of a payload: one of the webhook's last requests, which was accepted, duplicate
+                or dead-lettered."""
 
+    @operation("GET", "/ingest/webhooks/{webhook_id}/requests")
     def list_requests(
-        self,
-        *,
-        webhook_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, webhook_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.IngestListRequestsResult:
         """List a webhook's last requests, newest first.
 
-        Use this to see why a sender's requests are refused. The last 50, at most a second
-        late; of more than 50 in a second only the last are kept. Without bodies and
-        secrets. Requests refused with 429 for their address are not listed.
-
-        Needs the scope `admin`.
+        Use this to see why a sender's requests are refused. The last 50, at most a second late; of more than 50 in a
+        second only the last are kept. Without bodies and secrets. Requests refused with 429 for their address are
+        not listed. Needs the scope `admin`.
 
         Args:
-            webhook_id: Id of the webhook.
-        """
-        return self._call(op.INGEST_LIST_REQUESTS, given({
-            "webhook_id": webhook_id,
-        }), models.IngestListRequestsResult, idempotency_key, timeout)
+            webhook_id: Id of the webhook."""
 
+    @operation("POST", "/w/{tenant_slug}", root=True, sends="application/octet-stream", open=True)
     def receive(
         self,
         *,
@@ -3252,29 +2037,21 @@ class Ingest(Group):
     ) -> Any:
         """Deliver a webhook from any source of the tenant.
 
-        Sign the request with the webhook's secret in one of these ways.
-        `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of
-        the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or
-        use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
-        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5
-        minutes. Requests without a valid signature get 401, whether or not the webhook
-        exists. Requests that cannot be mapped are accepted and become dead letters. A
-        webhook with a preset accepts the signature of its sender only; Slack is answered
-        200 and Twilio 204, as they expect.
+        Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's
+        `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without
+        the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
+        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5 minutes. Requests without
+        a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and
+        become dead letters. A webhook with a preset accepts the signature of its sender only; Slack is answered 200
+        and Twilio 204, as they expect.
 
         Args:
             tenant_slug: Slug of the tenant.
             raw: Body in base64.
             headers: Headers of the request.
-            target: Path and query of the request, as received.
-        """
-        return self._call(op.INGEST_RECEIVE, given({
-            "tenant_slug": tenant_slug,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), Any, idempotency_key, timeout)
+            target: Path and query of the request, as received."""
 
+    @operation("POST", "/w/{tenant_slug}/{source}", root=True, sends="application/octet-stream", open=True)
     def receive_from(
         self,
         *,
@@ -3288,31 +2065,22 @@ class Ingest(Group):
     ) -> Any:
         """Deliver a webhook from one source.
 
-        Sign the request with the webhook's secret in one of these ways.
-        `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of
-        the raw body, keyed with the whole secret, with or without the prefix `sha256=`. Or
-        use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
-        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5
-        minutes. Requests without a valid signature get 401, whether or not the webhook
-        exists. Requests that cannot be mapped are accepted and become dead letters. A
-        webhook with a preset accepts the signature of its sender only; Slack is answered
-        200 and Twilio 204, as they expect.
+        Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's
+        `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without
+        the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
+        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5 minutes. Requests without
+        a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and
+        become dead letters. A webhook with a preset accepts the signature of its sender only; Slack is answered 200
+        and Twilio 204, as they expect.
 
         Args:
             tenant_slug: Slug of the tenant.
             source: `source` of the webhook.
             raw: Body in base64.
             headers: Headers of the request.
-            target: Path and query of the request, as received.
-        """
-        return self._call(op.INGEST_RECEIVE_FROM, given({
-            "tenant_slug": tenant_slug,
-            "source": source,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), Any, idempotency_key, timeout)
+            target: Path and query of the request, as received."""
 
+    @operation("OPTIONS", "/w/{tenant_slug}", root=True, sends="application/octet-stream", open=True, repeatable=True)
     def validate_(
         self,
         *,
@@ -3325,26 +2093,20 @@ class Ingest(Group):
     ) -> models.IngestValidateResult:
         """Request permission to deliver webhooks from any source of the tenant.
 
-        The handshake of CloudEvents Web Hooks for Event Delivery. A request with
-        `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and
-        `WebHook-Allowed-Rate` (webhooks per minute, at most the requested
-        `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
-        exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
-        ignored.
+        The handshake of CloudEvents Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is
+        answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested
+        `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook exists, because deliveries
+        must be signed anyway. `WebHook-Request-Callback` is ignored.
 
         Args:
             tenant_slug: Slug of the tenant.
             raw: Body in base64.
             headers: Headers of the request.
-            target: Path and query of the request, as received.
-        """
-        return self._call(op.INGEST_VALIDATE, given({
-            "tenant_slug": tenant_slug,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), models.IngestValidateResult, idempotency_key, timeout)
+            target: Path and query of the request, as received."""
 
+    @operation(
+        "OPTIONS", "/w/{tenant_slug}/{source}", root=True, sends="application/octet-stream", open=True, repeatable=True
+    )
     def validate_for(
         self,
         *,
@@ -3358,30 +2120,21 @@ class Ingest(Group):
     ) -> models.IngestValidateForResult:
         """Request permission to deliver webhooks from one source.
 
-        The handshake of CloudEvents Web Hooks for Event Delivery. A request with
-        `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and
-        `WebHook-Allowed-Rate` (webhooks per minute, at most the requested
-        `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook
-        exists, because deliveries must be signed anyway. `WebHook-Request-Callback` is
-        ignored.
+        The handshake of CloudEvents Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is
+        answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the requested
+        `WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook exists, because deliveries
+        must be signed anyway. `WebHook-Request-Callback` is ignored.
 
         Args:
             tenant_slug: Slug of the tenant.
             source: `source` of the webhook.
             raw: Body in base64.
             headers: Headers of the request.
-            target: Path and query of the request, as received.
-        """
-        return self._call(op.INGEST_VALIDATE_FOR, given({
-            "tenant_slug": tenant_slug,
-            "source": source,
-            "raw": raw,
-            "headers": headers,
-            "target": target,
-        }), models.IngestValidateForResult, idempotency_key, timeout)
+            target: Path and query of the request, as received."""
 
 
-class Interests(Group):
+class Interests(Group[Mode]):
+    @operation("POST", "/agents/{agent_id}/interests")
     def create(
         self,
         *,
@@ -3395,34 +2148,24 @@ class Interests(Group):
     ) -> models.Interest:
         """Create an interest.
 
-        Subscribes the agent to events whose type matches the glob and for which the filter
-        is true. For the agent itself and for people who are admins: other agents get 403,
-        also with the scope `admin`. A filter that does not compile, or that reads what no
-        event can have (`event.event_type`), is refused with `validation_error` and
-        `details.position`. The number of interests is limited (rule `interest_limit`).
-
-        Needs the scope `receive`.
+        Subscribes the agent to events whose type matches the glob and for which the filter is true. For the agent
+        itself and for people who are admins: other agents get 403, also with the scope `admin`. A filter that does
+        not compile, or that reads what no event can have (`event.event_type`), is refused with `validation_error`
+        and `details.position`. The number of interests is limited (rule `interest_limit`). Needs the scope
+        `receive`.
 
         Args:
             agent_id: Id of the agent.
-            event_type: Glob over event types: `*` matches any characters including dots, `?`
-                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
-            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
-                no filter.
+            event_type: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
+                class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the top-level keys of
+                `data`. If its evaluation fails, the event does not match. Empty: no filter.
             priority: Delivery priority; 9 is delivered first.
-            enrichment_depth: Adds the receiver's best memories about the event as
-                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
-                content. If the search fails or is late, `payload.enrichment.degraded` is true.
-        """
-        return self._call(op.INTERESTS_CREATE, given({
-            "agent_id": agent_id,
-            "event_type": event_type,
-            "filter_expression": filter_expression,
-            "priority": priority,
-            "enrichment_depth": enrichment_depth,
-        }), models.Interest, idempotency_key, timeout)
+            enrichment_depth: Adds the receiver's best memories about the event as `payload.enrichment.memories`:
+                `shallow` three with title and score, `deep` ten with content. If the search fails or is late,
+                `payload.enrichment.degraded` is true."""
 
+    @operation("GET", "/agents/{agent_id}/interests", pages=("interests", "offset"))
     def list(
         self,
         *,
@@ -3434,43 +2177,18 @@ class Interests(Group):
     ) -> models.InterestsListResult:
         """List an agent's interests, oldest first.
 
-        Use this to see what an agent is subscribed to. Returns one page and the `total`.
-
-        Needs the scope `receive`.
+        Use this to see what an agent is subscribed to. Returns one page and the `total`. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.INTERESTS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.InterestsListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        agent_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Interest]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.INTERESTS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.InterestsListResult, timeout)
+    list_all = AllPages(list, models.Interest)
 
+    @operation("GET", "/agents/{agent_id}/interests/{id}")
     def get(
-        self,
-        *,
-        agent_id: str,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Interest:
         """Read an interest.
 
@@ -3478,13 +2196,9 @@ class Interests(Group):
 
         Args:
             agent_id: Id of the agent.
-            id: Id of the interest.
-        """
-        return self._call(op.INTERESTS_GET, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), models.Interest, idempotency_key, timeout)
+            id: Id of the interest."""
 
+    @operation("PATCH", "/agents/{agent_id}/interests/{id}")
     def update(
         self,
         *,
@@ -3499,58 +2213,36 @@ class Interests(Group):
     ) -> models.Interest:
         """Update an interest.
 
-        The change applies to events published after the response. A filter that does not
-        compile, or that reads what no event can have (`event.event_type`), is refused with
-        `validation_error` and `details.position`.
-
-        Needs the scope `receive`.
+        The change applies to events published after the response. A filter that does not compile, or that reads what
+        no event can have (`event.event_type`), is refused with `validation_error` and `details.position`. Needs the
+        scope `receive`.
 
         Args:
             agent_id: Id of the agent.
             id: Id of the interest.
-            event_type: Glob over event types: `*` matches any characters including dots, `?`
-                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
-            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
-                no filter.
+            event_type: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
+                class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the top-level keys of
+                `data`. If its evaluation fails, the event does not match. Empty: no filter.
             priority: Delivery priority; 9 is delivered first.
-            enrichment_depth: Adds the receiver's best memories about the event as
-                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
-                content. If the search fails or is late, `payload.enrichment.degraded` is true.
-        """
-        return self._call(op.INTERESTS_UPDATE, given({
-            "agent_id": agent_id,
-            "id": id,
-            "event_type": event_type,
-            "filter_expression": filter_expression,
-            "priority": priority,
-            "enrichment_depth": enrichment_depth,
-        }), models.Interest, idempotency_key, timeout)
+            enrichment_depth: Adds the receiver's best memories about the event as `payload.enrichment.memories`:
+                `shallow` three with title and score, `deep` ten with content. If the search fails or is late,
+                `payload.enrichment.degraded` is true."""
 
+    @operation("DELETE", "/agents/{agent_id}/interests/{id}")
     def delete(
-        self,
-        *,
-        agent_id: str,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> None:
         """Delete an interest.
 
-        Use this to stop receiving its events. Those matched before are still delivered.
-        Returns nothing.
-
-        Needs the scope `receive`.
+        Use this to stop receiving its events. Those matched before are still delivered. Returns nothing. Needs the
+        scope `receive`.
 
         Args:
             agent_id: Id of the agent.
-            id: Id of the interest.
-        """
-        return self._call(op.INTERESTS_DELETE, given({
-            "agent_id": agent_id,
-            "id": id,
-        }), None, idempotency_key, timeout)
+            id: Id of the interest."""
 
+    @operation("POST", "/agents/{agent_id}/interests:test", query=("include_service",), repeatable=True)
     def test(
         self,
         *,
@@ -3565,37 +2257,25 @@ class Interests(Group):
     ) -> models.InterestsTestResult:
         """Test an interest on recent events.
 
-        Use this before creating an interest. Returns for each of the tenant's last 100
-        events (fewer if large) whether it matches, and why not. Saves nothing.
-
-        Needs the scope `receive`.
+        Use this before creating an interest. Returns for each of the tenant's last 100 events (fewer if large)
+        whether it matches, and why not. Saves nothing. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
-            event_type: Glob over event types: `*` matches any characters including dots, `?`
-                one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`.
-            include_service: Whether to test on the service's own events too (`service.*`,
-                `memory.cited`). Default: only if the type begins with `service.` or `memory.`,
-                because other globs never match them.
-            filter_expression: CEL predicate over `data`, `event` (the envelope) and the
-                top-level keys of `data`. If its evaluation fails, the event does not match. Empty:
-                no filter.
+            event_type: Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
+                class; at most 16 `*`, and at most 32 `?` and `[...]`.
+            include_service: Whether to test on the service's own events too (`service.*`, `memory.cited`).
+                Default: only if the type begins with `service.` or `memory.`, because other globs never match them.
+            filter_expression: CEL predicate over `data`, `event` (the envelope) and the top-level keys of
+                `data`. If its evaluation fails, the event does not match. Empty: no filter.
             priority: Delivery priority; 9 is delivered first.
-            enrichment_depth: Adds the receiver's best memories about the event as
-                `payload.enrichment.memories`: `shallow` three with title and score, `deep` ten with
-                content. If the search fails or is late, `payload.enrichment.degraded` is true.
-        """
-        return self._call(op.INTERESTS_TEST, given({
-            "agent_id": agent_id,
-            "event_type": event_type,
-            "include_service": include_service,
-            "filter_expression": filter_expression,
-            "priority": priority,
-            "enrichment_depth": enrichment_depth,
-        }), models.InterestsTestResult, idempotency_key, timeout)
+            enrichment_depth: Adds the receiver's best memories about the event as `payload.enrichment.memories`:
+                `shallow` three with title and score, `deep` ten with content. If the search fails or is late,
+                `payload.enrichment.degraded` is true."""
 
 
-class Keys(Group):
+class Keys(Group[Mode]):
+    @operation("POST", "/agents/{agent_id}/keys")
     def create(
         self,
         *,
@@ -3608,24 +2288,16 @@ class Keys(Group):
     ) -> models.KeysCreateResult:
         """Create an API key for an agent.
 
-        The key is returned only here. A connection that a person has approved, a device or
-        a client of OAuth, cannot create keys: they would outlive the approval.
-
-        Needs the scope `admin`.
+        The key is returned only here. A connection that a person has approved, a device or a client of OAuth, cannot
+        create keys: they would outlive the approval. Needs the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
             scopes: Scopes of the key. `admin` includes all others.
             name: What the key is for: where it is kept, who uses it.
-            expires_at: Time at which the key expires. Null or omitted: never.
-        """
-        return self._call(op.KEYS_CREATE, given({
-            "agent_id": agent_id,
-            "scopes": scopes,
-            "name": name,
-            "expires_at": expires_at,
-        }), models.KeysCreateResult, idempotency_key, timeout)
+            expires_at: Time at which the key expires. Null or omitted: never."""
 
+    @operation("GET", "/agents/{agent_id}/keys", pages=("keys", "offset"))
     def list(
         self,
         *,
@@ -3637,73 +2309,37 @@ class Keys(Group):
     ) -> models.KeysListResult:
         """List an agent's API keys, newest first.
 
-        Revoked keys are not listed.
-
-        Needs the scope `admin`.
+        Revoked keys are not listed. Needs the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.KEYS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.KeysListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        agent_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.KeysListResultKeysItem]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.KEYS_LIST, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.KeysListResult, timeout)
+    list_all = AllPages(list, models.KeysListResultKeysItem)
 
+    @operation("DELETE", "/agents/{agent_id}/keys/{key_id}")
     def revoke(
-        self,
-        *,
-        agent_id: str,
-        key_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, key_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> None:
         """Revoke an API key.
 
-        Tokens that were created with the key are refused within 5 seconds.
-
-        Needs the scope `admin`.
+        Tokens that were created with the key are refused within 5 seconds. Needs the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
-            key_id: Id of the API key.
-        """
-        return self._call(op.KEYS_REVOKE, given({
-            "agent_id": agent_id,
-            "key_id": key_id,
-        }), None, idempotency_key, timeout)
+            key_id: Id of the API key."""
 
 
-class Live(Group):
-    def stats(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Stats:
+class Live(Group[Mode]):
+    @operation("GET", "/stats")
+    def stats(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Stats:
         """Read the organisation's event traffic.
 
-        Counts of the last 15 minutes over all running nodes. `deliveries`, `storage` and
-        `recent` are for admins; other callers get null and an empty list.
-        """
-        return self._call(op.LIVE_STATS, {}, models.Stats, idempotency_key, timeout)
+        Counts of the last 15 minutes over all running nodes. `deliveries`, `storage` and `recent` are for admins;
+        other callers get null and an empty list."""
 
+    @operation("GET", "/stats/history")
     def history(
         self,
         *,
@@ -3715,24 +2351,19 @@ class Live(Group):
     ) -> models.TrafficHistory:
         """Read the organisation's traffic over time.
 
-        Counts of up to seven days, for all agents or one and all types or one. They survive
-        restarts and are a few seconds old; a node that is killed loses those of its last 5
-        seconds. Each hour the first 500 agents and 100 types are counted separately and all
-        others together as `other`. Members read the sums, and their own agents by type.
+        Counts of up to seven days, for all agents or one and all types or one. They survive restarts and are a few
+        seconds old; a node that is killed loses those of its last 5 seconds. Each hour the first 500 agents and 100
+        types are counted separately and all others together as `other`. Members read the sums, and their own agents
+        by type.
 
         Args:
             range: The time up to now.
             agent_id: Counts only deliveries to this agent and events that it published.
-            type: Counts only events of exactly this type.
-        """
-        return self._call(op.LIVE_HISTORY, given({
-            "range": range,
-            "agent_id": agent_id,
-            "type": type,
-        }), models.TrafficHistory, idempotency_key, timeout)
+            type: Counts only events of exactly this type."""
 
 
-class Memories(Group):
+class Memories(Group[Mode]):
+    @operation("POST", "/memories/erase")
     def erase(
         self,
         *,
@@ -3745,34 +2376,23 @@ class Memories(Group):
     ) -> models.MemoriesEraseResult:
         """Erase memories permanently.
 
-        For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`.
-        Erases memories of any scope and status with their vectors, relationships and other
-        data, and A2A tasks and schedules that mention them; by `subject` also the documents
-        uploaded about it, their files and chunks, and the memories derived from these; by
-        `agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also
-        bundles and handoffs. Stored answers to an Idempotency-Key with any of it are
-        dropped. Responds once the data is removed from the service's files; an erasure
-        interrupted by a crash is finished. `receipt` is a JWS of the service
-        (`/.well-known/jwks.json`). If data is left, repeat the request.
-
-        Needs the scope `memory:write`.
+        For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any
+        scope and status with their vectors, relationships and other data, and A2A tasks and schedules that mention
+        them; by `subject` also the documents uploaded about it, their files and chunks, and the memories derived
+        from these; by `agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and
+        handoffs. Stored answers to an Idempotency-Key with any of it are dropped. Responds once the data is removed
+        from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service
+        (`/.well-known/jwks.json`). If data is left, repeat the request. Needs the scope `memory:write`.
 
         Args:
-            agent_id: Erase all memories, state, A2A tasks, schedules, bundles and handoffs of
-                this agent.
+            agent_id: Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent.
             ids: Erase these memories.
-            subject: Erase memories and state whose `metadata.subject` is or contains this,
-                memories whose source event or document has it, and A2A tasks and schedules with a
-                field `subject` that is or contains it. Numbers are compared as text.
-            dry_run: Only count; erase nothing.
-        """
-        return self._call(op.MEMORIES_ERASE, given({
-            "agent_id": agent_id,
-            "ids": ids,
-            "subject": subject,
-            "dry_run": dry_run,
-        }), models.MemoriesEraseResult, idempotency_key, timeout)
+            subject: Erase memories and state whose `metadata.subject` is or contains this, memories whose source
+                event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it.
+                Numbers are compared as text.
+            dry_run: Only count; erase nothing."""
 
+    @operation("GET", "/memories", pages=("memories", "cursor"))
     def list(
         self,
         *,
@@ -3795,11 +2415,9 @@ class Memories(Group):
     ) -> models.MemoriesListResult:
         """List memories.
 
-        Use this to browse or filter; to find by meaning, search. Returns active, unexpired
-        memories that the caller can read. A page of very long ones may have fewer than
-        `limit`: continue with `next_cursor`.
-
-        Needs the scope `memory:read`.
+        Use this to browse or filter; to find by meaning, search. Returns active, unexpired memories that the caller
+        can read. A page of very long ones may have fewer than `limit`: continue with `next_cursor`. Needs the scope
+        `memory:read`.
 
         Args:
             offset: Results to skip.
@@ -3807,8 +2425,8 @@ class Memories(Group):
             cursor: `next_cursor` of the previous page.
             type: Only memories of this type.
             scope: Only memories of this scope. Default: all readable.
-            search: Part of the title or the content; case is ignored. Searches the latest
-                100,000 memories per owner, per team and of the institution.
+            search: Part of the title or the content; case is ignored. Searches the latest 100,000 memories per
+                owner, per team and of the institution.
             project_id: Key of a project; empty: only memories without one.
             tags: Only with any of these tags; repeated or comma-separated.
             namespace: Only memories with a key in this namespace or below it.
@@ -3816,62 +2434,11 @@ class Memories(Group):
             never_cited: Only memories without citations.
             include_superseded: Include superseded memories.
             sort: Field to sort by.
-            order: Sort order.
-        """
-        return self._call(op.MEMORIES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "type": type,
-            "scope": scope,
-            "search": search,
-            "project_id": project_id,
-            "tags": tags,
-            "namespace": namespace,
-            "source_type": source_type,
-            "never_cited": never_cited,
-            "include_superseded": include_superseded,
-            "sort": sort,
-            "order": order,
-        }), models.MemoriesListResult, idempotency_key, timeout)
+            order: Sort order."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        type: Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] | Unset = UNSET,
-        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        search: str | Unset = UNSET,
-        project_id: str | Unset = UNSET,
-        tags: Sequence[str] | Unset = UNSET,
-        namespace: str | Unset = UNSET,
-        source_type: str | Unset = UNSET,
-        never_cited: bool | Unset = UNSET,
-        include_superseded: bool | Unset = UNSET,
-        sort: Literal["created_at", "title", "confidence", "importance"] | Unset = UNSET,
-        order: Literal["asc", "desc"] | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Memory]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.MEMORIES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "type": type,
-            "scope": scope,
-            "search": search,
-            "project_id": project_id,
-            "tags": tags,
-            "namespace": namespace,
-            "source_type": source_type,
-            "never_cited": never_cited,
-            "include_superseded": include_superseded,
-            "sort": sort,
-            "order": order,
-        }), models.MemoriesListResult, timeout)
+    list_all = AllPages(list, models.Memory)
 
+    @operation("POST", "/memories")
     def create(
         self,
         *,
@@ -3897,98 +2464,55 @@ class Memories(Group):
     ) -> models.Memory:
         """Create a memory.
 
-        Use this to keep a fact, decision or lesson for later. Its text can be searched at
-        once. Returns the memory.
-
+        Use this to keep a fact, decision or lesson for later. Its text can be searched at once. Returns the memory.
         Needs the scope `memory:write`.
 
         Args:
             title: Short summary.
             content: Text of the memory.
             type: Kind of knowledge.
-            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
-                (`institutional`). It can only be widened.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). It can
+                only be widened.
             team_id: Team, for the scope `team`. Default: the calling agent's.
             project_id: Key of the project; empty: none.
-            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
-                `-`.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`.
             confidence: How certain it is, from 0 to 1.
             importance: How much it matters, from 0 to 1.
             metadata: Free-form data of the caller, at most 64 KB as JSON.
-            source_type: Kind of source, such as `ticket`. With `document_chunk` or `document`
-                the memory cites what `source_id` names.
-            source_id: Id within the source system; of a chunk or a document for the memory to
-                cite it.
+            source_type: Kind of source, such as `ticket`. With `document_chunk` or `document` the memory cites
+                what `source_id` names.
+            source_id: Id within the source system; of a chunk or a document for the memory to cite it.
             source_url: Web page, http or https.
-            source_event_id: Event that it comes from: `event_id` or the producer's id. It need
-                not exist.
+            source_event_id: Event that it comes from: `event_id` or the producer's id. It need not exist.
             freshness_date: When the content was last known to be true.
             expires_at: After this time it is no longer listed or found.
-            supersedes_id: Active memory of the caller that this one supersedes.
-        """
-        return self._call(op.MEMORIES_CREATE, given({
-            "title": title,
-            "content": content,
-            "type": type,
-            "scope": scope,
-            "team_id": team_id,
-            "project_id": project_id,
-            "tags": tags,
-            "confidence": confidence,
-            "importance": importance,
-            "metadata": metadata,
-            "source_type": source_type,
-            "source_id": source_id,
-            "source_url": source_url,
-            "source_event_id": source_event_id,
-            "freshness_date": freshness_date,
-            "expires_at": expires_at,
-            "supersedes_id": supersedes_id,
-        }), models.Memory, idempotency_key, timeout)
+            supersedes_id: Active memory of the caller that this one supersedes."""
 
+    @operation("POST", "/memories/batch")
     def create_batch(
-        self,
-        *,
-        memories: Sequence[Any],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, memories: Sequence[Any], idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.MemoriesCreateBatchResult:
         """Create many memories.
 
-        Memories are independent: a refused one does not affect the others. Results are in
-        the order of the request. The body has at most 4 MB.
-
-        Needs the scope `memory:write`.
+        Memories are independent: a refused one does not affect the others. Results are in the order of the request.
+        The body has at most 4 MB. Needs the scope `memory:write`.
 
         Args:
-            memories: Memories to create, 1 to 500.
-        """
-        return self._call(op.MEMORIES_CREATE_BATCH, given({
-            "memories": memories,
-        }), models.MemoriesCreateBatchResult, idempotency_key, timeout)
+            memories: Memories to create, 1 to 500."""
 
+    @operation("GET", "/memories/{id}")
     def get(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.MemoryWithUsage:
         """Read a memory.
 
-        Use this to see where a memory comes from and how it is used. Returns it with its
-        usage and trust. Forgotten and expired memories can be read only by their owner,
-        until they are purged.
-
-        Needs the scope `memory:read`.
+        Use this to see where a memory comes from and how it is used. Returns it with its usage and trust. Forgotten
+        and expired memories can be read only by their owner, until they are purged. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the memory.
-        """
-        return self._call(op.MEMORIES_GET, given({
-            "id": id,
-        }), models.MemoryWithUsage, idempotency_key, timeout)
+            id: Id of the memory."""
 
+    @operation("PATCH", "/memories/{id}")
     def update(
         self,
         *,
@@ -4007,11 +2531,8 @@ class Memories(Group):
     ) -> models.Memory:
         """Update a memory.
 
-        Use this to correct a memory; to keep the old version, supersede it. Omitted fields
-        do not change; null clears a field. Only for the owner and org admins. Returns the
-        memory.
-
-        Needs the scope `memory:write`.
+        Use this to correct a memory; to keep the old version, supersede it. Omitted fields do not change; null
+        clears a field. Only for the owner and org admins. Returns the memory. Needs the scope `memory:write`.
 
         Args:
             id: Id of the memory.
@@ -4023,22 +2544,9 @@ class Memories(Group):
             expires_at: After this time it is no longer listed or found.
             freshness_date: When the content was last known to be true.
             project_id: Key of the project; empty: none.
-            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
-                `-`.
-        """
-        return self._call(op.MEMORIES_UPDATE, given({
-            "id": id,
-            "title": title,
-            "content": content,
-            "confidence": confidence,
-            "importance": importance,
-            "metadata": metadata,
-            "expires_at": expires_at,
-            "freshness_date": freshness_date,
-            "project_id": project_id,
-            "tags": tags,
-        }), models.Memory, idempotency_key, timeout)
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`."""
 
+    @operation("PUT", "/memories/keys/{namespace}/{key}")
     def put_by_key(
         self,
         *,
@@ -4065,11 +2573,9 @@ class Memories(Group):
     ) -> models.Memory:
         """Save a memory under a key.
 
-        Use this for a memory that the agent addresses by a name. Creates it, or replaces
-        all fields of the existing one; its scope stays. After the memory was forgotten, has
-        expired or was superseded, a new one is created. Returns the memory.
-
-        Needs the scope `memory:write`.
+        Use this for a memory that the agent addresses by a name. Creates it, or replaces all fields of the existing
+        one; its scope stays. After the memory was forgotten, has expired or was superseded, a new one is created.
+        Returns the memory. Needs the scope `memory:write`.
 
         Args:
             namespace: Namespace of the memory: labels joined by dots.
@@ -4080,90 +2586,45 @@ class Memories(Group):
             scope: Who can read it. Default: `agent`. It stays when the memory is replaced.
             team_id: Team, for the scope `team`. Default: the calling agent's.
             project_id: Key of the project; empty: none.
-            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
-                `-`.
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`.
             confidence: How certain it is, from 0 to 1.
             importance: How much it matters, from 0 to 1.
             metadata: Free-form data of the caller, at most 64 KB as JSON.
-            source_type: Kind of source, such as `ticket`. With `document_chunk` or `document`
-                the memory cites what `source_id` names.
-            source_id: Id within the source system; of a chunk or a document for the memory to
-                cite it.
+            source_type: Kind of source, such as `ticket`. With `document_chunk` or `document` the memory cites
+                what `source_id` names.
+            source_id: Id within the source system; of a chunk or a document for the memory to cite it.
             source_url: Web page, http or https.
-            source_event_id: Event that it comes from: `event_id` or the producer's id. It need
-                not exist.
+            source_event_id: Event that it comes from: `event_id` or the producer's id. It need not exist.
             freshness_date: When the content was last known to be true.
-            expires_at: After this time it is no longer listed or found.
-        """
-        return self._call(op.MEMORIES_PUT_BY_KEY, given({
-            "namespace": namespace,
-            "key": key,
-            "title": title,
-            "content": content,
-            "type": type,
-            "scope": scope,
-            "team_id": team_id,
-            "project_id": project_id,
-            "tags": tags,
-            "confidence": confidence,
-            "importance": importance,
-            "metadata": metadata,
-            "source_type": source_type,
-            "source_id": source_id,
-            "source_url": source_url,
-            "source_event_id": source_event_id,
-            "freshness_date": freshness_date,
-            "expires_at": expires_at,
-        }), models.Memory, idempotency_key, timeout)
+            expires_at: After this time it is no longer listed or found."""
 
+    @operation("GET", "/memories/keys/{namespace}/{key}")
     def get_by_key(
-        self,
-        *,
-        namespace: str,
-        key: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Memory:
         """Read the memory under a key.
 
-        Use this to read what the calling agent saved under this key. Returns the memory
-        while it is active.
-
-        Needs the scope `memory:read`.
+        Use this to read what the calling agent saved under this key. Returns the memory while it is active. Needs
+        the scope `memory:read`.
 
         Args:
             namespace: Namespace of the memory: labels joined by dots.
-            key: Key, unique in the namespace of the agent.
-        """
-        return self._call(op.MEMORIES_GET_BY_KEY, given({
-            "namespace": namespace,
-            "key": key,
-        }), models.Memory, idempotency_key, timeout)
+            key: Key, unique in the namespace of the agent."""
 
+    @operation("DELETE", "/memories/keys/{namespace}/{key}")
     def delete_by_key(
-        self,
-        *,
-        namespace: str,
-        key: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.MemoriesDeleteByKeyResult:
         """Forget the memory under a key.
 
-        Use this for a memory under a key that is no longer true. Forgets it: it can be
-        restored by its id until the reversibility window ends. Returns its id.
-
-        Needs the scope `memory:write`.
+        Use this for a memory under a key that is no longer true. Forgets it: it can be restored by its id until the
+        reversibility window ends. Returns its id. Needs the scope `memory:write`.
 
         Args:
             namespace: Namespace of the memory: labels joined by dots.
-            key: Key, unique in the namespace of the agent.
-        """
-        return self._call(op.MEMORIES_DELETE_BY_KEY, given({
-            "namespace": namespace,
-            "key": key,
-        }), models.MemoriesDeleteByKeyResult, idempotency_key, timeout)
+            key: Key, unique in the namespace of the agent."""
 
+    @operation("GET", "/memories/namespaces")
     def namespaces(
         self,
         *,
@@ -4176,25 +2637,16 @@ class Memories(Group):
     ) -> models.MemoriesNamespacesResult:
         """List the namespaces of the calling agent's memories.
 
-        Use this to see which namespaces the agent's memories are in. Returns those that
-        have active memories, in alphabetical order.
-
-        Needs the scope `memory:read`.
+        Use this to see which namespaces the agent's memories are in. Returns those that have active memories, in
+        alphabetical order. Needs the scope `memory:read`.
 
         Args:
             prefix: Only this namespace and those below it.
-            max_depth: Most labels of a namespace: deeper ones are cut off to these, and listed
-                once.
+            max_depth: Most labels of a namespace: deeper ones are cut off to these, and listed once.
             after: The last namespace of the previous page.
-            limit: Maximum number.
-        """
-        return self._call(op.MEMORIES_NAMESPACES, given({
-            "prefix": prefix,
-            "max_depth": max_depth,
-            "after": after,
-            "limit": limit,
-        }), models.MemoriesNamespacesResult, idempotency_key, timeout)
+            limit: Maximum number."""
 
+    @operation("POST", "/memories/{id}/promote")
     def promote(
         self,
         *,
@@ -4206,113 +2658,65 @@ class Memories(Group):
     ) -> models.Memory:
         """Promote a memory to a wider scope.
 
-        Use this to share a memory: from agent to team or institution, or from team to
-        institution. Cannot be undone. Only for the owner and org admins. Returns the
-        memory.
-
-        Needs the scope `memory:write`.
+        Use this to share a memory: from agent to team or institution, or from team to institution. Cannot be undone.
+        Only for the owner and org admins. Returns the memory. Needs the scope `memory:write`.
 
         Args:
             id: Id of the memory.
-            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
-                (`institutional`). It can only be widened.
-            team_id: Team, for the scope `team`.
-        """
-        return self._call(op.MEMORIES_PROMOTE, given({
-            "id": id,
-            "scope": scope,
-            "team_id": team_id,
-        }), models.Memory, idempotency_key, timeout)
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). It can
+                only be widened.
+            team_id: Team, for the scope `team`."""
 
+    @operation("POST", "/memories/{id}/forget")
     def forget(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.MemoriesForgetResult:
         """Forget a memory.
 
-        Use this for a memory that is wrong or unwanted. It is no longer found, can be
-        restored until the reversibility window ends, and is then purged. Memories that it
-        superseded stay superseded. Only for the owner and org admins. Returns its id.
-
-        Needs the scope `memory:write`.
+        Use this for a memory that is wrong or unwanted. It is no longer found, can be restored until the
+        reversibility window ends, and is then purged. Memories that it superseded stay superseded. Only for the
+        owner and org admins. Returns its id. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the memory.
-        """
-        return self._call(op.MEMORIES_FORGET, given({
-            "id": id,
-        }), models.MemoriesForgetResult, idempotency_key, timeout)
+            id: Id of the memory."""
 
-    def restore(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Memory:
+    @operation("POST", "/memories/{id}/restore")
+    def restore(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Memory:
         """Restore a forgotten memory.
 
-        Use this to undo forgetting a memory. Returns it to its previous status, within the
-        reversibility window. Only for the owner and org admins.
-
-        Needs the scope `memory:write`.
+        Use this to undo forgetting a memory. Returns it to its previous status, within the reversibility window.
+        Only for the owner and org admins. Needs the scope `memory:write`.
 
         Args:
-            id: Id of the memory.
-        """
-        return self._call(op.MEMORIES_RESTORE, given({
-            "id": id,
-        }), models.Memory, idempotency_key, timeout)
+            id: Id of the memory."""
 
+    @operation("POST", "/memories/{id}/supersede")
     def supersede(
-        self,
-        *,
-        id: str,
-        superseded_by_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, superseded_by_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.MemoriesSupersedeResult:
         """Supersede a memory by another.
 
-        Use this if a newer memory makes this one obsolete. The successor must be at least
-        as visible; neither may be superseded or forgotten. Only for the owner of the
-        superseded memory and org admins. Returns both ids.
-
-        Needs the scope `memory:write`.
+        Use this if a newer memory makes this one obsolete. The successor must be at least as visible; neither may be
+        superseded or forgotten. Only for the owner of the superseded memory and org admins. Returns both ids. Needs
+        the scope `memory:write`.
 
         Args:
             id: Id of the memory.
-            superseded_by_id: The successor.
-        """
-        return self._call(op.MEMORIES_SUPERSEDE, given({
-            "id": id,
-            "superseded_by_id": superseded_by_id,
-        }), models.MemoriesSupersedeResult, idempotency_key, timeout)
+            superseded_by_id: The successor."""
 
+    @operation("GET", "/memories/{id}/lineage")
     def lineage(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.MemoriesLineageResult:
         """Read the lineage of a memory.
 
-        Use this to see where a memory comes from. Returns the memories merged into it,
-        directly or indirectly, and the one that it superseded.
-
-        Needs the scope `memory:read`.
+        Use this to see where a memory comes from. Returns the memories merged into it, directly or indirectly, and
+        the one that it superseded. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the memory.
-        """
-        return self._call(op.MEMORIES_LINEAGE, given({
-            "id": id,
-        }), models.MemoriesLineageResult, idempotency_key, timeout)
+            id: Id of the memory."""
 
+    @operation("POST", "/memories/search", query=("expect",), repeatable=True)
     def search(
         self,
         *,
@@ -4332,16 +2736,13 @@ class Memories(Group):
     ) -> models.MemoriesSearchResult:
         """Search memories by words and by meaning.
 
-        Use this before answering or deciding. Returns the readable memories that best match
-        the query; near-ties rank agent, then team, then institutional. If the query's
-        embedding is late, only words count and the result is `degraded`.
-
-        Needs the scope `memory:read`.
+        Use this before answering or deciding. Returns the readable memories that best match the query; near-ties
+        rank agent, then team, then institutional. If the query's embedding is late, only words count and the result
+        is `degraded`. Needs the scope `memory:read`.
 
         Args:
             query: Question or keywords.
-            expect: With `explain`: a memory for which the plan says where it was dropped, and
-                why.
+            expect: With `explain`: a memory for which the plan says where it was dropped, and why.
             scope: Only memories of this scope. Default: all readable.
             memory_types: Only these types.
             limit: Maximum number of results.
@@ -4350,22 +2751,9 @@ class Memories(Group):
             tags: Only memories with any of these tags.
             namespace: Only memories with a key in this namespace or below it.
             include_superseded: Include superseded memories.
-            explain: Returns the search plan too, as `plan`.
-        """
-        return self._call(op.MEMORIES_SEARCH, given({
-            "query": query,
-            "expect": expect,
-            "scope": scope,
-            "memory_types": memory_types,
-            "limit": limit,
-            "min_score": min_score,
-            "project_id": project_id,
-            "tags": tags,
-            "namespace": namespace,
-            "include_superseded": include_superseded,
-            "explain": explain,
-        }), models.MemoriesSearchResult, idempotency_key, timeout)
+            explain: Returns the search plan too, as `plan`."""
 
+    @operation("POST", "/memories/{id}/cite")
     def cite(
         self,
         *,
@@ -4376,42 +2764,26 @@ class Memories(Group):
     ) -> None:
         """Cite a memory as useful.
 
-        Call this when a memory helped. Citations by others than the owner raise its rank
-        for 30 days; one counts per caller, memory and day (UTC). Published as
-        `memory.cited`. Returns nothing.
-
-        Needs the scope `memory:read`.
+        Call this when a memory helped. Citations by others than the owner raise its rank for 30 days; one counts per
+        caller, memory and day (UTC). Published as `memory.cited`. Returns nothing. Needs the scope `memory:read`.
 
         Args:
             id: Id of the memory.
-            originating_query_id: `originating_query_id` of the search that found the memory.
-        """
-        return self._call(op.MEMORIES_CITE, given({
-            "id": id,
-            "originating_query_id": originating_query_id,
-        }), None, idempotency_key, timeout)
+            originating_query_id: `originating_query_id` of the search that found the memory."""
 
+    @operation("GET", "/memories/{id}/citations")
     def citations(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.MemoriesCitationsResult:
         """List the document passages that a memory comes from.
 
-        Use this to check a memory against its sources. Returns passages of documents that
-        the caller can read, and whether they are stale.
-
-        Needs the scope `memory:read`.
+        Use this to check a memory against its sources. Returns passages of documents that the caller can read, and
+        whether they are stale. Needs the scope `memory:read`.
 
         Args:
-            id: Id of the memory.
-        """
-        return self._call(op.MEMORIES_CITATIONS, given({
-            "id": id,
-        }), models.MemoriesCitationsResult, idempotency_key, timeout)
+            id: Id of the memory."""
 
+    @operation("GET", "/agents/{agent_id}/activity", pages=("activity", "offset"))
     def activity(
         self,
         *,
@@ -4423,52 +2795,25 @@ class Memories(Group):
     ) -> models.MemoriesActivityResult:
         """Read an agent's citations of the last 30 days, and those of its memories.
 
-        For the agent itself, its owner, and admins. Newest first.
-
-        Needs the scope `memory:read`.
+        For the agent itself, its owner, and admins. Newest first. Needs the scope `memory:read`.
 
         Args:
             agent_id: Id of the agent.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.MEMORIES_ACTIVITY, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.MemoriesActivityResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def activity_all(
-        self,
-        *,
-        agent_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Activity]:
-        """Like `activity`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.MEMORIES_ACTIVITY, given({
-            "agent_id": agent_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.MemoriesActivityResult, timeout)
+    activity_all = AllPages(activity, models.Activity)
 
-    def health(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.MemoryHealth:
+    @operation("GET", "/memories/health")
+    def health(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.MemoryHealth:
         """Read the health of the memories that the caller may read.
 
-        Use this to find what needs care: returns the number of duplicates, orphans, stale
-        and unembedded memories among the readable ones that changed last, at most 100,000.
-
-        Needs the scope `memory:read`.
-        """
-        return self._call(op.MEMORIES_HEALTH, {}, models.MemoryHealth, idempotency_key, timeout)
+        Use this to find what needs care: returns the number of duplicates, orphans, stale and unembedded memories
+        among the readable ones that changed last, at most 100,000. Needs the scope `memory:read`."""
 
 
-class Merges(Group):
+class Merges(Group[Mode]):
+    @operation("POST", "/memories/merge-proposals")
     def propose(
         self,
         *,
@@ -4480,23 +2825,16 @@ class Merges(Group):
     ) -> models.MergeProposal:
         """Propose to merge two memories.
 
-        Use this for two memories that say the same; an org admin decides. The caller must
-        be able to read both. Returns the proposal; an open one by the service for the same
-        memories is taken over.
-
-        Needs the scope `memory:write`.
+        Use this for two memories that say the same; an org admin decides. The caller must be able to read both.
+        Returns the proposal; an open one by the service for the same memories is taken over. Needs the scope
+        `memory:write`.
 
         Args:
             memory_a_id: One of the memories.
             memory_b_id: The other memory.
-            resolution_note: Reason for the proposal or the decision.
-        """
-        return self._call(op.MERGES_PROPOSE, given({
-            "memory_a_id": memory_a_id,
-            "memory_b_id": memory_b_id,
-            "resolution_note": resolution_note,
-        }), models.MergeProposal, idempotency_key, timeout)
+            resolution_note: Reason for the proposal or the decision."""
 
+    @operation("GET", "/memories/merge-proposals", pages=("merge_proposals", "offset"))
     def list(
         self,
         *,
@@ -4508,55 +2846,26 @@ class Merges(Group):
     ) -> models.MergesListResult:
         """List merge proposals, newest first.
 
-        Use this before proposing a merge. Returns proposals whose memories the caller can
-        both read; for org admins, all.
-
-        Needs the scope `memory:read`.
+        Use this before proposing a merge. Returns proposals whose memories the caller can both read; for org admins,
+        all. Needs the scope `memory:read`.
 
         Args:
             status: Status of the proposal.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.MERGES_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.MergesListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        status: Literal["open", "resolved", "rejected"] | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.MergeProposal]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.MERGES_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.MergesListResult, timeout)
+    list_all = AllPages(list, models.MergeProposal)
 
-    def get(
-        self,
-        *,
-        id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.MergeProposal:
+    @operation("GET", "/memories/merge-proposals/{id}")
+    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.MergeProposal:
         """Read a merge proposal.
 
         Needs the scope `memory:read`.
 
         Args:
-            id: Id of the merge proposal.
-        """
-        return self._call(op.MERGES_GET, given({
-            "id": id,
-        }), models.MergeProposal, idempotency_key, timeout)
+            id: Id of the merge proposal."""
 
+    @operation("POST", "/memories/merge-proposals/{id}/resolve")
     def resolve(
         self,
         *,
@@ -4569,24 +2878,16 @@ class Merges(Group):
     ) -> models.MergeProposal:
         """Merge two memories.
 
-        The other memory gets the status `merged`. The surviving memory must be at least as
-        visible as the other, otherwise 422, rule `scope_only_widens`.
-
-        Needs the scope `memory:write`.
+        The other memory gets the status `merged`. The surviving memory must be at least as visible as the other,
+        otherwise 422, rule `scope_only_widens`. Needs the scope `memory:write`.
 
         Args:
             id: Id of the merge proposal.
             surviving_memory_id: Memory to keep: `memory_a_id` or `memory_b_id`.
             resolution_note: Reason for the proposal or the decision.
-            merged_content: New content of the surviving memory. Default: unchanged.
-        """
-        return self._call(op.MERGES_RESOLVE, given({
-            "id": id,
-            "surviving_memory_id": surviving_memory_id,
-            "resolution_note": resolution_note,
-            "merged_content": merged_content,
-        }), models.MergeProposal, idempotency_key, timeout)
+            merged_content: New content of the surviving memory. Default: unchanged."""
 
+    @operation("POST", "/memories/merge-proposals/{id}/reject")
     def reject(
         self,
         *,
@@ -4597,70 +2898,47 @@ class Merges(Group):
     ) -> models.MergeProposal:
         """Reject a merge proposal.
 
-        Both memories stay as they are.
-
-        Needs the scope `memory:write`.
+        Both memories stay as they are. Needs the scope `memory:write`.
 
         Args:
             id: Id of the merge proposal.
-            resolution_note: Reason for the proposal or the decision.
-        """
-        return self._call(op.MERGES_REJECT, given({
-            "id": id,
-            "resolution_note": resolution_note,
-        }), models.MergeProposal, idempotency_key, timeout)
+            resolution_note: Reason for the proposal or the decision."""
 
 
-class Oauth(Group):
+class Oauth(Group[Mode]):
+    @operation("GET", "/.well-known/oauth-protected-resource", root=True, open=True)
     def api_resource(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.ProtectedResource:
         """Read where a client of the API gets its tokens (RFC 9728)."""
-        return self._call(op.OAUTH_API_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
 
+    @operation("GET", "/.well-known/oauth-protected-resource/mcp", root=True, open=True)
     def mcp_resource(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.ProtectedResource:
         """Read where an MCP client gets its tokens (RFC 9728)."""
-        return self._call(op.OAUTH_MCP_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
 
+    @operation("GET", "/.well-known/oauth-protected-resource/v1/mcp", root=True, open=True)
     def versioned_mcp_resource(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.ProtectedResource:
         """Read where an MCP client of `/v1/mcp` gets its tokens (RFC 9728)."""
-        return self._call(op.OAUTH_VERSIONED_MCP_RESOURCE, {}, models.ProtectedResource, idempotency_key, timeout)
 
-    def server(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.AuthorizationServer:
+    @operation("GET", "/.well-known/oauth-authorization-server", root=True, open=True)
+    def server(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.AuthorizationServer:
         """Read the metadata of the authorization server (RFC 8414)."""
-        return self._call(op.OAUTH_SERVER, {}, models.AuthorizationServer, idempotency_key, timeout)
 
+    @operation("POST", "/oauth/register", root=True, whole="metadata", open=True)
     def register(
-        self,
-        *,
-        metadata: Mapping[str, Any],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, metadata: Mapping[str, Any], idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.OauthRegisterResult:
         """Register a client (RFC 7591).
 
-        Clients are public: they have no secret, and PKCE is required. A client that nobody
-        approves is forgotten after a day, and one that is not used after 90 days.
-        Registrations are limited to `DEVICE_CLAIMS_PER_HOUR` per address.
-        """
-        return self._call(op.OAUTH_REGISTER, given({
-            "metadata": metadata,
-        }), models.OauthRegisterResult, idempotency_key, timeout)
+        Clients are public: they have no secret, and PKCE is required. A client that nobody approves is forgotten
+        after a day, and one that is not used after 90 days. Registrations are limited to `DEVICE_CLAIMS_PER_HOUR`
+        per address."""
 
+    @operation("POST", "/oauth/token", root=True, open=True)
     def token(
         self,
         *,
@@ -4679,10 +2957,10 @@ class Oauth(Group):
     ) -> models.OauthTokenResult:
         """Get an access token of OAuth 2.1.
 
-        By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an
-        agent's API key as `client_secret`. A refresh token is valid once, for 30 days: used
-        again, it ends the connection, except within 10 s of its first use, when the answer
-        may have been lost: then it returns the same next refresh token.
+        By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an agent's API key as
+        `client_secret`. A refresh token is valid once, for 30 days: used again, it ends the connection, except
+        within 10 s of its first use, when the answer may have been lost: then it returns the same next refresh
+        token.
 
         Args:
             grant_type: The grant.
@@ -4694,21 +2972,9 @@ class Oauth(Group):
             refresh_token: For `refresh_token`.
             device_code: For the device grant.
             resource: The resource that the token is for (RFC 8707).
-            scope: Scopes, separated by spaces.
-        """
-        return self._call(op.OAUTH_TOKEN, given({
-            "grant_type": grant_type,
-            "client_id": client_id,
-            "client_secret": client_secret,
-            "code": code,
-            "code_verifier": code_verifier,
-            "redirect_uri": redirect_uri,
-            "refresh_token": refresh_token,
-            "device_code": device_code,
-            "resource": resource,
-            "scope": scope,
-        }), models.OauthTokenResult, idempotency_key, timeout)
+            scope: Scopes, separated by spaces."""
 
+    @operation("POST", "/oauth/revoke", root=True, open=True)
     def revoke(
         self,
         *,
@@ -4719,18 +2985,13 @@ class Oauth(Group):
     ) -> dict[str, Any]:
         """Disconnect a client by one of its tokens (RFC 7009).
 
-        All tokens of the connection are refused within 5 seconds. Unknown tokens are
-        answered in the same way.
+        All tokens of the connection are refused within 5 seconds. Unknown tokens are answered in the same way.
 
         Args:
             token: A refresh token, or an access token.
-            client_id: The client's id: registered, or the URL of its metadata document.
-        """
-        return self._call(op.OAUTH_REVOKE, given({
-            "token": token,
-            "client_id": client_id,
-        }), dict[str, Any], idempotency_key, timeout)
+            client_id: The client's id: registered, or the URL of its metadata document."""
 
+    @operation("POST", "/oauth/device", root=True, open=True)
     def device(
         self,
         *,
@@ -4742,41 +3003,27 @@ class Oauth(Group):
     ) -> models.OauthDeviceResult:
         """Get a code by which a person connects a device (RFC 8628).
 
-        The person enters the code in the console under `/connect`. It is valid for 10
-        minutes.
+        The person enters the code in the console under `/connect`. It is valid for 10 minutes.
 
         Args:
             client_id: The client's id: registered, or the URL of its metadata document.
             scope: Scopes, separated by spaces.
-            resource: The resource that the token is for (RFC 8707).
-        """
-        return self._call(op.OAUTH_DEVICE, given({
-            "client_id": client_id,
-            "scope": scope,
-            "resource": resource,
-        }), models.OauthDeviceResult, idempotency_key, timeout)
+            resource: The resource that the token is for (RFC 8707)."""
 
+    @operation("POST", "/oauth/request", repeatable=True)
     def read_request(
-        self,
-        *,
-        query: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, query: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.AuthorizationRequest:
         """Read what a client asks a person to approve.
 
-        For the console's page. An unknown client and a redirect URI that it has not
-        registered are refused. Other mistakes are in `refusal`, with the address that
-        reports them to the client.
+        For the console's page. An unknown client and a redirect URI that it has not registered are refused. Other
+        mistakes are in `refusal`, with the address that reports them to the client.
 
         Args:
-            query: The query of the authorization request as the client sent it, or `user_code=`
-                and a device's code.
-        """
-        return self._call(op.OAUTH_READ_REQUEST, given({
-            "query": query,
-        }), models.AuthorizationRequest, idempotency_key, timeout)
+            query: The query of the authorization request as the client sent it, or `user_code=` and a device's
+                code."""
 
+    @operation("POST", "/oauth/decision")
     def decide(
         self,
         *,
@@ -4789,52 +3036,34 @@ class Oauth(Group):
     ) -> models.OauthDecideResult:
         """Approve or deny a client's request.
 
-        Approved, the client acts as the agent, with the chosen scopes. For the agent's
-        owner and org admins. The answer says where to send the browser; null for a device,
-        which asks by itself.
+        Approved, the client acts as the agent, with the chosen scopes. For the agent's owner and org admins. The
+        answer says where to send the browser; null for a device, which asks by itself.
 
         Args:
-            query: The query of the authorization request as the client sent it, or `user_code=`
-                and a device's code.
+            query: The query of the authorization request as the client sent it, or `user_code=` and a device's
+                code.
             decision: The decision.
             agent_id: The agent that the client acts as. Required to approve.
-            scopes: Granted scopes. Default: all that were requested.
-        """
-        return self._call(op.OAUTH_DECIDE, given({
-            "query": query,
-            "decision": decision,
-            "agent_id": agent_id,
-            "scopes": scopes,
-        }), models.OauthDecideResult, idempotency_key, timeout)
+            scopes: Granted scopes. Default: all that were requested."""
 
 
-class Onboarding(Group):
-    def get(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.OnboardingGuidance:
+class Onboarding(Group[Mode]):
+    @operation("GET", "/onboarding")
+    def get(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.OnboardingGuidance:
         """Read the next steps to try.
 
-        Use this to see what to set up next. Returns each step's status and a suggested
-        prompt. A step is done once anybody in the organisation has done it, and stays done.
-        """
-        return self._call(op.ONBOARDING_GET, {}, models.OnboardingGuidance, idempotency_key, timeout)
+        Use this to see what to set up next. Returns each step's status and a suggested prompt. A step is done once
+        anybody in the organisation has done it, and stays done."""
 
-    def dismiss(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.OnboardingGuidance:
+    @operation("POST", "/onboarding/dismiss")
+    def dismiss(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.OnboardingGuidance:
         """Dismiss the guidance.
 
-        Hides the guidance for the person, or for the owner of the agent. Repeating it
-        changes nothing.
-        """
-        return self._call(op.ONBOARDING_DISMISS, {}, models.OnboardingGuidance, idempotency_key, timeout)
+        Hides the guidance for the person, or for the owner of the agent. Repeating it changes nothing."""
 
 
-class Outputs(Group):
+class Outputs(Group[Mode]):
+    @operation("GET", "/outputs/{output_id}/export", document=True)
     def export(
         self,
         *,
@@ -4845,18 +3074,14 @@ class Outputs(Group):
     ) -> bytes:
         """Download an output as a file.
 
-        For people. Returns the current version. `md`: as saved; `html`: without active
-        content; `pdf` and `docx`: only if the operator enables them, otherwise 404.
+        For people. Returns the current version. `md`: as saved; `html`: without active content; `pdf` and `docx`:
+        only if the operator enables them, otherwise 404.
 
         Args:
             output_id: Id or slug of the output.
-            format: File format.
-        """
-        return self._call(op.OUTPUTS_EXPORT, given({
-            "output_id": output_id,
-            "format": format,
-        }), bytes, idempotency_key, timeout)
+            format: File format."""
 
+    @operation("POST", "/outputs/{output_id}/email")
     def email(
         self,
         *,
@@ -4869,23 +3094,16 @@ class Outputs(Group):
     ) -> models.OutputsEmailResult:
         """Send an output by e-mail.
 
-        For people. The e-mail contains the text; `attach_format` also attaches it as a
-        file. Returns 404 if the operator has disabled e-mail, and 503 if no mail server is
-        configured.
+        For people. The e-mail contains the text; `attach_format` also attaches it as a file. Returns 404 if the
+        operator has disabled e-mail, and 503 if no mail server is configured.
 
         Args:
             output_id: Id or slug of the output.
             to: E-mail address of the recipient.
             subject: Subject of the e-mail. Default: the output's title.
-            attach_format: Format of the attachment.
-        """
-        return self._call(op.OUTPUTS_EMAIL, given({
-            "output_id": output_id,
-            "to": to,
-            "subject": subject,
-            "attach_format": attach_format,
-        }), models.OutputsEmailResult, idempotency_key, timeout)
+            attach_format: Format of the attachment."""
 
+    @operation("POST", "/outputs")
     def save(
         self,
         *,
@@ -4907,48 +3125,27 @@ class Outputs(Group):
     ) -> models.Output:
         """Save an output, or a new version of one.
 
-        Stores the text byte for byte; it may have any length. With `output_id`, saves a new
-        version: given fields replace the existing ones, and earlier versions do not change.
-        In a `text/markdown` request the body is the text, and the other fields are in the
-        query.
-
-        Needs the scope `memory:write`.
+        Stores the text byte for byte; it may have any length. With `output_id`, saves a new version: given fields
+        replace the existing ones, and earlier versions do not change. In a `text/markdown` request the body is the
+        text, and the other fields are in the query. Needs the scope `memory:write`.
 
         Args:
             body: Text in Markdown.
             title: Title. Default: the first heading or line of the text.
-            scope: Who can read it: its owner (`agent`), a team, or the whole tenant
-                (`institutional`). Set by the first save; default `agent`.
+            scope: Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). Set by
+                the first save; default `agent`.
             team_id: Team, for the scope `team`. Default: the calling agent's.
             project_id: Key of the project.
             source_type: Kind of output, as the caller names it.
             output_id: Output to save a new version of. Default: a new output.
             change_note: What this version changes.
             process_run_id: Run that it belongs to.
-            derived_from_ids: Outputs that it was derived from. Ids or slugs; unreadable ones
-                are ignored.
-            references_ids: Outputs that it refers to. Ids or slugs; unreadable ones are
-                ignored.
-            supersedes_ids: Outputs that it supersedes. Ids or slugs; unreadable ones are
-                ignored.
-            metadata: Free-form data of the caller.
-        """
-        return self._call(op.OUTPUTS_SAVE, given({
-            "body": body,
-            "title": title,
-            "scope": scope,
-            "team_id": team_id,
-            "project_id": project_id,
-            "source_type": source_type,
-            "output_id": output_id,
-            "change_note": change_note,
-            "process_run_id": process_run_id,
-            "derived_from_ids": derived_from_ids,
-            "references_ids": references_ids,
-            "supersedes_ids": supersedes_ids,
-            "metadata": metadata,
-        }), models.Output, idempotency_key, timeout)
+            derived_from_ids: Outputs that it was derived from. Ids or slugs; unreadable ones are ignored.
+            references_ids: Outputs that it refers to. Ids or slugs; unreadable ones are ignored.
+            supersedes_ids: Outputs that it supersedes. Ids or slugs; unreadable ones are ignored.
+            metadata: Free-form data of the caller."""
 
+    @operation("GET", "/outputs", pages=("outputs", "cursor"))
     def list(
         self,
         *,
@@ -4966,10 +3163,8 @@ class Outputs(Group):
     ) -> models.OutputsListResult:
         """List outputs.
 
-        Use this to browse or filter; to find by meaning, search. Returns readable outputs
-        without their texts.
-
-        Needs the scope `memory:read`.
+        Use this to browse or filter; to find by meaning, search. Returns readable outputs without their texts. Needs
+        the scope `memory:read`.
 
         Args:
             offset: Results to skip.
@@ -4980,47 +3175,11 @@ class Outputs(Group):
             process_run_id: Only outputs of this run.
             tags: Only with any of these tags; repeated or comma-separated.
             sort: `created_at` (default) or `title`.
-            order: `asc` or `desc`. Default: newest first, or titles from A.
-        """
-        return self._call(op.OUTPUTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "scope": scope,
-            "project_id": project_id,
-            "process_run_id": process_run_id,
-            "tags": tags,
-            "sort": sort,
-            "order": order,
-        }), models.OutputsListResult, idempotency_key, timeout)
+            order: `asc` or `desc`. Default: newest first, or titles from A."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        cursor: str | Unset = UNSET,
-        scope: Literal["agent", "team", "institutional"] | Unset = UNSET,
-        project_id: str | Unset = UNSET,
-        process_run_id: str | Unset = UNSET,
-        tags: Sequence[str] | Unset = UNSET,
-        sort: str | Unset = UNSET,
-        order: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Output]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.OUTPUTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "cursor": cursor,
-            "scope": scope,
-            "project_id": project_id,
-            "process_run_id": process_run_id,
-            "tags": tags,
-            "sort": sort,
-            "order": order,
-        }), models.OutputsListResult, timeout)
+    list_all = AllPages(list, models.Output)
 
+    @operation("GET", "/outputs/{output_id}")
     def get(
         self,
         *,
@@ -5031,20 +3190,14 @@ class Outputs(Group):
     ) -> models.Output:
         """Read an output.
 
-        Returns the output with its text; with `version`, the text and title of that
-        version.
-
-        Needs the scope `memory:read`.
+        Returns the output with its text; with `version`, the text and title of that version. Needs the scope
+        `memory:read`.
 
         Args:
             output_id: Id or slug of the output.
-            version: Version number. Default: the current one.
-        """
-        return self._call(op.OUTPUTS_GET, given({
-            "output_id": output_id,
-            "version": version,
-        }), models.Output, idempotency_key, timeout)
+            version: Version number. Default: the current one."""
 
+    @operation("PATCH", "/outputs/{output_id}")
     def update(
         self,
         *,
@@ -5056,88 +3209,49 @@ class Outputs(Group):
     ) -> models.OutputsUpdateResult:
         """Change an output's project or tags.
 
-        Use this to file an output in another project; its text does not change. A null
-        `project_id` removes it from its project. Only people can set tags. Returns both.
-
-        Needs the scope `memory:write`.
+        Use this to file an output in another project; its text does not change. A null `project_id` removes it from
+        its project. Only people can set tags. Returns both. Needs the scope `memory:write`.
 
         Args:
             output_id: Id or slug of the output.
             project_id: Key of the project.
-            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one
-                `-`.
-        """
-        return self._call(op.OUTPUTS_UPDATE, given({
-            "output_id": output_id,
-            "project_id": project_id,
-            "tags": tags,
-        }), models.OutputsUpdateResult, idempotency_key, timeout)
+            tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`."""
 
-    def delete(
-        self,
-        *,
-        output_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/outputs/{output_id}")
+    def delete(self, *, output_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete an output with all its versions.
 
-        Use this to delete an output permanently: the text of every version is deleted. Only
-        its owner and admins can delete it. Returns nothing.
-
-        Needs the scope `memory:write`.
+        Use this to delete an output permanently: the text of every version is deleted. Only its owner and admins can
+        delete it. Returns nothing. Needs the scope `memory:write`.
 
         Args:
-            output_id: Id or slug of the output.
-        """
-        return self._call(op.OUTPUTS_DELETE, given({
-            "output_id": output_id,
-        }), None, idempotency_key, timeout)
+            output_id: Id or slug of the output."""
 
+    @operation("GET", "/outputs/{output_id}/versions")
     def list_versions(
-        self,
-        *,
-        output_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, output_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.OutputsListVersionsResult:
         """List an output's versions, newest first.
 
-        Use this to see how an output changed. Returns titles, authors and change notes,
-        without the texts.
-
-        Needs the scope `memory:read`.
+        Use this to see how an output changed. Returns titles, authors and change notes, without the texts. Needs the
+        scope `memory:read`.
 
         Args:
-            output_id: Id or slug of the output.
-        """
-        return self._call(op.OUTPUTS_LIST_VERSIONS, given({
-            "output_id": output_id,
-        }), models.OutputsListVersionsResult, idempotency_key, timeout)
+            output_id: Id or slug of the output."""
 
+    @operation("GET", "/outputs/{output_id}/versions/{version_num}")
     def get_version(
-        self,
-        *,
-        output_id: str,
-        version_num: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, output_id: str, version_num: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.OutputVersion:
         """Read a version of an output.
 
-        Use this to compare versions. Returns the version's text, title and author.
-
-        Needs the scope `memory:read`.
+        Use this to compare versions. Returns the version's text, title and author. Needs the scope `memory:read`.
 
         Args:
             output_id: Id or slug of the output.
-            version_num: Number or id of the version.
-        """
-        return self._call(op.OUTPUTS_GET_VERSION, given({
-            "output_id": output_id,
-            "version_num": version_num,
-        }), models.OutputVersion, idempotency_key, timeout)
+            version_num: Number or id of the version."""
 
+    @operation("POST", "/outputs/search", repeatable=True)
     def search(
         self,
         *,
@@ -5153,11 +3267,9 @@ class Outputs(Group):
     ) -> models.OutputsSearchResult:
         """Search outputs by words and by meaning.
 
-        Returns the readable outputs that best match the query, each with its best passage.
-        Superseded outputs, ranked below their successors, and those of archived projects
-        are included only on request.
-
-        Needs the scope `memory:read`.
+        Returns the readable outputs that best match the query, each with its best passage. Superseded outputs,
+        ranked below their successors, and those of archived projects are included only on request. Needs the scope
+        `memory:read`.
 
         Args:
             query: Question or keywords.
@@ -5166,20 +3278,11 @@ class Outputs(Group):
             limit: Maximum number of results.
             project_id: Only outputs of the project with this key.
             include_superseded: Include superseded outputs.
-            include_archived: Include outputs of archived projects.
-        """
-        return self._call(op.OUTPUTS_SEARCH, given({
-            "query": query,
-            "scope": scope,
-            "min_score": min_score,
-            "limit": limit,
-            "project_id": project_id,
-            "include_superseded": include_superseded,
-            "include_archived": include_archived,
-        }), models.OutputsSearchResult, idempotency_key, timeout)
+            include_archived: Include outputs of archived projects."""
 
 
-class Projects(Group):
+class Projects(Group[Mode]):
+    @operation("GET", "/projects", pages=("projects", "offset"))
     def list(
         self,
         *,
@@ -5191,37 +3294,17 @@ class Projects(Group):
     ) -> models.ProjectsListResult:
         """List projects, by key.
 
-        Use this to find the `key` that other tools take as `project_id`. Returns one page
-        and the `total`.
-
-        Needs the scope `memory:read`.
+        Use this to find the `key` that other tools take as `project_id`. Returns one page and the `total`. Needs the
+        scope `memory:read`.
 
         Args:
             status: Status of the project.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.PROJECTS_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.ProjectsListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        status: Literal["active", "completed", "archived"] | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Project]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.PROJECTS_LIST, given({
-            "status": status,
-            "offset": offset,
-            "limit": limit,
-        }), models.ProjectsListResult, timeout)
+    list_all = AllPages(list, models.Project)
 
+    @operation("POST", "/projects")
     def create(
         self,
         *,
@@ -5234,25 +3317,16 @@ class Projects(Group):
     ) -> models.Project:
         """Create a project.
 
-        Memories, outputs and runs are assigned to a project by its `key`.
-
-        Needs the scope `admin`.
+        Memories, outputs and runs are assigned to a project by its `key`. Needs the scope `admin`.
 
         Args:
-            key: Key of the project, passed to other operations as `project_id`. Letters,
-                digits, `.`, `_` and `-`; not a UUID. Immutable.
+            key: Key of the project, passed to other operations as `project_id`. Letters, digits, `.`, `_` and
+                `-`; not a UUID. Immutable.
             name: Display name.
             status: Status of the project.
-            target_date: Date, or date and time (RFC 3339), by which the project is due; null:
-                none.
-        """
-        return self._call(op.PROJECTS_CREATE, given({
-            "key": key,
-            "name": name,
-            "status": status,
-            "target_date": target_date,
-        }), models.Project, idempotency_key, timeout)
+            target_date: Date, or date and time (RFC 3339), by which the project is due; null: none."""
 
+    @operation("PATCH", "/projects/{key}")
     def update(
         self,
         *,
@@ -5265,27 +3339,18 @@ class Projects(Group):
     ) -> models.Project:
         """Rename, date, complete or archive a project.
 
-        Omitted fields do not change; a null `target_date` removes the date.
-
-        Needs the scope `admin`.
+        Omitted fields do not change; a null `target_date` removes the date. Needs the scope `admin`.
 
         Args:
-            key: Key of the project, passed to other operations as `project_id`. Letters,
-                digits, `.`, `_` and `-`; not a UUID. Immutable.
+            key: Key of the project, passed to other operations as `project_id`. Letters, digits, `.`, `_` and
+                `-`; not a UUID. Immutable.
             name: Display name.
             status: Status of the project.
-            target_date: Date, or date and time (RFC 3339), by which the project is due; null:
-                none.
-        """
-        return self._call(op.PROJECTS_UPDATE, given({
-            "key": key,
-            "name": name,
-            "status": status,
-            "target_date": target_date,
-        }), models.Project, idempotency_key, timeout)
+            target_date: Date, or date and time (RFC 3339), by which the project is due; null: none."""
 
 
-class Relationships(Group):
+class Relationships(Group[Mode]):
+    @operation("POST", "/memories/{id}/relationships")
     def create(
         self,
         *,
@@ -5299,27 +3364,17 @@ class Relationships(Group):
     ) -> models.Relationship:
         """Create a relationship between two memories.
 
-        Use this to link memories that belong together. Returns the relationship; an
-        existing one of the same type is `conflict`.
-
-        Needs the scope `memory:write`.
+        Use this to link memories that belong together. Returns the relationship; an existing one of the same type is
+        `conflict`. Needs the scope `memory:write`.
 
         Args:
             id: Id of the memory.
             target_memory_id: Memory that the relationship points to.
-            relationship_type: One of the types listed by `GET /relationship-types`. New types
-                may be added.
+            relationship_type: One of the types listed by `GET /relationship-types`. New types may be added.
             strength: Strength; 1 is strongest.
-            metadata: Free-form data of the caller, at most 16 KB as JSON.
-        """
-        return self._call(op.RELATIONSHIPS_CREATE, given({
-            "id": id,
-            "target_memory_id": target_memory_id,
-            "relationship_type": relationship_type,
-            "strength": strength,
-            "metadata": metadata,
-        }), models.Relationship, idempotency_key, timeout)
+            metadata: Free-form data of the caller, at most 16 KB as JSON."""
 
+    @operation("GET", "/memories/{id}/relationships", pages=("relationships", "offset"))
     def list(
         self,
         *,
@@ -5331,62 +3386,29 @@ class Relationships(Group):
     ) -> models.RelationshipsListResult:
         """List the relationships of a memory, both directions, oldest first.
 
-        Use this to see what a memory is linked to. Returns direct relationships to memories
-        that the caller can read and that are not forgotten or expired. Types in capitals,
-        such as `SUPERSEDES` and `DERIVED_FROM`, are recorded by the service.
-
-        Needs the scope `memory:read`.
+        Use this to see what a memory is linked to. Returns direct relationships to memories that the caller can read
+        and that are not forgotten or expired. Types in capitals, such as `SUPERSEDES` and `DERIVED_FROM`, are
+        recorded by the service. Needs the scope `memory:read`.
 
         Args:
             id: Id of the memory.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.RELATIONSHIPS_LIST, given({
-            "id": id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RelationshipsListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Relationship]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.RELATIONSHIPS_LIST, given({
-            "id": id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RelationshipsListResult, timeout)
+    list_all = AllPages(list, models.Relationship)
 
-    def delete(
-        self,
-        *,
-        id: str,
-        rel_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/memories/{id}/relationships/{rel_id}")
+    def delete(self, *, id: str, rel_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a relationship.
 
-        Only its creator, the owner of its source memory, and org admins can delete it.
-        Relationships recorded by the service cannot be deleted.
-
-        Needs the scope `memory:write`.
+        Only its creator, the owner of its source memory, and org admins can delete it. Relationships recorded by the
+        service cannot be deleted. Needs the scope `memory:write`.
 
         Args:
             id: Id of the memory.
-            rel_id: Id of the relationship.
-        """
-        return self._call(op.RELATIONSHIPS_DELETE, given({
-            "id": id,
-            "rel_id": rel_id,
-        }), None, idempotency_key, timeout)
+            rel_id: Id of the relationship."""
 
+    @operation("GET", "/memories/{id}/graph")
     def graph(
         self,
         *,
@@ -5398,38 +3420,26 @@ class Relationships(Group):
     ) -> models.RelationshipsGraphResult:
         """Read the graph around a memory.
 
-        Use this to see how memories connect over several hops. Returns readable memories,
-        nearest first, and the relationships between them.
-
-        Needs the scope `memory:read`.
+        Use this to see how memories connect over several hops. Returns readable memories, nearest first, and the
+        relationships between them. Needs the scope `memory:read`.
 
         Args:
             id: Id of the memory.
             depth: Number of hops.
-            include_superseded: Include superseded and merged memories.
-        """
-        return self._call(op.RELATIONSHIPS_GRAPH, given({
-            "id": id,
-            "depth": depth,
-            "include_superseded": include_superseded,
-        }), models.RelationshipsGraphResult, idempotency_key, timeout)
+            include_superseded: Include superseded and merged memories."""
 
+    @operation("GET", "/relationship-types")
     def types(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.RelationshipsTypesResult:
         """List relationship types.
 
-        Use this before creating a relationship. Returns the types with their meanings and
-        inverses.
-
-        Needs the scope `memory:read`.
-        """
-        return self._call(op.RELATIONSHIPS_TYPES, {}, models.RelationshipsTypesResult, idempotency_key, timeout)
+        Use this before creating a relationship. Returns the types with their meanings and inverses. Needs the scope
+        `memory:read`."""
 
 
-class Runs(Group):
+class Runs(Group[Mode]):
+    @operation("POST", "/runs/{run_id}/artifacts")
     def register_artifact(
         self,
         *,
@@ -5443,27 +3453,17 @@ class Runs(Group):
     ) -> models.RunArtifact:
         """Register an artifact of a run.
 
-        Use this to record a result of a step, wherever it is. Returns the artifact; its
-        pointer is stored, never followed. A run has at most 1000 artifacts (rule
-        `run_limit`).
-
-        Needs the scope `memory:write`.
+        Use this to record a result of a step, wherever it is. Returns the artifact; its pointer is stored, never
+        followed. A run has at most 1000 artifacts (rule `run_limit`). Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             kind: Kind of artifact, as the run's steps expect it.
             pointer: Where the content is. Never followed.
             step_record_id: Attempt, completion, skip or reopening that it belongs to.
-            mime_type: Media type of the content.
-        """
-        return self._call(op.RUNS_REGISTER_ARTIFACT, given({
-            "run_id": run_id,
-            "kind": kind,
-            "pointer": pointer,
-            "step_record_id": step_record_id,
-            "mime_type": mime_type,
-        }), models.RunArtifact, idempotency_key, timeout)
+            mime_type: Media type of the content."""
 
+    @operation("GET", "/runs/{run_id}/artifacts", pages=("artifacts", "offset"))
     def list_artifacts(
         self,
         *,
@@ -5475,61 +3475,30 @@ class Runs(Group):
     ) -> models.RunsListArtifactsResult:
         """List a run's artifacts, oldest first.
 
-        Use this to find a run's results. Returns a page of kinds, pointers and, for
-        completed steps, content hashes.
-
+        Use this to find a run's results. Returns a page of kinds, pointers and, for completed steps, content hashes.
         Needs the scope `memory:read`.
 
         Args:
             run_id: Id of the run.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.RUNS_LIST_ARTIFACTS, given({
-            "run_id": run_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RunsListArtifactsResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_artifacts_all(
-        self,
-        *,
-        run_id: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.RunArtifact]:
-        """Like `list_artifacts`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.RUNS_LIST_ARTIFACTS, given({
-            "run_id": run_id,
-            "offset": offset,
-            "limit": limit,
-        }), models.RunsListArtifactsResult, timeout)
+    list_artifacts_all = AllPages(list_artifacts, models.RunArtifact)
 
+    @operation("POST", "/runs/{run_id}/exemplars")
     def attach_exemplar(
-        self,
-        *,
-        run_id: str,
-        exemplar_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, exemplar_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.RunsAttachExemplarResult:
         """Attach an exemplar to a run.
 
-        Use this to give a run an example to follow. An attached exemplar cannot be deleted;
-        attaching it again changes nothing. Returns the exemplars of the run.
-
-        Needs the scope `memory:write`.
+        Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again
+        changes nothing. Returns the exemplars of the run. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
-            exemplar_id: Id of the exemplar.
-        """
-        return self._call(op.RUNS_ATTACH_EXEMPLAR, given({
-            "run_id": run_id,
-            "exemplar_id": exemplar_id,
-        }), models.RunsAttachExemplarResult, idempotency_key, timeout)
+            exemplar_id: Id of the exemplar."""
 
+    @operation("POST", "/runs/{run_id}/handoff-offers")
     def offer_handoff(
         self,
         *,
@@ -5542,71 +3511,43 @@ class Runs(Group):
     ) -> models.HandoffOffer:
         """Offer a step's result to its successors.
 
-        Use this when a step's work is done and a successor must accept it. Returns the open
-        offer. A run has at most 1000 offers, with 4 MB of notes (rule `run_limit`).
-
-        Needs the scope `memory:write`.
+        Use this when a step's work is done and a successor must accept it. Returns the open offer. A run has at most
+        1000 offers, with 4 MB of notes (rule `run_limit`). Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             step_key: Key of the step.
             handoff_id: Handoff of the caller. It stays private: inform others in `note`.
-            note: Message to the successors.
-        """
-        return self._call(op.RUNS_OFFER_HANDOFF, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "handoff_id": handoff_id,
-            "note": note,
-        }), models.HandoffOffer, idempotency_key, timeout)
+            note: Message to the successors."""
 
+    @operation("GET", "/runs/{run_id}/handoff-offers")
     def list_offers(
-        self,
-        *,
-        run_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.RunsListOffersResult:
         """List a run's handoff offers, oldest first.
 
-        Use this to find an open offer to accept or decline. Returns all, with their status.
-
-        Needs the scope `memory:read`.
+        Use this to find an open offer to accept or decline. Returns all, with their status. Needs the scope
+        `memory:read`.
 
         Args:
-            run_id: Id of the run.
-        """
-        return self._call(op.RUNS_LIST_OFFERS, given({
-            "run_id": run_id,
-        }), models.RunsListOffersResult, idempotency_key, timeout)
+            run_id: Id of the run."""
 
+    @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/accept")
     def accept_offer(
-        self,
-        *,
-        run_id: str,
-        offer_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, offer_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.RunsAcceptOfferResult:
         """Accept an offer.
 
-        Call this to take over the work. Returns the offer and the attempt. Completes the
-        offering step and starts an attempt on an unfinished successor: the one assigned to
-        the caller (for agents: to the owner), else the first unassigned one. `forbidden` if
-        all are assigned to others, or if a person accepts their own offer; `attempt` is
-        null while the successor waits for other steps.
-
-        Needs the scope `memory:write`.
+        Call this to take over the work. Returns the offer and the attempt. Completes the offering step and starts an
+        attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first
+        unassigned one. `forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt`
+        is null while the successor waits for other steps. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
-            offer_id: Id of the handoff offer.
-        """
-        return self._call(op.RUNS_ACCEPT_OFFER, given({
-            "run_id": run_id,
-            "offer_id": offer_id,
-        }), models.RunsAcceptOfferResult, idempotency_key, timeout)
+            offer_id: Id of the handoff offer."""
 
+    @operation("POST", "/runs/{run_id}/handoff-offers/{offer_id}/decline")
     def decline_offer(
         self,
         *,
@@ -5618,22 +3559,15 @@ class Runs(Group):
     ) -> models.HandoffOffer:
         """Decline an offer.
 
-        Use this if the offered result is not good enough yet. The offering step stays open,
-        so that its worker can improve it and offer it again. Returns the offer.
-
-        Needs the scope `memory:write`.
+        Use this if the offered result is not good enough yet. The offering step stays open, so that its worker can
+        improve it and offer it again. Returns the offer. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             offer_id: Id of the handoff offer.
-            note: Reason for declining.
-        """
-        return self._call(op.RUNS_DECLINE_OFFER, given({
-            "run_id": run_id,
-            "offer_id": offer_id,
-            "note": note,
-        }), models.HandoffOffer, idempotency_key, timeout)
+            note: Reason for declining."""
 
+    @operation("POST", "/runs")
     def create(
         self,
         *,
@@ -5650,10 +3584,8 @@ class Runs(Group):
     ) -> models.Run:
         """Create a run.
 
-        Use this for work in several steps. Copies the steps of a template, or takes given
-        ones; returns the run. A run has at most 10000 changes and 4 MB of notes and
-        evidence (rule `run_limit`); then it can only be closed.
-
+        Use this for work in several steps. Copies the steps of a template, or takes given ones; returns the run. A
+        run has at most 10000 changes and 4 MB of notes and evidence (rule `run_limit`); then it can only be closed.
         Needs the scope `memory:write`.
 
         Args:
@@ -5664,19 +3596,9 @@ class Runs(Group):
             ambiguity_notes: What is unclear about the goal.
             steps: Steps; not with `template_id`.
             template_id: `id` of a template version; not with `steps`.
-            step_assignments: People for the template's steps; only with `template_id`.
-        """
-        return self._call(op.RUNS_CREATE, given({
-            "goal": goal,
-            "project_id": project_id,
-            "success_criteria": success_criteria,
-            "ambiguity_score": ambiguity_score,
-            "ambiguity_notes": ambiguity_notes,
-            "steps": steps,
-            "template_id": template_id,
-            "step_assignments": step_assignments,
-        }), models.Run, idempotency_key, timeout)
+            step_assignments: People for the template's steps; only with `template_id`."""
 
+    @operation("GET", "/runs", pages=("", "offset"))
     def list(
         self,
         *,
@@ -5691,9 +3613,7 @@ class Runs(Group):
     ) -> List[models.Run]:
         """List the tenant's runs, newest first.
 
-        Returns all runs of the tenant as an array, or at most `limit`; the header
-        `X-Total-Count` has their number.
-
+        Returns all runs of the tenant as an array, or at most `limit`; the header `X-Total-Count` has their number.
         Needs the scope `memory:read`.
 
         Args:
@@ -5702,80 +3622,35 @@ class Runs(Group):
             template_slug: Only runs of this process template, in any of its versions.
             search: Part of the goal; case is ignored.
             offset: Results to skip.
-            limit: Maximum number of results. Default: all.
-        """
-        return self._call(op.RUNS_LIST, given({
-            "status": status,
-            "project_id": project_id,
-            "template_slug": template_slug,
-            "search": search,
-            "offset": offset,
-            "limit": limit,
-        }), List[models.Run], idempotency_key, timeout)
+            limit: Maximum number of results. Default: all."""
 
-    def list_all(
-        self,
-        *,
-        status: Literal["active", "completed", "closed"] | Unset = UNSET,
-        project_id: str | Unset = UNSET,
-        template_slug: str | Unset = UNSET,
-        search: str | Unset = UNSET,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Run]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.RUNS_LIST, given({
-            "status": status,
-            "project_id": project_id,
-            "template_slug": template_slug,
-            "search": search,
-            "offset": offset,
-            "limit": limit,
-        }), List[models.Run], timeout)
+    list_all = AllPages(list, models.Run)
 
+    @operation("GET", "/runs/{run_id}")
     def get(
-        self,
-        *,
-        run_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.RunWithAttempts:
         """Read a run, its steps and their attempts.
 
-        Use this to see everything about a run; for the caller's next step, read its
-        position. Returns the run with its steps and attempts.
-
-        Needs the scope `memory:read`.
+        Use this to see everything about a run; for the caller's next step, read its position. Returns the run with
+        its steps and attempts. Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run.
-        """
-        return self._call(op.RUNS_GET, given({
-            "run_id": run_id,
-        }), models.RunWithAttempts, idempotency_key, timeout)
+            run_id: Id of the run."""
 
+    @operation("GET", "/runs/{run_id}/position")
     def position(
-        self,
-        *,
-        run_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Position:
         """Read a run's progress and the caller's next step.
 
-        Use this to decide what to do next. `my_next` is the first ready step assigned to
-        the caller (for agents: to the owner), else the first unassigned one.
-
-        Needs the scope `memory:read`.
+        Use this to decide what to do next. `my_next` is the first ready step assigned to the caller (for agents: to
+        the owner), else the first unassigned one. Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run.
-        """
-        return self._call(op.RUNS_POSITION, given({
-            "run_id": run_id,
-        }), models.Position, idempotency_key, timeout)
+            run_id: Id of the run."""
 
+    @operation("POST", "/runs/{run_id}/close")
     def close(
         self,
         *,
@@ -5787,86 +3662,49 @@ class Runs(Group):
     ) -> models.Run:
         """Close a run with an outcome.
 
-        Use this to end a run, finished or not: its steps can no longer change. Returns the
-        run; one that is already closed is `conflict`.
-
-        Needs the scope `memory:write`.
+        Use this to end a run, finished or not: its steps can no longer change. Returns the run; one that is already
+        closed is `conflict`. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             outcome: Result of the run.
-            note: Reason or summary.
-        """
-        return self._call(op.RUNS_CLOSE, given({
-            "run_id": run_id,
-            "outcome": outcome,
-            "note": note,
-        }), models.Run, idempotency_key, timeout)
+            note: Reason or summary."""
 
+    @operation("GET", "/runs/{run_id}/retrospective")
     def retrospective(
-        self,
-        *,
-        run_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.RunsRetrospectiveResult:
         """Read the times and evidence of a closed run's steps.
 
-        Use this to learn from a closed run. Returns for each step `elapsed_seconds` from
-        ready to done, `active_seconds` while in progress; null if a step did not get that
-        far. Reopened steps count each time. An open run is `conflict`.
-
-        Needs the scope `memory:read`.
+        Use this to learn from a closed run. Returns for each step `elapsed_seconds` from ready to done,
+        `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An
+        open run is `conflict`. Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run.
-        """
-        return self._call(op.RUNS_RETROSPECTIVE, given({
-            "run_id": run_id,
-        }), models.RunsRetrospectiveResult, idempotency_key, timeout)
+            run_id: Id of the run."""
 
+    @operation("GET", "/runs/{run_id}/history")
     def history(
-        self,
-        *,
-        run_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.RunsHistoryResult:
         """List the completions of steps, in order.
 
-        Use this to see who did what: returns each completion with its author, time,
-        attested criteria and artifacts, also those of steps that were reopened since
-        (`reopened_at`).
-
-        Needs the scope `memory:read`.
+        Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts,
+        also those of steps that were reopened since (`reopened_at`). Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run.
-        """
-        return self._call(op.RUNS_HISTORY, given({
-            "run_id": run_id,
-        }), models.RunsHistoryResult, idempotency_key, timeout)
+            run_id: Id of the run."""
 
-    def status_document(
-        self,
-        *,
-        run_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
+    @operation("GET", "/runs/{run_id}/status-document", document=True)
+    def status_document(self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Read a run as a Markdown document.
 
-        Use this to report on a run. Returns the same bytes until the run changes.
-
-        Needs the scope `memory:read`.
+        Use this to report on a run. Returns the same bytes until the run changes. Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run.
-        """
-        return self._call(op.RUNS_STATUS_DOCUMENT, given({
-            "run_id": run_id,
-        }), str, idempotency_key, timeout)
+            run_id: Id of the run."""
 
+    @operation("POST", "/runs/{run_id}/steps/start")
     def start_step(
         self,
         *,
@@ -5880,27 +3718,17 @@ class Runs(Group):
     ) -> models.StepAttempt:
         """Start a step.
 
-        Call this before working on a step. Returns the attempt and the step's specialist.
-        Not exclusive: `warning` names other open attempts. `step_not_ready` while a
-        dependency is unfinished.
-
-        Needs the scope `memory:write`.
+        Call this before working on a step. Returns the attempt and the step's specialist. Not exclusive: `warning`
+        names other open attempts. `step_not_ready` while a dependency is unfinished. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             step_key: Key of the step.
             handoff_id: Handoff to continue: the caller's, or one offered in the run.
             bundle_id: Bundle of the caller to start with.
-            notes: Notes on the attempt.
-        """
-        return self._call(op.RUNS_START_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "handoff_id": handoff_id,
-            "bundle_id": bundle_id,
-            "notes": notes,
-        }), models.StepAttempt, idempotency_key, timeout)
+            notes: Notes on the attempt."""
 
+    @operation("POST", "/runs/{run_id}/steps/complete")
     def complete_step(
         self,
         *,
@@ -5914,26 +3742,17 @@ class Runs(Group):
     ) -> models.RunsCompleteStepResult:
         """Complete a step, or attest one of its criteria.
 
-        Call this when a step is done. With `criterion_key`, attests one criterion; the last
-        one completes the step, and until then `completed_step_key` is null.
-
-        Needs the scope `memory:write`.
+        Call this when a step is done. With `criterion_key`, attests one criterion; the last one completes the step,
+        and until then `completed_step_key` is null. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             step_key: Key of the step.
             criterion_key: Key of a criterion. Default: all.
             what_makes_this_done: Evidence that the step is done.
-            artifact_contents: Content of registered artifacts, to be stored as evidence.
-        """
-        return self._call(op.RUNS_COMPLETE_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "criterion_key": criterion_key,
-            "what_makes_this_done": what_makes_this_done,
-            "artifact_contents": artifact_contents,
-        }), models.RunsCompleteStepResult, idempotency_key, timeout)
+            artifact_contents: Content of registered artifacts, to be stored as evidence."""
 
+    @operation("POST", "/runs/{run_id}/steps/skip")
     def skip_step(
         self,
         *,
@@ -5945,22 +3764,15 @@ class Runs(Group):
     ) -> models.RunsSkipStepResult:
         """Skip a step.
 
-        Use this for a step that is not needed. Dependent steps no longer wait for it.
-        Returns the step, and the steps that are ready now.
-
-        Needs the scope `memory:write`.
+        Use this for a step that is not needed. Dependent steps no longer wait for it. Returns the step, and the
+        steps that are ready now. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             step_key: Key of the step.
-            reason: Reason, shown in the run.
-        """
-        return self._call(op.RUNS_SKIP_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "reason": reason,
-        }), models.RunsSkipStepResult, idempotency_key, timeout)
+            reason: Reason, shown in the run."""
 
+    @operation("POST", "/runs/{run_id}/steps/reopen")
     def reopen_step(
         self,
         *,
@@ -5972,23 +3784,15 @@ class Runs(Group):
     ) -> models.RunsReopenStepResult:
         """Reopen a completed or skipped step.
 
-        Use this if a step's result must be redone. Ready successors are blocked again;
-        later steps do not change, but it returns them. A completed run becomes active
-        again.
-
-        Needs the scope `memory:write`.
+        Use this if a step's result must be redone. Ready successors are blocked again; later steps do not change,
+        but it returns them. A completed run becomes active again. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             step_key: Key of the step.
-            reason: Reason, shown in the run.
-        """
-        return self._call(op.RUNS_REOPEN_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "reason": reason,
-        }), models.RunsReopenStepResult, idempotency_key, timeout)
+            reason: Reason, shown in the run."""
 
+    @operation("POST", "/runs/{run_id}/steps/assign")
     def assign_step(
         self,
         *,
@@ -6000,24 +3804,17 @@ class Runs(Group):
     ) -> models.RunsAssignStepResult:
         """Assign a step to a person.
 
-        Use this to set who does a step; null: nobody. Open attempts and the completion mode
-        do not change. Returns the step.
-
-        Needs the scope `memory:write`.
+        Use this to set who does a step; null: nobody. Open attempts and the completion mode do not change. Returns
+        the step. Needs the scope `memory:write`.
 
         Args:
             run_id: Id of the run.
             step_key: Key of the step.
-            assigned_user_id: Person to assign; null: nobody.
-        """
-        return self._call(op.RUNS_ASSIGN_STEP, given({
-            "run_id": run_id,
-            "step_key": step_key,
-            "assigned_user_id": assigned_user_id,
-        }), models.RunsAssignStepResult, idempotency_key, timeout)
+            assigned_user_id: Person to assign; null: nobody."""
 
 
-class Schedules(Group):
+class Schedules(Group[Mode]):
+    @operation("POST", "/schedules")
     def create(
         self,
         *,
@@ -6033,41 +3830,29 @@ class Schedules(Group):
     ) -> models.Schedule:
         """Create a schedule.
 
-        Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`).
-        The caller is the publisher. Each tick is published exactly once, whatever fails
-        meanwhile. To delay a single event, publish it with `notbefore` instead. The number
-        of schedules is limited (rule `schedule_limit`). Returns the schedule.
-
+        Use this to publish an event at times to come: repeatedly (`cron`), or once (`at`). The caller is the
+        publisher. Each tick is published exactly once, whatever fails meanwhile. To delay a single event, publish it
+        with `notbefore` instead. The number of schedules is limited (rule `schedule_limit`). Returns the schedule.
         Needs the scope `send`.
 
         Args:
             name: Display name.
-            event: The CloudEvent to publish, without `id` and `time`: each tick gives them.
-                Other names are extension attributes.
-            cron: Five fields: minute, hour, day of month, month, day of week. Names
-                (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
-                If neither day of month nor day of week is `*`, a day that matches one of them is
-                due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both
-                must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.
-            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
-                when the clocks change; one that it repeats is due once, or every time if the hour
-                is a range.
+            event: The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are
+                extension attributes.
+            cron: Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`),
+                `L` and `#` are understood, and `@daily` and the like. If neither day of month nor day of week is
+                `*`, a day that matches one of them is due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays.
+                With a plus sign both must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of
+                `FRI-MON`.
+            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks
+                change; one that it repeats is due once, or every time if the hour is a range.
             at: Instead of `cron`: the only time to publish (RFC 3339).
-            on_missed: How missed ticks are handled: those that could not be published within a
-                minute, such as when the service was down or the owner inactive. `run_once`: the
-                latest is published late. `run_all`: the latest 100 are. `skip`: none is.
-            paused: While true, nothing is published, and no tick is missed.
-        """
-        return self._call(op.SCHEDULES_CREATE, given({
-            "name": name,
-            "event": event,
-            "cron": cron,
-            "time_zone": time_zone,
-            "at": at,
-            "on_missed": on_missed,
-            "paused": paused,
-        }), models.Schedule, idempotency_key, timeout)
+            on_missed: How missed ticks are handled: those that could not be published within a minute, such as
+                when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`:
+                the latest 100 are. `skip`: none is.
+            paused: While true, nothing is published, and no tick is missed."""
 
+    @operation("GET", "/schedules", pages=("schedules", "offset"))
     def list(
         self,
         *,
@@ -6081,66 +3866,31 @@ class Schedules(Group):
     ) -> models.SchedulesListResult:
         """List schedules, oldest first.
 
-        Use this to find a schedule. Returns a page of the caller's schedules, for admins of
-        all, with the `total`. Their events are without `data`: read a schedule for that.
-
-        Needs the scope `send`.
+        Use this to find a schedule. Returns a page of the caller's schedules, for admins of all, with the `total`.
+        Their events are without `data`: read a schedule for that. Needs the scope `send`.
 
         Args:
             offset: Results to skip.
             limit: Maximum number of results.
             search: Part of the name; case is ignored.
             owner_id: Only those of this agent or user.
-            status: Only those with this status.
-        """
-        return self._call(op.SCHEDULES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-            "owner_id": owner_id,
-            "status": status,
-        }), models.SchedulesListResult, idempotency_key, timeout)
+            status: Only those with this status."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        search: str | Unset = UNSET,
-        owner_id: str | Unset = UNSET,
-        status: Literal["active", "paused", "ended"] | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Schedule]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.SCHEDULES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-            "owner_id": owner_id,
-            "status": status,
-        }), models.SchedulesListResult, timeout)
+    list_all = AllPages(list, models.Schedule)
 
+    @operation("GET", "/schedules/{schedule_id}")
     def get(
-        self,
-        *,
-        schedule_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, schedule_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.Schedule:
         """Read a schedule.
 
-        Use this to see when a schedule is due next. Returns it, with its latest runs and
-        errors.
-
-        Needs the scope `send`.
+        Use this to see when a schedule is due next. Returns it, with its latest runs and errors. Needs the scope
+        `send`.
 
         Args:
-            schedule_id: Id of the schedule.
-        """
-        return self._call(op.SCHEDULES_GET, given({
-            "schedule_id": schedule_id,
-        }), models.Schedule, idempotency_key, timeout)
+            schedule_id: Id of the schedule."""
 
+    @operation("PATCH", "/schedules/{schedule_id}")
     def update(
         self,
         *,
@@ -6157,84 +3907,51 @@ class Schedules(Group):
     ) -> models.Schedule:
         """Change, pause or resume a schedule.
 
-        Use this to change some of its fields. `cron` replaces `at`, and the reverse. A
-        change of the timing, and `paused: false`, apply from now on: earlier ticks are
-        over. `event` is replaced as a whole. Returns the schedule.
-
-        Needs the scope `send`.
+        Use this to change some of its fields. `cron` replaces `at`, and the reverse. A change of the timing, and
+        `paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole. Returns the
+        schedule. Needs the scope `send`.
 
         Args:
             schedule_id: Id of the schedule.
             name: Display name.
-            event: The CloudEvent to publish, without `id` and `time`: each tick gives them.
-                Other names are extension attributes.
-            cron: Five fields: minute, hour, day of month, month, day of week. Names
-                (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
-                If neither day of month nor day of week is `*`, a day that matches one of them is
-                due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both
-                must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.
-            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
-                when the clocks change; one that it repeats is due once, or every time if the hour
-                is a range.
+            event: The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are
+                extension attributes.
+            cron: Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`),
+                `L` and `#` are understood, and `@daily` and the like. If neither day of month nor day of week is
+                `*`, a day that matches one of them is due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays.
+                With a plus sign both must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of
+                `FRI-MON`.
+            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks
+                change; one that it repeats is due once, or every time if the hour is a range.
             at: Instead of `cron`: the only time to publish (RFC 3339).
-            on_missed: How missed ticks are handled: those that could not be published within a
-                minute, such as when the service was down or the owner inactive. `run_once`: the
-                latest is published late. `run_all`: the latest 100 are. `skip`: none is.
-            paused: While true, nothing is published, and no tick is missed.
-        """
-        return self._call(op.SCHEDULES_UPDATE, given({
-            "schedule_id": schedule_id,
-            "name": name,
-            "event": event,
-            "cron": cron,
-            "time_zone": time_zone,
-            "at": at,
-            "on_missed": on_missed,
-            "paused": paused,
-        }), models.Schedule, idempotency_key, timeout)
+            on_missed: How missed ticks are handled: those that could not be published within a minute, such as
+                when the service was down or the owner inactive. `run_once`: the latest is published late. `run_all`:
+                the latest 100 are. `skip`: none is.
+            paused: While true, nothing is published, and no tick is missed."""
 
-    def delete(
-        self,
-        *,
-        schedule_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    @operation("DELETE", "/schedules/{schedule_id}")
+    def delete(self, *, schedule_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> None:
         """Delete a schedule.
 
-        Use this to end it permanently; to stop it for a while, pause it. Events that it has
-        published are still delivered. Returns nothing.
-
-        Needs the scope `send`.
+        Use this to end it permanently; to stop it for a while, pause it. Events that it has published are still
+        delivered. Returns nothing. Needs the scope `send`.
 
         Args:
-            schedule_id: Id of the schedule.
-        """
-        return self._call(op.SCHEDULES_DELETE, given({
-            "schedule_id": schedule_id,
-        }), None, idempotency_key, timeout)
+            schedule_id: Id of the schedule."""
 
+    @operation("POST", "/schedules/{schedule_id}:run")
     def run(
-        self,
-        *,
-        schedule_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, schedule_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.PublishResult:
         """Publish a schedule's event now.
 
-        Use this to publish in addition to the ticks, also while the schedule is paused or
-        has ended. Returns the event's id.
-
-        Needs the scope `send`.
+        Use this to publish in addition to the ticks, also while the schedule is paused or has ended. Returns the
+        event's id. Needs the scope `send`.
 
         Args:
-            schedule_id: Id of the schedule.
-        """
-        return self._call(op.SCHEDULES_RUN, given({
-            "schedule_id": schedule_id,
-        }), models.PublishResult, idempotency_key, timeout)
+            schedule_id: Id of the schedule."""
 
+    @operation("POST", "/schedules:test", repeatable=True)
     def test(
         self,
         *,
@@ -6246,30 +3963,22 @@ class Schedules(Group):
     ) -> models.SchedulesTestResult:
         """Test when a schedule is due.
 
-        Use this before creating a schedule. Returns its next five ticks, or what is wrong
-        with it. Saves nothing.
-
+        Use this before creating a schedule. Returns its next five ticks, or what is wrong with it. Saves nothing.
         Needs the scope `send`.
 
         Args:
-            cron: Five fields: minute, hour, day of month, month, day of week. Names
-                (`MON-FRI`), steps (`*/15`), `L` and `#` are understood, and `@daily` and the like.
-                If neither day of month nor day of week is `*`, a day that matches one of them is
-                due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays. With a plus sign both
-                must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of `FRI-MON`.
-            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due
-                when the clocks change; one that it repeats is due once, or every time if the hour
-                is a range.
-            at: Instead of `cron`: the only time to publish (RFC 3339).
-        """
-        return self._call(op.SCHEDULES_TEST, given({
-            "cron": cron,
-            "time_zone": time_zone,
-            "at": at,
-        }), models.SchedulesTestResult, idempotency_key, timeout)
+            cron: Five fields: minute, hour, day of month, month, day of week. Names (`MON-FRI`), steps (`*/15`),
+                `L` and `#` are understood, and `@daily` and the like. If neither day of month nor day of week is
+                `*`, a day that matches one of them is due, as in crontab: `0 9 13 * FRI` on the 13th and on Fridays.
+                With a plus sign both must match: `0 9 13 * +FRI`. Ranges count up: `FRI-SUN,MON` instead of
+                `FRI-MON`.
+            time_zone: IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks
+                change; one that it repeats is due once, or every time if the hour is a range.
+            at: Instead of `cron`: the only time to publish (RFC 3339)."""
 
 
-class Sessions(Group):
+class Sessions(Group[Mode]):
+    @operation("GET", "/agents/{agent_id}/sessions")
     def list(
         self,
         *,
@@ -6280,61 +3989,39 @@ class Sessions(Group):
     ) -> models.SessionsListResult:
         """List an agent's connected devices and clients, most recent first.
 
-        For the agent itself, its owner, or callers with the scope `admin`. Devices with a
-        revoked key are listed until `SESSION_RETENTION_DAYS` after they were last seen.
+        For the agent itself, its owner, or callers with the scope `admin`. Devices with a revoked key are listed
+        until `SESSION_RETENTION_DAYS` after they were last seen.
 
         Args:
             agent_id: Id of the agent.
-            limit: Maximum number of results.
-        """
-        return self._call(op.SESSIONS_LIST, given({
-            "agent_id": agent_id,
-            "limit": limit,
-        }), models.SessionsListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
+    @operation("DELETE", "/agents/{agent_id}/sessions/{session_id}")
     def delete(
-        self,
-        *,
-        agent_id: str,
-        session_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, agent_id: str, session_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> None:
         """Disconnect a device or client.
 
-        Revokes its key. Its tokens are refused within 5 seconds.
-
-        Needs the scope `admin`.
+        Revokes its key. Its tokens are refused within 5 seconds. Needs the scope `admin`.
 
         Args:
             agent_id: Id of the agent.
-            session_id: Id of the device session.
-        """
-        return self._call(op.SESSIONS_DELETE, given({
-            "agent_id": agent_id,
-            "session_id": session_id,
-        }), None, idempotency_key, timeout)
+            session_id: Id of the device session."""
 
+    @operation("POST", "/sessions/{session_id}/heartbeat")
     def heartbeat(
-        self,
-        *,
-        session_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, session_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.SessionsHeartbeatResult:
         """Report that a device is alive.
 
         Call this with a token of the session's key, at most once a minute.
 
         Args:
-            session_id: Id of the device session.
-        """
-        return self._call(op.SESSIONS_HEARTBEAT, given({
-            "session_id": session_id,
-        }), models.SessionsHeartbeatResult, idempotency_key, timeout)
+            session_id: Id of the device session."""
 
 
-class Specialists(Group):
+class Specialists(Group[Mode]):
+    @operation("PUT", "/specialists/{name}")
     def write(
         self,
         *,
@@ -6348,82 +4035,47 @@ class Specialists(Group):
     ) -> models.Specialist:
         """Write a specialist's next version.
 
-        The first write creates the specialist. Earlier versions do not change.
-
-        Needs the scope `admin`.
+        The first write creates the specialist. Earlier versions do not change. Needs the scope `admin`.
 
         Args:
-            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_`
-                or `-`.
+            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_` or `-`.
             system_prompt: Instructions for the agent that loads it.
             memory_search_directives: What to search the memories for, and how.
             output_format_rules: Format of the agent's results.
-            description: Free text, for display.
-        """
-        return self._call(op.SPECIALISTS_WRITE, given({
-            "name": name,
-            "system_prompt": system_prompt,
-            "memory_search_directives": memory_search_directives,
-            "output_format_rules": output_format_rules,
-            "description": description,
-        }), models.Specialist, idempotency_key, timeout)
+            description: Free text, for display."""
 
-    def list(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.SpecialistsListResult:
+    @operation("GET", "/specialists")
+    def list(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.SpecialistsListResult:
         """List specialists by name.
 
-        Use this to find a specialist to load. Returns their names, descriptions and latest
-        versions.
+        Use this to find a specialist to load. Returns their names, descriptions and latest versions. Needs the scope
+        `memory:read`."""
 
-        Needs the scope `memory:read`.
-        """
-        return self._call(op.SPECIALISTS_LIST, {}, models.SpecialistsListResult, idempotency_key, timeout)
-
+    @operation("POST", "/specialists/{name}/load")
     def load(
-        self,
-        *,
-        name: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> Union[models.Specialist, models.SpecialistNotLoaded]:
         """Load a specialist's latest version.
 
-        Use this to work as a specialist. Returns its prompt and rules; if it does not exist
-        or is unavailable, the result has `error`.
-
-        Needs the scope `memory:read`.
+        Use this to work as a specialist. Returns its prompt and rules; if it does not exist or is unavailable, the
+        result has `error`. Needs the scope `memory:read`.
 
         Args:
-            name: Name of the specialist.
-        """
-        return self._call(op.SPECIALISTS_LOAD, given({
-            "name": name,
-        }), Union[models.Specialist, models.SpecialistNotLoaded], idempotency_key, timeout)
+            name: Name of the specialist."""
 
+    @operation("POST", "/specialists/{name}/unload")
     def unload(
-        self,
-        *,
-        name: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, name: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.SpecialistsUnloadResult:
         """Unload a specialist.
 
-        Call this after working as a specialist. It only records the end: instructions
-        already in the conversation stay there. Returns the specialist's name.
-
-        Needs the scope `memory:read`.
+        Call this after working as a specialist. It only records the end: instructions already in the conversation
+        stay there. Returns the specialist's name. Needs the scope `memory:read`.
 
         Args:
-            name: Name of the specialist.
-        """
-        return self._call(op.SPECIALISTS_UNLOAD, given({
-            "name": name,
-        }), models.SpecialistsUnloadResult, idempotency_key, timeout)
+            name: Name of the specialist."""
 
+    @operation("GET", "/specialists/{name}/versions", pages=("versions", "offset"))
     def versions(
         self,
         *,
@@ -6435,40 +4087,19 @@ class Specialists(Group):
     ) -> models.SpecialistsVersionsResult:
         """List a specialist's versions, newest first.
 
-        A page of long versions may have fewer than `limit`: continue with `offset` until
-        `total`.
-
-        Needs the scope `memory:read`.
+        A page of long versions may have fewer than `limit`: continue with `offset` until `total`. Needs the scope
+        `memory:read`.
 
         Args:
-            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_`
-                or `-`.
+            name: Name of the specialist: lower-case letters and digits, separated by `.`, `_` or `-`.
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.SPECIALISTS_VERSIONS, given({
-            "name": name,
-            "offset": offset,
-            "limit": limit,
-        }), models.SpecialistsVersionsResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def versions_all(
-        self,
-        *,
-        name: str,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.SpecialistsVersionsResultVersionsItem]:
-        """Like `versions`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.SPECIALISTS_VERSIONS, given({
-            "name": name,
-            "offset": offset,
-            "limit": limit,
-        }), models.SpecialistsVersionsResult, timeout)
+    versions_all = AllPages(versions, models.SpecialistsVersionsResultVersionsItem)
 
 
-class State(Group):
+class State(Group[Mode]):
+    @operation("PUT", "/state/{namespace}/{key}")
     def put(
         self,
         *,
@@ -6483,31 +4114,19 @@ class State(Group):
     ) -> models.StateEntry:
         """Save state under a key.
 
-        Use this for what a program must find again exactly: a checkpoint, a cursor, the
-        messages of a session. It is private to the agent, and no search finds it. Creates
-        the entry or replaces it. Returns it without its value.
-
+        Use this for what a program must find again exactly: a checkpoint, a cursor, the messages of a session. It is
+        private to the agent, and no search finds it. Creates the entry or replaces it. Returns it without its value.
         Needs the scope `memory:write`.
 
         Args:
             namespace: Namespace of the entry: labels joined by dots.
             key: Key, unique in the namespace of the agent.
             value: The value: a text, such as JSON.
-            metadata: Any fields, at most 64 KB as JSON. `subject` names the person it is about,
-                for erasure.
+            metadata: Any fields, at most 64 KB as JSON. `subject` names the person it is about, for erasure.
             expires_at: The entry is deleted then. Default: it stays.
-            if_version: Save only if the entry has this version; 0: only if it does not exist.
-                Otherwise 409.
-        """
-        return self._call(op.STATE_PUT, given({
-            "namespace": namespace,
-            "key": key,
-            "value": value,
-            "metadata": metadata,
-            "expires_at": expires_at,
-            "if_version": if_version,
-        }), models.StateEntry, idempotency_key, timeout)
+            if_version: Save only if the entry has this version; 0: only if it does not exist. Otherwise 409."""
 
+    @operation("POST", "/state/{namespace}")
     def put_many(
         self,
         *,
@@ -6518,68 +4137,40 @@ class State(Group):
     ) -> models.StatePutManyResult:
         """Save several entries of state.
 
-        Creates or replaces each entry. Values of more than 65536 characters are saved one
-        by one.
-
-        Needs the scope `memory:write`.
+        Creates or replaces each entry. Values of more than 65536 characters are saved one by one. Needs the scope
+        `memory:write`.
 
         Args:
             namespace: Namespace of the entry: labels joined by dots.
-            entries: Entries with different keys.
-        """
-        return self._call(op.STATE_PUT_MANY, given({
-            "namespace": namespace,
-            "entries": entries,
-        }), models.StatePutManyResult, idempotency_key, timeout)
+            entries: Entries with different keys."""
 
+    @operation("GET", "/state/{namespace}/{key}")
     def get(
-        self,
-        *,
-        namespace: str,
-        key: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.StateEntry:
         """Read state under a key.
 
-        Use this to read what the agent saved under this key. Returns the entry with its
-        value.
-
-        Needs the scope `memory:read`.
+        Use this to read what the agent saved under this key. Returns the entry with its value. Needs the scope
+        `memory:read`.
 
         Args:
             namespace: Namespace of the entry: labels joined by dots.
-            key: Key, unique in the namespace of the agent.
-        """
-        return self._call(op.STATE_GET, given({
-            "namespace": namespace,
-            "key": key,
-        }), models.StateEntry, idempotency_key, timeout)
+            key: Key, unique in the namespace of the agent."""
 
+    @operation("DELETE", "/state/{namespace}/{key}")
     def delete(
-        self,
-        *,
-        namespace: str,
-        key: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, namespace: str, key: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> None:
         """Delete state under a key.
 
-        Use this to remove the entry that the agent saved under this key; it cannot be
-        restored. Returns nothing.
-
+        Use this to remove the entry that the agent saved under this key; it cannot be restored. Returns nothing.
         Needs the scope `memory:write`.
 
         Args:
             namespace: Namespace of the entry: labels joined by dots.
-            key: Key, unique in the namespace of the agent.
-        """
-        return self._call(op.STATE_DELETE, given({
-            "namespace": namespace,
-            "key": key,
-        }), None, idempotency_key, timeout)
+            key: Key, unique in the namespace of the agent."""
 
+    @operation("GET", "/state/{namespace}")
     def list(
         self,
         *,
@@ -6594,10 +4185,8 @@ class State(Group):
     ) -> models.StateListResult:
         """List the state in a namespace.
 
-        Use this to find entries by the order of their keys. Returns them with their values.
-        A page is shorter than `limit` if the values are long.
-
-        Needs the scope `memory:read`.
+        Use this to find entries by the order of their keys. Returns them with their values. A page is shorter than
+        `limit` if the values are long. Needs the scope `memory:read`.
 
         Args:
             namespace: Namespace of the entry: labels joined by dots.
@@ -6605,17 +4194,9 @@ class State(Group):
             after: Only keys that sort after this one.
             before: Only keys that sort before this one.
             order: Order of the keys, by code point.
-            limit: Maximum number.
-        """
-        return self._call(op.STATE_LIST, given({
-            "namespace": namespace,
-            "prefix": prefix,
-            "after": after,
-            "before": before,
-            "order": order,
-            "limit": limit,
-        }), models.StateListResult, idempotency_key, timeout)
+            limit: Maximum number."""
 
+    @operation("DELETE", "/state/{namespace}")
     def clear(
         self,
         *,
@@ -6626,20 +4207,14 @@ class State(Group):
     ) -> models.StateClearResult:
         """Delete the state in a namespace.
 
-        Deletes all entries of the namespace, or those whose keys begin with `prefix`; not
-        those of namespaces below it.
-
-        Needs the scope `memory:write`.
+        Deletes all entries of the namespace, or those whose keys begin with `prefix`; not those of namespaces below
+        it. Needs the scope `memory:write`.
 
         Args:
             namespace: Namespace of the entry: labels joined by dots.
-            prefix: Only keys that begin so.
-        """
-        return self._call(op.STATE_CLEAR, given({
-            "namespace": namespace,
-            "prefix": prefix,
-        }), models.StateClearResult, idempotency_key, timeout)
+            prefix: Only keys that begin so."""
 
+    @operation("GET", "/state")
     def namespaces(
         self,
         *,
@@ -6656,20 +4231,13 @@ class State(Group):
 
         Args:
             prefix: Only this namespace and those below it.
-            max_depth: Most labels of a namespace: deeper ones are cut off to these, and listed
-                once.
+            max_depth: Most labels of a namespace: deeper ones are cut off to these, and listed once.
             after: The last namespace of the previous page.
-            limit: Maximum number.
-        """
-        return self._call(op.STATE_NAMESPACES, given({
-            "prefix": prefix,
-            "max_depth": max_depth,
-            "after": after,
-            "limit": limit,
-        }), models.StateNamespacesResult, idempotency_key, timeout)
+            limit: Maximum number."""
 
 
-class Teams(Group):
+class Teams(Group[Mode]):
+    @operation("POST", "/teams")
     def create(
         self,
         *,
@@ -6684,13 +4252,9 @@ class Teams(Group):
 
         Args:
             name: Display name.
-            description: Free text, for display.
-        """
-        return self._call(op.TEAMS_CREATE, given({
-            "name": name,
-            "description": description,
-        }), models.Team, idempotency_key, timeout)
+            description: Free text, for display."""
 
+    @operation("GET", "/teams", pages=("teams", "offset"))
     def list(
         self,
         *,
@@ -6705,28 +4269,13 @@ class Teams(Group):
 
         Args:
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.TEAMS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TeamsListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Team]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.TEAMS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TeamsListResult, timeout)
+    list_all = AllPages(list, models.Team)
 
 
-class Templates(Group):
+class Templates(Group[Mode]):
+    @operation("POST", "/process-templates")
     def author(
         self,
         *,
@@ -6740,26 +4289,17 @@ class Templates(Group):
     ) -> models.ProcessTemplate:
         """Create a process template, or a new version of one.
 
-        Use this for a process that runs repeat. An existing slug gets a new version;
-        earlier ones do not change. Returns the version, whose `id` creates runs.
-
-        Needs the scope `memory:write`.
+        Use this for a process that runs repeat. An existing slug gets a new version; earlier ones do not change.
+        Returns the version, whose `id` creates runs. Needs the scope `memory:write`.
 
         Args:
             name: Display name.
             slug: Slug of the template; its versions share it.
             steps: Steps of the template
             description: Free text, for display.
-            goal_template: Describes the goal of its runs; nothing in it is substituted.
-        """
-        return self._call(op.TEMPLATES_AUTHOR, given({
-            "name": name,
-            "slug": slug,
-            "steps": steps,
-            "description": description,
-            "goal_template": goal_template,
-        }), models.ProcessTemplate, idempotency_key, timeout)
+            goal_template: Describes the goal of its runs; nothing in it is substituted."""
 
+    @operation("GET", "/process-templates", pages=("", "offset"))
     def list(
         self,
         *,
@@ -6770,34 +4310,16 @@ class Templates(Group):
     ) -> List[models.TemplateSummary]:
         """List the latest version of every process template, by slug.
 
-        Use this to find a process for a run. Returns names, descriptions and step counts,
-        without the steps; of all, or of at most `limit`. The header `X-Total-Count` has
-        their number.
-
-        Needs the scope `memory:read`.
+        Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; of all,
+        or of at most `limit`. The header `X-Total-Count` has their number. Needs the scope `memory:read`.
 
         Args:
             offset: Results to skip.
-            limit: Maximum number of results. Default: all.
-        """
-        return self._call(op.TEMPLATES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), List[models.TemplateSummary], idempotency_key, timeout)
+            limit: Maximum number of results. Default: all."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.TemplateSummary]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.TEMPLATES_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), List[models.TemplateSummary], timeout)
+    list_all = AllPages(list, models.TemplateSummary)
 
+    @operation("GET", "/process-templates/{slug}")
     def get(
         self,
         *,
@@ -6808,21 +4330,16 @@ class Templates(Group):
     ) -> models.ProcessTemplate:
         """Read a process template.
 
-        Use this before creating a run. Returns the steps, and the `id` to create runs with.
-
-        Needs the scope `memory:read`.
+        Use this before creating a run. Returns the steps, and the `id` to create runs with. Needs the scope
+        `memory:read`.
 
         Args:
             slug: Slug of the template; its versions share it.
-            version_num: Version. Default: the latest.
-        """
-        return self._call(op.TEMPLATES_GET, given({
-            "slug": slug,
-            "version_num": version_num,
-        }), models.ProcessTemplate, idempotency_key, timeout)
+            version_num: Version. Default: the latest."""
 
 
-class Tenants(Group):
+class Tenants(Group[Mode]):
+    @operation("POST", "/tenants")
     def create(
         self,
         *,
@@ -6837,17 +4354,11 @@ class Tenants(Group):
         The admin's password and the agent's API key are returned only here.
 
         Args:
-            slug: Name of the tenant in URLs: at most 63 lower-case letters, digits and inner
-                hyphens.
+            slug: Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens.
             name: Display name.
-            admin_email: E-mail address of the first admin.
-        """
-        return self._call(op.TENANTS_CREATE, given({
-            "slug": slug,
-            "name": name,
-            "admin_email": admin_email,
-        }), models.TenantsCreateResult, idempotency_key, timeout)
+            admin_email: E-mail address of the first admin."""
 
+    @operation("GET", "/tenants", pages=("tenants", "offset"))
     def list(
         self,
         *,
@@ -6860,26 +4371,11 @@ class Tenants(Group):
 
         Args:
             offset: Results to skip.
-            limit: Maximum number of results.
-        """
-        return self._call(op.TENANTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TenantsListResult, idempotency_key, timeout)
+            limit: Maximum number of results."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.Tenant]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.TENANTS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-        }), models.TenantsListResult, timeout)
+    list_all = AllPages(list, models.Tenant)
 
+    @operation("PATCH", "/tenants/{tenant_id}")
     def update(
         self,
         *,
@@ -6891,56 +4387,39 @@ class Tenants(Group):
     ) -> models.Tenant:
         """Suspend or activate a tenant, or change its storage quota.
 
-        Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A
-        tenant over its quota can read, delete and acknowledge; requests that would store
-        more get `422 business_rule_violation`, rule `storage_quota`.
+        Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can
+        read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule
+        `storage_quota`.
 
         Args:
             tenant_id: Id of the tenant.
             status: `suspended`: all tokens of the tenant are refused.
-            storage_quota_mb: Storage quota in megabytes (10^6 bytes). 0: no quota. Null:
-                `TENANT_STORAGE_MB` applies.
-        """
-        return self._call(op.TENANTS_UPDATE, given({
-            "tenant_id": tenant_id,
-            "status": status,
-            "storage_quota_mb": storage_quota_mb,
-        }), models.Tenant, idempotency_key, timeout)
+            storage_quota_mb: Storage quota in megabytes (10^6 bytes). 0: no quota. Null: `TENANT_STORAGE_MB`
+                applies."""
 
+    @operation("DELETE", "/tenants/{tenant_id}")
     def erase(
-        self,
-        *,
-        tenant_id: str,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
+        self, *, tenant_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.TenantsEraseResult:
         """Erase a tenant and all its data.
 
-        Irreversible: the data is removed from the service's files too. Returns a receipt, a
-        JWT signed with the service's token key (see /.well-known/jwks.json). If an erasure
-        is interrupted, repeat the request to finish it.
+        Irreversible: the data is removed from the service's files too. Returns a receipt, a JWT signed with the
+        service's token key (see /.well-known/jwks.json). If an erasure is interrupted, repeat the request to finish
+        it.
 
         Args:
-            tenant_id: Id of the tenant.
-        """
-        return self._call(op.TENANTS_ERASE, given({
-            "tenant_id": tenant_id,
-        }), models.TenantsEraseResult, idempotency_key, timeout)
+            tenant_id: Id of the tenant."""
 
-    def limits(
-        self,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.Limits:
+    @operation("GET", "/limits")
+    def limits(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Limits:
         """Read the organisation's limits.
 
-        Limits come from the installation's settings and are the same for every tenant,
-        except `storage`. The `X-RateLimit-*` headers give the remaining requests.
-        """
-        return self._call(op.TENANTS_LIMITS, {}, models.Limits, idempotency_key, timeout)
+        Limits come from the installation's settings and are the same for every tenant, except `storage`. The
+        `X-RateLimit-*` headers give the remaining requests."""
 
 
-class Users(Group):
+class Users(Group[Mode]):
+    @operation("POST", "/users")
     def create(
         self,
         *,
@@ -6953,24 +4432,16 @@ class Users(Group):
     ) -> models.UsersCreateResult:
         """Invite a person.
 
-        If `password` is omitted, one is generated and returned, only here.
-
-        Needs the scope `admin`.
+        If `password` is omitted, one is generated and returned, only here. Needs the scope `admin`.
 
         Args:
             email: E-mail address, used to sign in.
             display_name: Display name.
-            role: `admin` has every scope and the actions reserved for people; `member` has
-                every scope except `admin`.
-            password: Password of at least 12 characters.
-        """
-        return self._call(op.USERS_CREATE, given({
-            "email": email,
-            "display_name": display_name,
-            "role": role,
-            "password": password,
-        }), models.UsersCreateResult, idempotency_key, timeout)
+            role: `admin` has every scope and the actions reserved for people; `member` has every scope except
+                `admin`.
+            password: Password of at least 12 characters."""
 
+    @operation("GET", "/users", pages=("users", "offset"))
     def list(
         self,
         *,
@@ -6987,29 +4458,11 @@ class Users(Group):
         Args:
             offset: Results to skip.
             limit: Maximum number of results.
-            search: Part of the name or the e-mail; case is ignored.
-        """
-        return self._call(op.USERS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-        }), models.UsersListResult, idempotency_key, timeout)
+            search: Part of the name or the e-mail; case is ignored."""
 
-    def list_all(
-        self,
-        *,
-        offset: int | Unset = UNSET,
-        limit: int | Unset = UNSET,
-        search: str | Unset = UNSET,
-        timeout: float | None = None,
-    ) -> Iterator[models.User]:
-        """Like `list`, but goes on through all pages and gives the items one by one."""
-        return self._all(op.USERS_LIST, given({
-            "offset": offset,
-            "limit": limit,
-            "search": search,
-        }), models.UsersListResult, timeout)
+    list_all = AllPages(list, models.User)
 
+    @operation("PATCH", "/users/{user_id}")
     def update(
         self,
         *,
@@ -7025,33 +4478,20 @@ class Users(Group):
     ) -> models.UsersUpdateResult:
         """Change a person: name, role, status, or how they sign in.
 
-        Omitted fields do not change. Disabling a person or resetting the password revokes
-        their tokens within 5 seconds. Nobody can disable or demote themselves, so an
-        organisation keeps an admin.
-
-        Needs the scope `admin`.
+        Omitted fields do not change. Disabling a person or resetting the password revokes their tokens within 5
+        seconds. Nobody can disable or demote themselves, so an organisation keeps an admin. Needs the scope `admin`.
 
         Args:
             user_id: Id of the user.
             display_name: Display name.
-            role: `admin` has every scope and the actions reserved for people; `member` has
-                every scope except `admin`.
+            role: `admin` has every scope and the actions reserved for people; `member` has every scope except
+                `admin`.
             status: `disabled`: the person cannot sign in.
             reset_password: `true` generates a new password, returned once.
             reset_totp: `true` removes the second factor.
-            unlink_identity: `true` unlinks the identity of the provider; the next sign-in links
-                one again.
-        """
-        return self._call(op.USERS_UPDATE, given({
-            "user_id": user_id,
-            "display_name": display_name,
-            "role": role,
-            "status": status,
-            "reset_password": reset_password,
-            "reset_totp": reset_totp,
-            "unlink_identity": unlink_identity,
-        }), models.UsersUpdateResult, idempotency_key, timeout)
+            unlink_identity: `true` unlinks the identity of the provider; the next sign-in links one again."""
 
+    @operation("DELETE", "/users/{user_id}")
     def delete(
         self,
         *,
@@ -7063,63 +4503,54 @@ class Users(Group):
     ) -> models.Deleted:
         """Delete a person permanently.
 
-        Sessions, password, second factor and linked identity end first. Then the person's
-        private memories, schedules and A2A tasks are erased, and the account. Their agents
-        get the owner `agents_to`, or none. Shared memories stay, unless `shared` is
-        `erase`. The audit log keeps what they did. Nobody can delete themselves, and an
-        organisation keeps an admin. A deletion interrupted by a crash is finished.
-
-        Needs the scope `admin`.
+        Sessions, password, second factor and linked identity end first. Then the person's private memories,
+        schedules and A2A tasks are erased, and the account. Their agents get the owner `agents_to`, or none. Shared
+        memories stay, unless `shared` is `erase`. The audit log keeps what they did. Nobody can delete themselves,
+        and an organisation keeps an admin. A deletion interrupted by a crash is finished. Needs the scope `admin`.
 
         Args:
             user_id: Id of the user.
             shared: Whether memories that were shared with a team or the organisation stay.
-            agents_to: The next owner of the person's agents.
-        """
-        return self._call(op.USERS_DELETE, given({
-            "user_id": user_id,
-            "shared": shared,
-            "agents_to": agents_to,
-        }), models.Deleted, idempotency_key, timeout)
+            agents_to: The next owner of the person's agents."""
 
 
-class Api:
+class Api(Generic[Mode]):
     """Every operation of the service: `client.<domain>.<operation>(…)`."""
 
     def __init__(self, caller: Caller) -> None:
-        self.a2a = A2a(caller)
-        self.a2a_tasks = A2aTasks(caller)
-        self.agents = Agents(caller)
-        self.audit = Audit(caller)
-        self.auth = Auth(caller)
-        self.bundles = Bundles(caller)
-        self.channels = Channels(caller)
-        self.connectors = Connectors(caller)
-        self.deliveries = Deliveries(caller)
-        self.devices = Devices(caller)
-        self.documents = Documents(caller)
-        self.events = Events(caller)
-        self.exemplars = Exemplars(caller)
-        self.findings = Findings(caller)
-        self.gateway = Gateway(caller)
-        self.handoffs = Handoffs(caller)
-        self.ingest = Ingest(caller)
-        self.interests = Interests(caller)
-        self.keys = Keys(caller)
-        self.live = Live(caller)
-        self.memories = Memories(caller)
-        self.merges = Merges(caller)
-        self.oauth = Oauth(caller)
-        self.onboarding = Onboarding(caller)
-        self.outputs = Outputs(caller)
-        self.projects = Projects(caller)
-        self.relationships = Relationships(caller)
-        self.runs = Runs(caller)
-        self.schedules = Schedules(caller)
-        self.sessions = Sessions(caller)
-        self.specialists = Specialists(caller)
-        self.state = State(caller)
-        self.teams = Teams(caller)
-        self.templates = Templates(caller)
-        self.tenants = Tenants(caller)
-        self.users = Users(caller)
+        self.a2a = A2a[Mode](caller)
+        self.a2a_tasks = A2aTasks[Mode](caller)
+        self.agents = Agents[Mode](caller)
+        self.audit = Audit[Mode](caller)
+        self.auth = Auth[Mode](caller)
+        self.bundles = Bundles[Mode](caller)
+        self.channels = Channels[Mode](caller)
+        self.connectors = Connectors[Mode](caller)
+        self.deliveries = Deliveries[Mode](caller)
+        self.devices = Devices[Mode](caller)
+        self.documents = Documents[Mode](caller)
+        self.events = Events[Mode](caller)
+        self.exemplars = Exemplars[Mode](caller)
+        self.findings = Findings[Mode](caller)
+        self.gateway = Gateway[Mode](caller)
+        self.handoffs = Handoffs[Mode](caller)
+        self.ingest = Ingest[Mode](caller)
+        self.interests = Interests[Mode](caller)
+        self.keys = Keys[Mode](caller)
+        self.live = Live[Mode](caller)
+        self.memories = Memories[Mode](caller)
+        self.merges = Merges[Mode](caller)
+        self.oauth = Oauth[Mode](caller)
+        self.onboarding = Onboarding[Mode](caller)
+        self.outputs = Outputs[Mode](caller)
+        self.projects = Projects[Mode](caller)
+        self.relationships = Relationships[Mode](caller)
+        self.runs = Runs[Mode](caller)
+        self.schedules = Schedules[Mode](caller)
+        self.sessions = Sessions[Mode](caller)
+        self.specialists = Specialists[Mode](caller)
+        self.state = State[Mode](caller)
+        self.teams = Teams[Mode](caller)
+        self.templates = Templates[Mode](caller)
+        self.tenants = Tenants[Mode](caller)
+        self.users = Users[Mode](caller)

@@ -1,7 +1,4 @@
-"""
-The logic of requests without input and output: generators that yield what is to be done, and are sent what came of it.
-The synchronous and the asynchronous client only differ in how they do it.
-"""
+"""The logic of requests. The synchronous and the asynchronous client only differ in the transport that they give it."""
 
 from __future__ import annotations
 
@@ -9,11 +6,12 @@ import json
 import random
 import time
 import uuid
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import httpx
@@ -34,30 +32,16 @@ VERSION = "0.1.0"
 TOKEN = Operation(method="POST", path="/auth/token", open=True)
 
 
-@dataclass(frozen=True)
-class Send:
-    method: str
-    url: str
-    headers: Mapping[str, str]
-    content: bytes | None
-    timeout: float | None
+class Transport(Protocol):
+    @property
+    def lock(self) -> AbstractAsyncContextManager[Any]:
+        """Held while a token is exchanged."""
 
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, timeout: float | None
+    ) -> httpx.Response: ...
 
-@dataclass(frozen=True)
-class Sleep:
-    seconds: float
-
-
-class Lock:
-    """To be held while a token is exchanged."""
-
-
-class Unlock:
-    pass
-
-
-Effect = Send | Sleep | Lock | Unlock
-Flow = Generator[Effect, Any, Any]
+    async def sleep(self, seconds: float) -> None: ...
 
 
 @dataclass
@@ -80,14 +64,14 @@ class Connection:
         return had and self.api_key is not None
 
 
-def request(
+async def request(
     connection: Connection,
+    transport: Transport,
     operation: Operation,
     params: Mapping[str, Any],
-    *,
     idempotency_key: str | None = None,
     timeout: float | None = None,
-) -> Flow:
+) -> httpx.Response:
     """Sends a request, with retries where that is safe; returns the answer, read. Raises ApiError, ConnectionFailed."""
     url = _url(connection, operation, params)
     content, headers = _body(operation, params)
@@ -100,8 +84,8 @@ def request(
     while True:
         error: ApiError | ConnectionFailed
         try:
-            own = {} if operation.open else (yield from _authorization(connection))
-            response: httpx.Response = yield Send(operation.method, url, {**headers, **own}, content, limit)
+            own = {} if operation.open else await _authorization(connection, transport)
+            response = await transport.send(operation.method, url, {**headers, **own}, content, limit)
             connection.clock_ahead = _clock_ahead(response, connection.clock_ahead)
             if response.is_success:
                 return response
@@ -119,31 +103,28 @@ def request(
         if failures >= connection.retries or not _may_retry(operation, error, key):
             raise error
         failures += 1
-        yield Sleep(_pause(failures, error))
+        await transport.sleep(_pause(failures, error))
 
 
-def _authorization(connection: Connection) -> Generator[Effect, Any, dict[str, str]]:
+async def _authorization(connection: Connection, transport: Transport) -> dict[str, str]:
     if connection.api_key is None:
         token = connection.token() if callable(connection.token) else connection.token
         return {} if token is None else {"authorization": f"Bearer {token}"}
     held = connection._granted
     if held is None or time.monotonic() >= held[1]:
-        yield Lock()
-        try:
+        async with transport.lock:
             # Another request may have renewed it meanwhile.
             if connection._granted is held:
-                connection._granted = yield from _exchange(connection)
-        finally:
-            yield Unlock()
+                connection._granted = await _exchange(connection, transport)
         held = connection._granted
     if held is None:
-        return (yield from _authorization(connection))
+        return await _authorization(connection, transport)
     return {"authorization": f"Bearer {held[0]}"}
 
 
-def _exchange(connection: Connection) -> Generator[Effect, Any, tuple[str, float]]:
+async def _exchange(connection: Connection, transport: Transport) -> tuple[str, float]:
     started = time.monotonic()
-    response = yield from request(connection, TOKEN, {"api_key": connection.api_key})
+    response = await request(connection, transport, TOKEN, {"api_key": connection.api_key})
     body = response.json()
     return body["access_token"], started + max(0.0, seconds_until(connection, body["expires_at"])) * RENEW_AFTER
 

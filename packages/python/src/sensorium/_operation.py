@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Pages:
-    """How a list is paged: `items` is the field of the answer, `""` if the answer is the list itself."""
-
-    items: str
-    by: str
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -29,7 +22,8 @@ class Operation:
     """Changes something, but is safe to repeat without an idempotency key."""
     document: bool = False
     """Answers a text or a file."""
-    pages: Pages | None = None
+    pages: tuple[str, Literal["cursor", "offset"]] | None = None
+    """The field of the answer that has the items, `""` if the answer is the list itself, and how to go on."""
 
     @property
     def has_body(self) -> bool:

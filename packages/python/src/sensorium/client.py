@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -20,7 +19,7 @@ import httpx
 from . import _flow as flow
 from . import models
 from ._api import Api
-from ._async_api import AsyncApi
+from ._group import Async, Mode, Sync, at_once
 from ._operation import Operation
 from .listen import Delivery, listen
 
@@ -56,12 +55,53 @@ def _connection(
     return flow.Connection(origin=origin, api_key=None if token else key, token=token, retries=retries, timeout=timeout)
 
 
-@dataclass(frozen=True)
-class _Loop:
-    """What belongs to one event loop."""
+class _Lock:
+    """A lock of threads, for coroutines that block."""
 
-    http: httpx.AsyncClient
-    lock: asyncio.Lock
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    async def __aenter__(self) -> None:
+        self._lock.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+class _Blocking:
+    """The transport of the synchronous client: its coroutines block the thread and never suspend."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+        self.lock = _Lock()
+
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, timeout: float | None
+    ) -> httpx.Response:
+        return self.http.request(
+            method, url, headers=dict(headers), content=content, timeout=timeout, follow_redirects=False
+        )
+
+    async def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class _Loop:
+    """The transport of one event loop."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+        self.lock = asyncio.Lock()
+
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, timeout: float | None
+    ) -> httpx.Response:
+        return await self.http.request(
+            method, url, headers=dict(headers), content=content, timeout=timeout, follow_redirects=False
+        )
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,7 +117,26 @@ async def _set_with(stopping: asyncio.Event, stop: threading.Event) -> None:
     stopping.set()
 
 
-class Sensorium(Api):
+class _Client(Api[Mode]):
+    """What both clients are: they differ in the transport."""
+
+    _connection: flow.Connection
+
+    def _transport(self) -> flow.Transport:
+        raise NotImplementedError
+
+    async def _request(
+        self,
+        operation: Operation,
+        params: Mapping[str, Any],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        steps = flow.request(self._connection, self._transport(), operation, params, idempotency_key, timeout)
+        return flow.answer_of(operation, await steps)
+
+
+class Sensorium(_Client[Sync]):
     """
     A client for synchronous programs; may be used by several threads.
 
@@ -86,6 +145,8 @@ class Sensorium(Api):
     itself. Times in seconds; requests that are safe to repeat are retried ``retries`` times. ``http_client`` replaces
     the client of httpx, for example for a proxy, and is then closed by its owner.
     """
+
+    _blocks = True
 
     def __init__(
         self,
@@ -99,9 +160,11 @@ class Sensorium(Api):
     ) -> None:
         super().__init__(self)
         self._connection = _connection(url, api_key, token, retries, timeout)
-        self._http = http_client or httpx.Client(timeout=timeout)
+        self._blocking = _Blocking(http_client or httpx.Client(timeout=timeout))
         self._owns_http = http_client is None
-        self._lock = threading.Lock()
+
+    def _transport(self) -> flow.Transport:
+        return self._blocking
 
     def request(
         self,
@@ -112,8 +175,7 @@ class Sensorium(Api):
         timeout: float | None = None,
     ) -> Any:
         """Calls an operation; returns JSON, a text or bytes. Raises ApiError, ConnectionFailed."""
-        steps = flow.request(self._connection, operation, params, idempotency_key=idempotency_key, timeout=timeout)
-        return flow.answer_of(operation, self._run(steps))
+        return at_once(self._request(operation, params, idempotency_key, timeout))
 
     def publish(self, type: str, data: Any = None, **attributes: Any) -> models.PublishResult:
         """Publishes a CloudEvent; ``attributes`` are ``source``, ``subject``, ``id``, ``time`` and extensions."""
@@ -155,7 +217,7 @@ class Sensorium(Api):
 
     def close(self) -> None:
         if self._owns_http:
-            self._http.close()
+            self._blocking.http.close()
 
     def __enter__(self) -> Sensorium:
         return self
@@ -165,42 +227,15 @@ class Sensorium(Api):
     ) -> None:
         self.close()
 
-    def _run(self, steps: flow.Flow) -> httpx.Response:
-        try:
-            effect = next(steps)
-            while True:
-                try:
-                    result = self._do(effect)
-                except BaseException as error:
-                    # Also if interrupted: the flow gives the lock back.
-                    effect = steps.throw(error)
-                else:
-                    effect = steps.send(result)
-        except StopIteration as done:
-            response: httpx.Response = done.value
-            return response
 
-    def _do(self, effect: flow.Effect) -> httpx.Response | None:
-        match effect:
-            case flow.Send(method, url, headers, content, timeout):
-                return self._http.request(
-                    method, url, headers=dict(headers), content=content, timeout=timeout, follow_redirects=False
-                )
-            case flow.Sleep(seconds):
-                time.sleep(seconds)
-            case flow.Lock():
-                self._lock.acquire()
-            case flow.Unlock():
-                self._lock.release()
-        return None
-
-
-class AsyncSensorium(AsyncApi):
+class AsyncSensorium(_Client[Async]):
     """
     A client for asyncio; like Sensorium, with ``await``. It may be used in several event loops, such as those of
     ``asyncio.run`` one after another: each has connections of its own, which ``aclose`` closes in the one it runs in.
     With ``http_client`` it works in one event loop only, until ``aclose``, and raises RuntimeError in another.
     """
+
+    _blocks = False
 
     def __init__(
         self,
@@ -226,8 +261,7 @@ class AsyncSensorium(AsyncApi):
         timeout: float | None = None,
     ) -> Any:
         """Calls an operation; returns JSON, a text or bytes. Raises ApiError, ConnectionFailed."""
-        steps = flow.request(self._connection, operation, params, idempotency_key=idempotency_key, timeout=timeout)
-        return flow.answer_of(operation, await self._run(steps))
+        return await self._request(operation, params, idempotency_key, timeout)
 
     async def publish(self, type: str, data: Any = None, **attributes: Any) -> models.PublishResult:
         """Publishes a CloudEvent; ``attributes`` are ``source``, ``subject``, ``id``, ``time`` and extensions."""
@@ -266,37 +300,7 @@ class AsyncSensorium(AsyncApi):
     ) -> None:
         await self.aclose()
 
-    async def _run(self, steps: flow.Flow) -> httpx.Response:
-        try:
-            effect = next(steps)
-            while True:
-                try:
-                    result = await self._do(effect)
-                except BaseException as error:
-                    # Also if cancelled: the flow gives the lock back.
-                    effect = steps.throw(error)
-                else:
-                    effect = steps.send(result)
-        except StopIteration as done:
-            response: httpx.Response = done.value
-            return response
-
-    async def _do(self, effect: flow.Effect) -> httpx.Response | None:
-        own = self._of_loop()
-        match effect:
-            case flow.Send(method, url, headers, content, timeout):
-                return await own.http.request(
-                    method, url, headers=dict(headers), content=content, timeout=timeout, follow_redirects=False
-                )
-            case flow.Sleep(seconds):
-                await asyncio.sleep(seconds)
-            case flow.Lock():
-                await own.lock.acquire()
-            case flow.Unlock():
-                own.lock.release()
-        return None
-
-    def _of_loop(self) -> _Loop:
+    def _transport(self) -> _Loop:
         loop = asyncio.get_running_loop()
         own = self._loops.get(loop)
         if own is None:
@@ -308,5 +312,5 @@ class AsyncSensorium(AsyncApi):
             for ended in [each for each in list(self._loops) if each.is_closed()]:
                 self._loops.pop(ended, None)
             http = self._http_client or httpx.AsyncClient(timeout=self._connection.timeout)
-            own = self._loops[loop] = _Loop(http, asyncio.Lock())
+            own = self._loops[loop] = _Loop(http)
         return own

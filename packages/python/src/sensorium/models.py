@@ -45,20 +45,18 @@ class Agent(Model):
     description: Union[str, None]
     delivery_endpoint: Union[str, None]
     push_format: Union[Literal["structured", "binary"], str]
-    """CloudEvents mode of pushes. `structured` (default): the body is the whole event.
-    `binary`: the body is its data, and `ce-…` headers contain its attributes. An event
-    whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed
-    in structured mode."""
+    """CloudEvents mode of pushes. `structured` (default): the body is the whole event. `binary`: the body is its
+    data, and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB,
+    or enriched) is always pushed in structured mode."""
     a2a: bool
-    """Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its
-    card there has its name and description, and is public. Default: false."""
+    """Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there has its name
+    and description, and is public. Default: false."""
     team_id: Union[str, None]
     owner_user_id: Union[str, None]
     visibility_timeout_seconds: Union[int, None]
     retry_budget: Union[int, None]
     push_stopped: bool
-    """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to
-    resume them."""
+    """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to resume them."""
     created_at: str
     updated_at: str
     delivery: Union[DeliveryHealth, None] = None
@@ -68,8 +66,8 @@ class AgentDelivery(Model):
     id: str
     """Id of the delivery, not of its event."""
     status: Union[Literal["ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"], str]
-    """`ready`: not leased yet. `in_flight`: leased. `waiting`: will be retried. `dead`: a
-    dead letter. `discarded`: removed by a person, or as a dead letter."""
+    """`ready`: not leased yet. `in_flight`: leased. `waiting`: will be retried. `dead`: a dead letter. `discarded`:
+    removed by a person, or as a dead letter."""
     event: Union[AgentDeliveryEvent, None]
     attempt_count: int
     next_attempt_at: Union[str, None]
@@ -112,20 +110,18 @@ class AgentsCreateResult(Model):
     description: Union[str, None]
     delivery_endpoint: Union[str, None]
     push_format: Union[Literal["structured", "binary"], str]
-    """CloudEvents mode of pushes. `structured` (default): the body is the whole event.
-    `binary`: the body is its data, and `ce-…` headers contain its attributes. An event
-    whose attributes do not fit into headers (over 8 KB, or enriched) is always pushed
-    in structured mode."""
+    """CloudEvents mode of pushes. `structured` (default): the body is the whole event. `binary`: the body is its
+    data, and `ce-…` headers contain its attributes. An event whose attributes do not fit into headers (over 8 KB,
+    or enriched) is always pushed in structured mode."""
     a2a: bool
-    """Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its
-    card there has its name and description, and is public. Default: false."""
+    """Whether other agents can find and call the agent over A2A, at `/a2a/{agent_id}`. Its card there has its name
+    and description, and is public. Default: false."""
     team_id: Union[str, None]
     owner_user_id: Union[str, None]
     visibility_timeout_seconds: Union[int, None]
     retry_budget: Union[int, None]
     push_stopped: bool
-    """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to
-    resume them."""
+    """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to resume them."""
     created_at: str
     updated_at: str
     delivery: Union[DeliveryHealth, None] = None
@@ -552,9 +548,8 @@ class CitationFreshness(Model):
 
 
 class CloudEvent(Model):
-    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names
-    consist of lower-case letters and digits, their values are strings without control
-    characters, booleans or 32-bit integers."""
+    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of lower-case letters
+    and digits, their values are strings without control characters, booleans or 32-bit integers."""
 
     specversion: Literal["1.0"]
     """Version of CloudEvents."""
@@ -586,18 +581,17 @@ class Connector(Model):
     name: str
     """Display name."""
     kind: Union[Literal["amqp091", "amqp10"], str]
-    """Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ
-    Artemis, Qpid, RabbitMQ's plugin."""
+    """Protocol of the broker. `amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ's
+    plugin."""
     url: str
     """Address of the broker, without credentials and query."""
     queue: Union[str, None]
     address: Union[str, None]
     source: str
-    """Name of the sender: the second part of the event type, and the end of the webhook's
-    URL."""
+    """Name of the sender: the second part of the event type, and the end of the webhook's URL."""
     mapping: ConnectorMapping
-    """Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or
-    an application property (AMQP 1.0)."""
+    """Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or an application property
+    (AMQP 1.0)."""
     prefetch: int
     """Maximum unacknowledged messages per node."""
     paused: bool
@@ -619,15 +613,15 @@ class ConnectorCounts(Model):
     duplicates: int
     """Messages whose id an event has already."""
     differing_duplicates: int
-    """Duplicates whose source or content differs from the first event's. They were not
-    stored: choose an `id` that identifies the event."""
+    """Duplicates whose source or content differs from the first event's. They were not stored: choose an `id` that
+    identifies the event."""
     mapping_errors: int
     """Messages that could not be mapped and were dead-lettered."""
 
 
 class ConnectorMapping(Model):
-    """Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or
-    an application property (AMQP 1.0)."""
+    """Maps messages to events, as for webhooks. `header:NAME` is a header (AMQP 0-9-1) or an application property
+    (AMQP 1.0)."""
 
     entity: str
     """Third part of the event type."""
@@ -663,11 +657,10 @@ class Deleted(Model):
     erased: dict[str, int]
     """Rows by kind."""
     storage: Union[Literal["rewritten", "overwritten", "deleted"], str]
-    """How the bytes were removed from the store's files. `rewritten`: the files were
-    rewritten without them. `overwritten`: in place; fragments of rows that SQLite moved
-    earlier, about one in a thousand, may remain in unused parts of pages. `deleted`: by
-    MongoDB, whose data files, journal and oplog may keep them until the space is
-    reused."""
+    """How the bytes were removed from the store's files. `rewritten`: the files were rewritten without them.
+    `overwritten`: in place; fragments of rows that SQLite moved earlier, about one in a thousand, may remain in
+    unused parts of pages. `deleted`: by MongoDB, whose data files, journal and oplog may keep them until the
+    space is reused."""
     backups_until: Union[str, None]
     receipt: str
     """A JWS of the service (`/.well-known/jwks.json`)."""
@@ -811,12 +804,11 @@ class DeliveryEvent(Model):
 
 class DeliveryHealth(Model):
     state: Union[Literal["ok", "quiet", "behind", "failing", "stuck", "unreachable"], str]
-    """`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a
-    delivery has been pending for `STUCK_AFTER_SECONDS` (5 minutes), and none was
-    acknowledged in that time. `failing`: it has dead letters of the last 24 hours.
-    `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`:
-    not seen for 24 hours, and nothing is pending. `ok`: none of these. The first of
-    this list that applies is shown. The first four need attention."""
+    """`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a delivery has been pending for
+    `STUCK_AFTER_SECONDS` (5 minutes), and none was acknowledged in that time. `failing`: it has dead letters of
+    the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`: not seen
+    for 24 hours, and nothing is pending. `ok`: none of these. The first of this list that applies is shown. The
+    first four need attention."""
     reason: Union[str, None]
     pending: int
     """Neither acknowledged nor dead-lettered."""
@@ -864,8 +856,7 @@ class DevicesConfirmResult(Model):
 
 class DevicesIssueResult(Model):
     user_code: str
-    """Device code: four characters, a hyphen, four characters. Case and hyphen do not
-    matter."""
+    """Device code: four characters, a hyphen, four characters. Case and hyphen do not matter."""
     expires_at: str
     server_now: str
     verification_uri: str
@@ -876,20 +867,17 @@ class DevicesLookUpResult(Model):
     agent_id: str
     """Id of the agent."""
     scopes: Union[list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]], None] = None
-    """Scopes of the device's key, at most the caller's. Default: the caller's except
-    `admin`."""
+    """Scopes of the device's key, at most the caller's. Default: the caller's except `admin`."""
 
 
 class DevicesStatusResult(Model):
     state: Literal["waiting"]
     user_code: str
-    """Device code: four characters, a hyphen, four characters. Case and hyphen do not
-    matter."""
+    """Device code: four characters, a hyphen, four characters. Case and hyphen do not matter."""
     expires_at: str
     server_now: str
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
-    """Scopes of the device's key, at most the caller's. Default: the caller's except
-    `admin`."""
+    """Scopes of the device's key, at most the caller's. Default: the caller's except `admin`."""
 
 
 class Document(Model):
@@ -900,17 +888,15 @@ class Document(Model):
     """Media type of the file, in any case, with or without `charset`: `application/pdf`,
     `application/vnd.openxmlformats-officedocument.wordprocessingml.document`,
     `application/vnd.openxmlformats-officedocument.presentationml.presentation`,
-    `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`,
-    `text/markdown`, `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the
-    converter reads."""
+    `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`, `text/markdown`,
+    `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads."""
     status: Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str]
     error: Union[str, None]
     byte_size: int
     chunk_count: int
     sensitivity: Union[Literal["public", "internal", "confidential", "restricted"], str]
-    """Who can read the document. `public` and `internal`: the whole tenant. `confidential`
-    and `restricted`: the uploader and its team. Levels with the same readers differ
-    only as a label."""
+    """Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the
+    uploader and its team. Levels with the same readers differ only as a label."""
     audience: Audience
     subject: Union[str, None]
     version_num: int
@@ -975,14 +961,12 @@ class DocumentsUploadResult(Model):
     existing: Union[bool, None] = None
     """The source had this file already: it is not stored again."""
     sensitivity: Union[Union[Literal["public", "internal", "confidential", "restricted"], str], None] = None
-    """Who can read the document. `public` and `internal`: the whole tenant. `confidential`
-    and `restricted`: the uploader and its team. Levels with the same readers differ
-    only as a label."""
+    """Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the
+    uploader and its team. Levels with the same readers differ only as a label."""
     audience: Union[Audience, None] = None
     subject: Union[Union[str, None], None] = None
     kept: Union[list[str], None] = None
-    """Fields of the request that were not applied: an earlier upload of the same file is
-    narrower there."""
+    """Fields of the request that were not applied: an earlier upload of the same file is narrower there."""
     error_code: Union[str, None] = None
 
 
@@ -1024,8 +1008,7 @@ class EventSummary(Model):
     event_id: str
     """Id that the service gave the event."""
     state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
-    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can
-    retry it."""
+    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it."""
     accepted_at: str
     waits_until: Union[str, None]
     fanned_out_at: Union[str, None]
@@ -1034,17 +1017,15 @@ class EventSummary(Model):
     """Number of events with the same id from other sources."""
     publisher_id: Union[str, None]
     payload: CloudEvent
-    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names
-    consist of lower-case letters and digits, their values are strings without control
-    characters, booleans or 32-bit integers."""
+    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of lower-case letters
+    and digits, their values are strings without control characters, booleans or 32-bit integers."""
 
 
 class EventsGetResult(Model):
     event_id: str
     """Id that the service gave the event."""
     state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
-    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can
-    retry it."""
+    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it."""
     accepted_at: str
     waits_until: Union[str, None]
     fanned_out_at: Union[str, None]
@@ -1053,9 +1034,8 @@ class EventsGetResult(Model):
     """Number of events with the same id from other sources."""
     publisher_id: Union[str, None]
     payload: CloudEvent
-    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names
-    consist of lower-case letters and digits, their values are strings without control
-    characters, booleans or 32-bit integers."""
+    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of lower-case letters
+    and digits, their values are strings without control characters, booleans or 32-bit integers."""
     park_reason: Union[str, None]
     timeline: list[TimelineEntry]
     deliveries: EventsGetResultDeliveries
@@ -1105,8 +1085,8 @@ class Feed(Model):
     channel_id: str
     """Id of the channel."""
     event_type_glob: str
-    """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
-    class; at most 16 `*`, and at most 32 `?` and `[...]`."""
+    """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; at most 16 `*`,
+    and at most 32 `?` and `[...]`."""
     filter_expression: Union[str, None]
     created_at: str
 
@@ -1297,8 +1277,7 @@ class IngestCreateWebhookResult(Model):
     name: str
     """Display name."""
     source: str
-    """Name of the sender: the second part of the event type, and the end of the webhook's
-    URL."""
+    """Name of the sender: the second part of the event type, and the end of the webhook's URL."""
     mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
     url: str
     last_request: Union[WebhookRequest, None]
@@ -1349,15 +1328,14 @@ class Interest(Model):
     agent_id: str
     """Id of the agent."""
     event_type: str
-    """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a
-    class; at most 16 `*`, and at most 32 `?` and `[...]`."""
+    """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; at most 16 `*`,
+    and at most 32 `?` and `[...]`."""
     filter_expression: Union[str, None]
     priority: int
     """Delivery priority; 9 is delivered first."""
     enrichment_depth: Union[Literal["none", "shallow", "deep"], str]
-    """Adds the receiver's best memories about the event as `payload.enrichment.memories`:
-    `shallow` three with title and score, `deep` ten with content. If the search fails
-    or is late, `payload.enrichment.degraded` is true."""
+    """Adds the receiver's best memories about the event as `payload.enrichment.memories`: `shallow` three with title
+    and score, `deep` ten with content. If the search fails or is late, `payload.enrichment.degraded` is true."""
     filter_suspended_until: Union[str, None]
     created_at: str
     updated_at: str
@@ -1386,8 +1364,7 @@ class InterestsTestResultResultsItem(Model):
     accepted_at: str
     matches: bool
     reason: Union[Literal["match", "type", "filter", "filter_error"], str]
-    """`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the
-    filter failed."""
+    """`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed."""
     error: Union[str, None] = None
     """Why the filter failed."""
 
@@ -1401,9 +1378,8 @@ class KeysCreateResult(Model):
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the key. `admin` includes all others."""
     state: Union[Literal["active", "ended"], str]
-    """`ended`: the key of a connection whose approval has ended, because the person was
-    disabled, lost the role or the agent, or the agent was deactivated. Connect it
-    again."""
+    """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
+    the agent, or the agent was deactivated. Connect it again."""
     created_by: Union[str, None]
     approved_by: Union[str, None]
     expires_at: Union[str, None]
@@ -1427,9 +1403,8 @@ class KeysListResultKeysItem(Model):
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the key. `admin` includes all others."""
     state: Union[Literal["active", "ended"], str]
-    """`ended`: the key of a connection whose approval has ended, because the person was
-    disabled, lost the role or the agent, or the agent was deactivated. Connect it
-    again."""
+    """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
+    the agent, or the agent was deactivated. Connect it again."""
     created_by: Union[str, None]
     approved_by: Union[str, None]
     expires_at: Union[str, None]
@@ -1509,10 +1484,9 @@ class ListedHandoff(Model):
 
 
 class Mapping(Model):
-    """Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
-    (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event
-    type is `com.<source>.<entity>.<action>` in lower case; each run of characters other
-    than letters, digits, `_` and `-` within a part is replaced by `_`."""
+    """Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload (`/issue/number`) or a
+    header of the delivery (`header:X-GitHub-Event`). The event type is `com.<source>.<entity>.<action>` in lower
+    case; each run of characters other than letters, digits, `_` and `-` within a part is replaced by `_`."""
 
     entity: str
     """Third part of the event type."""
@@ -1723,8 +1697,7 @@ class Memory(Model):
     agent_id: Union[str, None]
     user_id: Union[str, None]
     scope: Union[Literal["agent", "team", "institutional"], str]
-    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`).
-    It can only be widened."""
+    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). It can only be widened."""
     team_id: Union[str, None]
     type: Union[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"], str]
     """Kind of knowledge."""
@@ -1765,8 +1738,8 @@ class MemoryHealth(Model):
     stale_count: int
     """Memories whose freshness date is over 90 days old."""
     embed_gap_count: Union[int, None]
-    """For the whole tenant: memories without an embedding yet, found only by their text.
-    Null if search is unavailable."""
+    """For the whole tenant: memories without an embedding yet, found only by their text. Null if search is
+    unavailable."""
     reflection_count: int
     """Memories of the type `reflection`."""
     decay_distribution: dict[str, int]
@@ -1781,8 +1754,7 @@ class MemoryWithUsage(Model):
     agent_id: Union[str, None]
     user_id: Union[str, None]
     scope: Union[Literal["agent", "team", "institutional"], str]
-    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`).
-    It can only be widened."""
+    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). It can only be widened."""
     team_id: Union[str, None]
     type: Union[Literal["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"], str]
     """Kind of knowledge."""
@@ -1923,8 +1895,8 @@ class Output(Model):
     user_id: Union[str, None]
     project_id: Union[str, None]
     scope: Union[Literal["agent", "team", "institutional"], str]
-    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`).
-    Set by the first save; default `agent`."""
+    """Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). Set by the first save;
+    default `agent`."""
     team_id: Union[str, None]
     title: str
     slug: str
@@ -2087,8 +2059,8 @@ class Project(Model):
     tenant_id: str
     """Id of the tenant."""
     key: str
-    """Key of the project, passed to other operations as `project_id`. Letters, digits,
-    `.`, `_` and `-`; not a UUID. Immutable."""
+    """Key of the project, passed to other operations as `project_id`. Letters, digits, `.`, `_` and `-`; not a UUID.
+    Immutable."""
     name: str
     """Display name."""
     status: Union[Literal["active", "completed", "archived"], str]
@@ -2125,8 +2097,8 @@ class PublishResult(Model):
     status: Union[Literal["accepted", "duplicate"], str]
     """`duplicate`: an event with this `id` exists, and `event_id` is its id."""
     differs: Union[bool, None] = None
-    """True for a duplicate whose source or content differs from the first event's, apart
-    from the time: it was not stored. Otherwise absent."""
+    """True for a duplicate whose source or content differs from the first event's, apart from the time: it was not
+    stored. Otherwise absent."""
 
 
 class RecentEvent(Model):
@@ -2267,8 +2239,7 @@ class RunStep(Model):
     depends_on: list[str]
     completion_criteria: list[RunStepCompletionCriteriaItem]
     completion_mode: Union[Literal["attestation", "handoff_accepted"], str]
-    """`handoff_accepted`: unless it has criteria, the step completes when a successor
-    accepts a handoff offer."""
+    """`handoff_accepted`: unless it has criteria, the step completes when a successor accepts a handoff offer."""
     expected_artifact_kinds: list[str]
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
@@ -2338,8 +2309,7 @@ class RunWithAttemptsStepsItem(Model):
     depends_on: list[str]
     completion_criteria: list[RunWithAttemptsStepsItemCompletionCriteriaItem]
     completion_mode: Union[Literal["attestation", "handoff_accepted"], str]
-    """`handoff_accepted`: unless it has criteria, the step completes when a successor
-    accepts a handoff offer."""
+    """`handoff_accepted`: unless it has criteria, the step completes when a successor accepts a handoff offer."""
     expected_artifact_kinds: list[str]
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
@@ -2385,8 +2355,7 @@ class RunsCompleteStepResult(Model):
     completed_step_key: Union[str, None]
     completed_step: RunStep
     attested_criteria: list[str]
-    """Keys of the criteria that this call attested: without a `criterion_key`, all that
-    were left."""
+    """Keys of the criteria that this call attested: without a `criterion_key`, all that were left."""
     newly_ready_steps: list[PositionStep]
     run_completed: bool
 
@@ -2478,18 +2447,17 @@ class Schedule(Model):
     status: Union[Literal["active", "paused", "ended"], str]
     """`ended`: its last tick is over. It is deleted 30 days later."""
     event: ScheduledEvent
-    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other
-    names are extension attributes."""
+    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension
+    attributes."""
     cron: Union[str, None]
     time_zone: str
-    """IANA time zone of `cron`. A local time that daylight saving skips is due when the
-    clocks change; one that it repeats is due once, or every time if the hour is a
-    range."""
+    """IANA time zone of `cron`. A local time that daylight saving skips is due when the clocks change; one that it
+    repeats is due once, or every time if the hour is a range."""
     at: Union[str, None]
     on_missed: Union[Literal["skip", "run_once", "run_all"], str]
-    """How missed ticks are handled: those that could not be published within a minute,
-    such as when the service was down or the owner inactive. `run_once`: the latest is
-    published late. `run_all`: the latest 100 are. `skip`: none is."""
+    """How missed ticks are handled: those that could not be published within a minute, such as when the service was
+    down or the owner inactive. `run_once`: the latest is published late. `run_all`: the latest 100 are. `skip`:
+    none is."""
     paused: bool
     """While true, nothing is published, and no tick is missed."""
     next_run_at: Union[str, None]
@@ -2505,14 +2473,13 @@ class Schedule(Model):
 
 
 class ScheduledEvent(Model):
-    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other
-    names are extension attributes."""
+    """The CloudEvent to publish, without `id` and `time`: each tick gives them. Other names are extension
+    attributes."""
 
     type: str
     """Event type in reverse-DNS form, such as `com.example.report.due`."""
     source: Union[str, None] = None
-    """Producing system, a URI reference. Default: `sensorium/schedules/` and the
-    schedule's id."""
+    """Producing system, a URI reference. Default: `sensorium/schedules/` and the schedule's id."""
     subject: Union[str, None] = None
     """What the event is about."""
     datacontenttype: Union[str, None] = None
@@ -2538,9 +2505,8 @@ class Session(Model):
     session_id: str
     """Id of the device session."""
     state: Union[Literal["active", "idle", "ended"], str]
-    """`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has
-    ended, because the person who approved it was disabled, lost the role or the agent,
-    or the agent was deactivated: connect it again."""
+    """`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person
+    who approved it was disabled, lost the role or the agent, or the agent was deactivated: connect it again."""
     client_name: str
     client_version: str
     oauth_client_id: Union[str, None] = None
@@ -2755,8 +2721,7 @@ class TemplateStep(Model):
     depends_on: list[str]
     completion_criteria: list[TemplateStepCompletionCriteriaItem]
     completion_mode: Union[Literal["attestation", "handoff_accepted"], str]
-    """`handoff_accepted`: unless it has criteria, the step completes when a successor
-    accepts a handoff offer."""
+    """`handoff_accepted`: unless it has criteria, the step completes when a successor accepts a handoff offer."""
     expected_artifact_kinds: list[str]
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
@@ -2822,11 +2787,10 @@ class TenantsEraseResult(Model):
     erased: dict[str, int]
     """Rows by kind."""
     storage: Union[Literal["rewritten", "overwritten", "deleted"], str]
-    """How the bytes were removed from the store's files. `rewritten`: the files were
-    rewritten without them. `overwritten`: in place; fragments of rows that SQLite moved
-    earlier, about one in a thousand, may remain in unused parts of pages. `deleted`: by
-    MongoDB, whose data files, journal and oplog may keep them until the space is
-    reused."""
+    """How the bytes were removed from the store's files. `rewritten`: the files were rewritten without them.
+    `overwritten`: in place; fragments of rows that SQLite moved earlier, about one in a thousand, may remain in
+    unused parts of pages. `deleted`: by MongoDB, whose data files, journal and oplog may keep them until the
+    space is reused."""
     backups_until: Union[str, None]
     receipt: str
 
@@ -2847,8 +2811,7 @@ class TrafficHistory(Model):
     from_: str = Field(alias="from")
     to: str
     step_seconds: int
-    """Time of one value: 60, 300 with `24h`, 3600 with `7d`. The first begins at `from`,
-    the last is in progress."""
+    """Time of one value: 60, 300 with `24h`, 3600 with `7d`. The first begins at `from`, the last is in progress."""
     series: TrafficHistorySeries
     totals: TrafficHistoryTotals
     """The sums of the series."""
@@ -2858,18 +2821,17 @@ class TrafficHistory(Model):
 
 class TrafficHistorySeries(Model):
     published: list[Union[int, None]]
-    """Events accepted, without the service's own; with `agent_id`, those that the agent
-    published. Null where nothing was recorded."""
+    """Events accepted, without the service's own; with `agent_id`, those that the agent published. Null where
+    nothing was recorded."""
     created: list[Union[int, None]]
-    """Deliveries created: an event has one for each receiver. Null where nothing was
-    recorded."""
+    """Deliveries created: an event has one for each receiver. Null where nothing was recorded."""
     delivered: list[Union[int, None]]
     """Delivery attempts, retries included. Null where nothing was recorded."""
     acknowledged: list[Union[int, None]]
     """Deliveries acknowledged. Null where nothing was recorded."""
     failed: list[Union[int, None]]
-    """Attempts that were rejected, answered with an error, or not acknowledged in time.
-    Null where nothing was recorded."""
+    """Attempts that were rejected, answered with an error, or not acknowledged in time. Null where nothing was
+    recorded."""
     dead_lettered: list[Union[int, None]]
     """Deliveries dead-lettered. Null where nothing was recorded."""
     latency_seconds: list[Union[float, None]]
@@ -2880,8 +2842,7 @@ class TrafficHistoryTotals(Model):
     """The sums of the series."""
 
     published: int
-    """Events accepted, without the service's own; with `agent_id`, those that the agent
-    published."""
+    """Events accepted, without the service's own; with `agent_id`, those that the agent published."""
     created: int
     """Deliveries created: an event has one for each receiver."""
     delivered: int
@@ -2900,8 +2861,8 @@ class Usage(Model):
     """Citations in the last 30 days, including the owner's."""
     last_cited_at: Union[str, None]
     trust: float
-    """The lowest confidence of the memory and its lineage: the memories that it
-    superseded, absorbed in a merge or was derived from."""
+    """The lowest confidence of the memory and its lineage: the memories that it superseded, absorbed in a merge or
+    was derived from."""
 
 
 class User(Model):
@@ -2914,12 +2875,10 @@ class User(Model):
     display_name: str
     """Display name."""
     role: Union[Literal["admin", "member"], str]
-    """`admin` has every scope and the actions reserved for people; `member` has every
-    scope except `admin`."""
+    """`admin` has every scope and the actions reserved for people; `member` has every scope except `admin`."""
     status: Union[Literal["active", "disabled"], str]
     sign_in: list[Union[Literal["password", "totp", "oidc"], str]]
-    """`totp`: the password needs a code too. `oidc`: linked to an identity of the
-    provider."""
+    """`totp`: the password needs a code too. `oidc`: linked to an identity of the provider."""
     created_at: str
     updated_at: str
 
@@ -2934,12 +2893,10 @@ class UsersCreateResult(Model):
     display_name: str
     """Display name."""
     role: Union[Literal["admin", "member"], str]
-    """`admin` has every scope and the actions reserved for people; `member` has every
-    scope except `admin`."""
+    """`admin` has every scope and the actions reserved for people; `member` has every scope except `admin`."""
     status: Union[Literal["active", "disabled"], str]
     sign_in: list[Union[Literal["password", "totp", "oidc"], str]]
-    """`totp`: the password needs a code too. `oidc`: linked to an identity of the
-    provider."""
+    """`totp`: the password needs a code too. `oidc`: linked to an identity of the provider."""
     created_at: str
     updated_at: str
     password: Union[str, None] = None
@@ -2961,12 +2918,10 @@ class UsersUpdateResult(Model):
     display_name: str
     """Display name."""
     role: Union[Literal["admin", "member"], str]
-    """`admin` has every scope and the actions reserved for people; `member` has every
-    scope except `admin`."""
+    """`admin` has every scope and the actions reserved for people; `member` has every scope except `admin`."""
     status: Union[Literal["active", "disabled"], str]
     sign_in: list[Union[Literal["password", "totp", "oidc"], str]]
-    """`totp`: the password needs a code too. `oidc`: linked to an identity of the
-    provider."""
+    """`totp`: the password needs a code too. `oidc`: linked to an identity of the provider."""
     created_at: str
     updated_at: str
     password: Union[str, None] = None
@@ -2979,8 +2934,7 @@ class Webhook(Model):
     name: str
     """Display name."""
     source: str
-    """Name of the sender: the second part of the event type, and the end of the webhook's
-    URL."""
+    """Name of the sender: the second part of the event type, and the end of the webhook's URL."""
     mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
     url: str
     last_request: Union[WebhookRequest, None]
@@ -2999,9 +2953,8 @@ class WebhookRequest(Model):
     """The `X-Request-Id` of the answer to the sender."""
     at: str
     outcome: Union[Literal["accepted", "duplicate", "dead_lettered", "challenge", "refused"], str]
-    """`accepted`, `duplicate`, `dead_lettered`: signed and answered with success.
-    `challenge`: a verification of the address by Slack. `refused`: answered with an
-    error, nothing was stored."""
+    """`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the
+    address by Slack. `refused`: answered with an error, nothing was stored."""
     reason: Union[str, None]
     event_id: Union[str, None]
     dead_letter_id: Union[str, None]
@@ -3016,5 +2969,5 @@ class WebhookResult(Model):
     event_id: Union[str, None]
     status: Union[Literal["accepted", "duplicate", "dead_lettered"], str]
     differs: Union[bool, None] = None
-    """True for a duplicate whose source or content differs from the first event's, apart
-    from the time: it was not stored. Otherwise absent."""
+    """True for a duplicate whose source or content differs from the first event's, apart from the time: it was not
+    stored. Otherwise absent."""
