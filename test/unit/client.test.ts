@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
-import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
 import { Type } from "typebox";
+import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
 import { originOf } from "../../packages/client/client.ts";
 import { describe as describeOperation, nameOf, tableOf } from "../../packages/client/generate/operations.ts";
 import { type Document, typesOf } from "../../packages/client/generate/types.ts";
