@@ -4,9 +4,9 @@ import type { Feed } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { CodeArea, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
@@ -17,17 +17,18 @@ import { FilterText } from "../../ui/text.tsx";
 export function Feeds({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
   const list = useList(api.channels.listFeeds, { channel_id }, undefined, "channel");
-  const remove = useTask(async (feed: Feed) => {
-    const text = (
+  const remove = useConfirmed(({ id, event_type_glob }: Feed) => ({
+    title: "Delete this feed?",
+    text: (
       <>
-        Members no longer receive events of <code>{feed.event_type_glob}</code> through this channel. Existing
+        Members no longer receive events of <code>{event_type_glob}</code> through this channel. Existing
         deliveries are kept. This cannot be undone.
       </>
-    );
-    if (!(await confirm({ title: "Delete this feed?", text, action: "Delete feed" }))) return;
-    await api.channels.deleteFeed({ channel_id, feed_id: feed.id });
-    await list.reload();
-  });
+    ),
+    action: "Delete feed",
+    act: () => api.channels.deleteFeed({ channel_id, feed_id: id }),
+    after: list.reload,
+  }));
   const add = (
     <Button small icon={Plus} onClick={() => setAdding(true)}>
       Add feed
@@ -69,11 +70,9 @@ export function Feeds({ channel_id }: { channel_id: string }) {
 
 function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {
   const [{ type, filter }, field] = useDraft({ type: "", filter: "" });
-  const add = useFormTask(async () => {
-    await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });
-    onClose();
-    await onDone();
-  });
+  const add = useSaving({ onClose, onDone }, () =>
+    api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null }),
+  );
   return (
     <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add}>
       <TextField

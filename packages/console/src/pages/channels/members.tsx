@@ -6,7 +6,7 @@ import { findAgents } from "../../data/find.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useNames } from "../../data/use-names.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
+import { useSaving, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -77,10 +77,8 @@ function AddMember({ channel_id, onClose, onDone }: SavingProps & { channel_id: 
   const [{ agent, id }, field] = useDraft({ agent: null as Choice | null, id: "" });
   const { may } = useSession();
   const chosen = may("agents.list") ? agent?.id : id.trim();
-  const add = useFormTask(async () => {
+  const add = useSaving({ onClose, onDone }, async () => {
     if (chosen) await api.channels.addMember({ channel_id, agent_id: chosen });
-    onClose();
-    await onDone();
   });
   return (
     <FormDialog title="Add member" submit="Add member" disabled={!chosen} onClose={onClose} task={add}>

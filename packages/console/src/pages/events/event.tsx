@@ -7,7 +7,7 @@ import { useFollowed } from "../../data/use-fresh.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -107,17 +107,14 @@ function Publisher({ id }: { id: string | null }) {
 
 function Cancel({ id }: { id: string }) {
   const navigate = useNavigate();
-  const cancel = useTask(async () => {
-    const sure = await confirm({
-      title: "Cancel this event?",
-      text: "It is deleted and never delivered. This cannot be undone.",
-      action: "Cancel event",
-    });
-    if (!sure) return;
-    await api.events.cancel({ event_id: id });
-    toast({ title: "Event cancelled." });
-    navigate("/events");
-  });
+  const cancel = useConfirmed(() => ({
+    title: "Cancel this event?",
+    text: "It is deleted and never delivered. This cannot be undone.",
+    action: "Cancel event",
+    act: () => api.events.cancel({ event_id: id }),
+    done: "Event cancelled.",
+    after: () => navigate("/events"),
+  }));
   return (
     <Button kind="remove" icon={Ban} busy={cancel.busy} onClick={() => cancel.run()}>
       Cancel event

@@ -24,7 +24,7 @@ export function AddDialog({ onClose }: { onClose(): void }) {
     });
     const known = before.find(({ id }) => id === made.id);
     toast({ title: known ? `This text exists already, as “${known.display_name}”.` : "Exemplar added." });
-    navigate(`/exemplars/${made.id}`);
+    navigate(`/exemplars/${made.id}`, { replace: true });
   });
   const read = useFormTask(async (file: File) => {
     if (file.size > MAX_BYTES)

@@ -1,14 +1,11 @@
-import { BookMarked, Plus } from "lucide-react";
-import { useState } from "react";
+import { BookMarked } from "lucide-react";
 import { useSearchParams } from "react-router";
 import type { Exemplar } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
-import { Button } from "../../ui/button.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
-import { ListSearch } from "../../ui/search.tsx";
-import { type Column, Load, Table, Titled } from "../../ui/table.tsx";
+import { ListPage, wholeList } from "../../ui/list-page.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { AddDialog } from "./add.tsx";
 
@@ -32,50 +29,24 @@ const COLUMNS: Column<Exemplar>[] = [
 
 /** Texts that runs follow as examples. */
 export function Exemplars() {
-  const [search] = useSearchParams();
-  const [adding, setAdding] = useState(false);
-  const q = (search.get("q") ?? "").toLowerCase();
-  const loaded = useFollowed("exemplar", (signal) => api.exemplars.list({}, { signal }), [], {
-    name: "exemplars",
-  });
-  const add = (
-    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-      Add exemplar
-    </Button>
-  );
+  const q = (useSearchParams()[0].get("q") ?? "").toLowerCase();
+  const load = (signal: AbortSignal) => api.exemplars.list({}, { signal });
+  const loaded = useFollowed("exemplar", load, [], { name: "exemplars" });
   return (
-    <Page
+    <ListPage
       title="Exemplars"
       lead="Texts that show how a result should look. Runs have them attached, and steps point to them."
-      actions={add}
-    >
-      <Load of={loaded} lines={5}>
-        {(exemplars) =>
-          exemplars.length > 0 ? (
-            <div className="stack">
-              <div className="list-bar">
-                <ListSearch label="Search exemplars" />
-              </div>
-              <Shown exemplars={exemplars.filter((each) => namesOf(each).includes(q))} />
-            </div>
-          ) : (
-            <Empty icon={BookMarked} title="No exemplars yet" action={add}>
-              Add a text or Markdown file that agents should follow, such as a release note that you like.
-            </Empty>
-          )
-        }
-      </Load>
-      {adding && <AddDialog onClose={() => setAdding(false)} />}
-    </Page>
+      create="Add exemplar"
+      dialog={(onClose) => <AddDialog onClose={onClose} />}
+      searched
+      pages={wholeList(loaded, (all) => all.filter((each) => namesOf(each).includes(q)))}
+      columns={COLUMNS}
+      linkOf={({ id }) => `/exemplars/${id}`}
+      icon={BookMarked}
+      none="Add a text or Markdown file that agents should follow, such as a release note that you like."
+    />
   );
 }
 
 const namesOf = ({ display_name, original_filename }: Exemplar) =>
   `${display_name} ${original_filename}`.toLowerCase();
-
-function Shown({ exemplars }: { exemplars: Exemplar[] }) {
-  if (exemplars.length === 0) return <p className="muted">No matches.</p>;
-  return (
-    <Table label="Exemplars" columns={COLUMNS} rows={exemplars} linkOf={({ id }) => `/exemplars/${id}`} />
-  );
-}

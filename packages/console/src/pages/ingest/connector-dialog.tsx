@@ -2,11 +2,10 @@ import { useState } from "react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { type FieldOf, useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 
 /** Without a connector, a new one is added. */
@@ -45,10 +44,10 @@ const draftOf = (connector: Connector | undefined) => ({
 export function ConnectorDialog({ connector, onClose, onDone }: Props) {
   const [before] = useState(connector);
   const [{ name, kind, url, from, source, prefetch, mapping }, field] = useDraft(() => draftOf(connector));
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone }, async () => {
     const parts = { name: name.trim(), mapping: mappingOf(mapping), prefetch: Number(prefetch) };
     if (before) {
-      if (!(await saveConnector(before, parts))) return;
+      if (!(await saveConnector(before, parts))) return false;
     } else
       await api.connectors.create({
         ...parts,
@@ -57,9 +56,7 @@ export function ConnectorDialog({ connector, onClose, onDone }: Props) {
         source: source.trim(),
         ...(kind === "amqp091" ? { queue: from } : { address: from }),
       });
-    toast({ title: before ? "Saved. Applies to new messages." : `Connecting ${name}.` });
-    onClose();
-    await onDone();
+    return before ? "Saved. Applies to new messages." : `Connecting ${name}.`;
   });
   return (
     <FormDialog

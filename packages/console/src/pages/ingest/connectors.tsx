@@ -5,7 +5,7 @@ import { number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -75,17 +75,14 @@ function RowActions({ connector, reload }: { connector: Connector; reload(): Pro
     toast({ title: paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.` });
     await reload();
   });
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete ${name}?`,
-      text: "Messages in progress are finished first; the rest stay at the broker. Published events are kept. This cannot be undone.",
-      action: "Delete",
-    });
-    if (!wanted) return;
-    await api.connectors.delete({ connector_id });
-    toast({ title: `${name} deleted.` });
-    await reload();
-  });
+  const remove = useConfirmed(() => ({
+    title: `Delete ${name}?`,
+    text: "Messages in progress are finished first; the rest stay at the broker. Published events are kept. This cannot be undone.",
+    action: "Delete",
+    act: () => api.connectors.delete({ connector_id }),
+    done: `${name} deleted.`,
+    after: reload,
+  }));
   return (
     <span className="row nowrap end">
       <IconButton

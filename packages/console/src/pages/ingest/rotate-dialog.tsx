@@ -2,12 +2,11 @@ import { useState } from "react";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { dateTime } from "../../data/format.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Secret } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { senderOf } from "./senders.ts";
 
 interface Rotated {
@@ -20,15 +19,14 @@ export function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose()
   const [given, setGiven] = useState("");
   const [rotated, setRotated] = useState<Rotated>();
   const { secret } = senderOf(webhook.mapping) ?? {};
-  const rotate = useFormTask(async () => {
+  const rotate = useSaving({ onClose }, async () => {
     const signing_secret = given.trim();
     const answer = await api.ingest.rotateWebhook({
       webhook_id: webhook.id,
       ...(signing_secret && { signing_secret }),
     });
     if (!signing_secret) return setRotated(answer);
-    toast({ title: `Saved. The old secret is accepted until ${dateTime(answer.previous_ends_at)}.` });
-    onClose();
+    return `Saved. The old secret is accepted until ${dateTime(answer.previous_ends_at)}.`;
   });
   if (rotated)
     return (

@@ -1,17 +1,18 @@
-import { RefreshCw, Trash2 } from "lucide-react";
+import { RefreshCw } from "lucide-react";
 import { useState } from "react";
-import { useNavigate, useParams } from "react-router";
+import { useParams } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { DeleteButton } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -25,36 +26,35 @@ import "./ingest.css";
 export function WebhookPage() {
   const { id = "" } = useParams();
   const loaded = useFollowed("ingest", (signal) => find(id, signal), [id]);
-  const webhook = loaded.data;
   return (
-    <Page
-      title={webhook?.name ?? "Webhook"}
-      above={[{ to: "/ingest", label: "Ingest" }]}
-      actions={webhook && <Actions webhook={webhook} />}
+    <DetailPage
+      of={loaded}
+      kind="Webhook"
+      above={{ "/ingest": "Ingest" }}
+      titleOf={({ name }) => name}
+      actionsOf={(webhook) => <Actions webhook={webhook} />}
     >
-      <Load of={loaded}>
-        {(data) => (
-          <div className="stack">
-            <Card>
-              <Facts
-                wide="Address"
-                of={{
-                  Address: (
-                    <span className="row nowrap">
-                      <code className="truncate">{data.url}</code>
-                      <Copy text={data.url} label="Copy address" />
-                    </span>
-                  ),
-                  Created: <Time at={data.created_at} />,
-                  ID: <Id>{data.id}</Id>,
-                }}
-              />
-            </Card>
-            <Editor webhook={data} onSaved={loaded.set} />
-          </div>
-        )}
-      </Load>
-    </Page>
+      {(data) => (
+        <div className="stack">
+          <Card>
+            <Facts
+              wide="Address"
+              of={{
+                Address: (
+                  <span className="row nowrap">
+                    <code className="truncate">{data.url}</code>
+                    <Copy text={data.url} label="Copy address" />
+                  </span>
+                ),
+                Created: <Time at={data.created_at} />,
+                ID: <Id>{data.id}</Id>,
+              }}
+            />
+          </Card>
+          <Editor webhook={data} onSaved={loaded.set} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 
@@ -123,26 +123,17 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
 
 function Actions({ webhook }: { webhook: Webhook }) {
   const [rotating, setRotating] = useState(false);
-  const navigate = useNavigate();
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete ${webhook.name}?`,
-      text: "New deliveries from the sender are refused. Published events are kept. This cannot be undone.",
-      action: "Delete",
-    });
-    if (!wanted) return;
-    await api.ingest.deleteWebhook({ webhook_id: webhook.id });
-    toast({ title: `${webhook.name} deleted.` });
-    navigate("/ingest");
-  });
   return (
     <>
       <Button icon={RefreshCw} onClick={() => setRotating(true)}>
         Rotate secret
       </Button>
-      <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-        Delete
-      </Button>
+      <DeleteButton
+        name={webhook.name}
+        text="New deliveries from the sender are refused. Published events are kept. This cannot be undone."
+        act={() => api.ingest.deleteWebhook({ webhook_id: webhook.id })}
+        to="/ingest"
+      />
       {rotating && <RotateDialog webhook={webhook} onClose={() => setRotating(false)} />}
     </>
   );

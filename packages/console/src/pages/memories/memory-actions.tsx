@@ -5,7 +5,7 @@ import { api } from "../../data/api.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { EditDialog, PromoteDialog, RelateDialog, SupersedeDialog } from "./memory-dialogs.tsx";
@@ -21,17 +21,14 @@ const DIALOGS = {
 export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   const own = useIsOwn()(memory);
-  const forget = useTask(async () => {
-    const wanted = await confirm({
-      title: `Forget “${memory.title}”?`,
-      text: "Searches no longer find it. You can restore it for 30 days; then it is deleted permanently.",
-      action: "Forget",
-    });
-    if (!wanted) return;
-    await api.memories.forget({ id: memory.id });
-    toast({ title: "Forgotten. You can restore it within 30 days." });
-    await reload();
-  });
+  const forget = useConfirmed(() => ({
+    title: `Forget “${memory.title}”?`,
+    text: "Searches no longer find it. You can restore it for 30 days; then it is deleted permanently.",
+    action: "Forget",
+    act: () => api.memories.forget({ id: memory.id }),
+    done: "Forgotten. You can restore it within 30 days.",
+    after: reload,
+  }));
   const restore = useTask(async () => {
     await api.memories.restore({ id: memory.id });
     toast({ title: "Restored. Searches find it again." });

@@ -5,13 +5,12 @@ import { findMemories, findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { madeHere } from "./made-here.ts";
 
 type Props = SavingProps & { memory: MemoryWithUsage };
@@ -25,14 +24,12 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
     importance: String(memory.importance),
     tags: memory.tags.join(", "),
   });
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone }, async () => {
     const shares = { confidence: Number(confidence), importance: Number(importance) };
     const wanted = { title, content, ...shares, tags: listed(tags) };
     const look = `/memories/${memory.id}`;
-    if (!(await saveChanges(api.memories, { id: memory.id }, before, wanted, look))) return;
-    toast({ title: "Saved." });
-    onClose();
-    await onDone();
+    if (!(await saveChanges(api.memories, { id: memory.id }, before, wanted, look))) return false;
+    return "Saved.";
   });
   const share = { type: "number", min: 0, max: 1, step: 0.05, required: true };
   return (
@@ -59,17 +56,13 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
     team: null as Choice | null,
   });
   const { may } = useSession();
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone }, async () => {
     await api.memories.promote({
       id: memory.id,
       scope,
       ...(scope === "team" && team && { team_id: team.id }),
     });
-    toast({
-      title: scope === "team" ? "The team can now read it." : "Everyone in the organisation can now read it.",
-    });
-    onClose();
-    await onDone();
+    return scope === "team" ? "The team can now read it." : "Everyone in the organisation can now read it.";
   });
   const options = [
     ...(memory.scope === "agent" ? [{ value: "team", label: "The owning agent's team" }] : []),
@@ -98,7 +91,7 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
   });
   const types = useLoad((signal) => api.relationships.types({}, { signal }), []);
   const known = types.data?.relationship_types ?? [];
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone }, async () => {
     const made = await api.relationships.create({
       id: memory.id,
       target_memory_id: target?.id ?? "",
@@ -106,9 +99,7 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
       strength: Number(strength),
     });
     madeHere.add(made.id);
-    toast({ title: "Relationship added." });
-    onClose();
-    await onDone();
+    return "Relationship added.";
   });
   return (
     <FormDialog
@@ -133,11 +124,9 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
 
 export function SupersedeDialog({ memory, onClose, onDone }: Props) {
   const [by, setBy] = useState<Choice | null>(null);
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone }, async () => {
     await api.memories.supersede({ id: memory.id, superseded_by_id: by?.id ?? "" });
-    toast({ title: "Superseded. Searches return the newer memory." });
-    onClose();
-    await onDone();
+    return "Superseded. Searches return the newer memory.";
   });
   return (
     <FormDialog title="Supersede memory" submit="Supersede" disabled={!by} onClose={onClose} task={save}>

@@ -7,9 +7,9 @@ import { bytes } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
@@ -27,43 +27,43 @@ export function OutputPage() {
   const { id = "" } = useParams();
   const [editing, setEditing] = useState(false);
   const loaded = useFollowed("output", (signal) => api.outputs.get({ output_id: id }, { signal }), [id]);
-  const output = loaded.data;
   return (
-    <Page
-      title={output?.title ?? "Output"}
-      above={[{ to: "/outputs", label: "Outputs" }]}
-      state={output && <Badge>Version {output.current_version_num}</Badge>}
-      actions={
-        output && (
-          <>
-            <Button icon={Pencil} onClick={() => setEditing(true)}>
-              Create version
-            </Button>
-            <More output={output} reload={loaded.reload} />
-          </>
-        )
-      }
+    <DetailPage
+      of={loaded}
+      kind="Output"
+      above={{ "/outputs": "Outputs" }}
+      titleOf={({ title }) => title}
+      stateOf={({ current_version_num }) => <Badge>Version {current_version_num}</Badge>}
+      actionsOf={(output) => (
+        <>
+          <Button icon={Pencil} onClick={() => setEditing(true)}>
+            Create version
+          </Button>
+          <More output={output} reload={loaded.reload} />
+        </>
+      )}
+      lines={10}
     >
-      <Load of={loaded} lines={10}>
-        {(data) => (
+      {(output) => (
+        <>
           <Tabs
             label="Output"
             tabs={[
-              { key: "rendered", label: "Rendered", content: <Rendered output={data} /> },
-              { key: "source", label: "Source", content: <Source output={data} /> },
+              { key: "rendered", label: "Rendered", content: <Rendered output={output} /> },
+              { key: "source", label: "Source", content: <Source output={output} /> },
               {
                 key: "versions",
                 label: "Versions",
-                content: <Versions key={data.current_version_num} output={data} />,
+                content: <Versions key={output.current_version_num} output={output} />,
               },
             ]}
           />
-        )}
-      </Load>
-      {editing && output && (
-        <SaveDialog output={output} onClose={() => setEditing(false)} onSaved={loaded.reload} />
+          {editing && (
+            <SaveDialog output={output} onClose={() => setEditing(false)} onSaved={loaded.reload} />
+          )}
+        </>
       )}
-    </Page>
+    </DetailPage>
   );
 }
 

@@ -3,11 +3,10 @@ import { useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextArea } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
 
 const OUTCOMES = [
   { value: "achieved", label: "Achieved" },
@@ -37,11 +36,9 @@ function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttem
     note: "",
   });
   const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
-  const close = useFormTask(async () => {
+  const close = useSaving({ onClose, onDone }, async () => {
     await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
-    toast({ title: "Run closed. Its retrospective is available." });
-    onClose();
-    await onDone();
+    return "Run closed. Its retrospective is available.";
   });
   return (
     <FormDialog title="Close this run?" submit="Close run" onClose={onClose} task={close}>

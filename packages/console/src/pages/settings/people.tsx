@@ -10,7 +10,7 @@ import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { confirm, useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -157,17 +157,14 @@ function Actions({
     });
     if (wanted) await change.run({ status: "disabled" }, `${name} is disabled.`);
   };
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete ${name}?`,
-      text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
-      action: "Delete person",
-    });
-    if (!wanted) return;
-    await api.users.delete({ user_id });
-    toast({ title: `${name} deleted.` });
-    await reload();
-  });
+  const remove = useConfirmed(() => ({
+    title: `Delete ${name}?`,
+    text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
+    action: "Delete person",
+    act: () => api.users.delete({ user_id }),
+    done: `${name} deleted.`,
+    after: reload,
+  }));
   const reset = useTask(async () => {
     const wanted = await confirm({
       title: `Reset the password of ${name}?`,

@@ -3,7 +3,7 @@ import type { Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
@@ -42,13 +42,11 @@ export function Teams() {
 
 function AddDialog({ onClose, onDone }: SavingProps) {
   const [{ name, description }, field] = useDraft({ name: "", description: "" });
-  const add = useFormTask(async () => {
+  const add = useSaving({ onClose, onDone }, async () => {
     await api.teams.create({
       name: name.trim(),
       ...(description.trim() && { description: description.trim() }),
     });
-    onClose();
-    await onDone();
   });
   return (
     <FormDialog title="New team" submit="Create team" onClose={onClose} task={add}>

@@ -8,10 +8,10 @@ import { useFollowed } from "../../data/use-fresh.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField } from "../../ui/field.tsx";
-import { Card, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { Card } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Copy, Time } from "../../ui/text.tsx";
 import { WriteDialog } from "./write.tsx";
@@ -28,24 +28,25 @@ export function SpecialistPage() {
   const { may } = useSession();
   const [writing, setWriting] = useState(false);
   const loaded = useFollowed("specialist", (signal) => allVersions(name, signal), [name]);
-  const latest = loaded.data?.[0];
   return (
-    <Page
-      title={name}
-      above={[{ to: "/specialists", label: "Specialists" }]}
-      state={latest && <Badge>Version {latest.version_num}</Badge>}
-      lead={latest?.description}
-      actions={
-        latest &&
+    <DetailPage
+      of={loaded}
+      kind={name}
+      above={{ "/specialists": "Specialists" }}
+      titleOf={() => name}
+      stateOf={([latest]) => <Badge>Version {latest?.version_num}</Badge>}
+      leadOf={([latest]) => latest?.description}
+      actionsOf={() =>
         may("specialists.write") && (
           <Button icon={Pencil} onClick={() => setWriting(true)}>
             Create version
           </Button>
         )
       }
+      lines={8}
     >
-      <Load of={loaded} lines={8}>
-        {(versions) => (
+      {(versions) => (
+        <>
           <Tabs
             label="Specialist"
             tabs={[
@@ -57,12 +58,12 @@ export function SpecialistPage() {
               },
             ]}
           />
-        )}
-      </Load>
-      {writing && latest && (
-        <WriteDialog of={latest} onClose={() => setWriting(false)} onSaved={loaded.reload} />
+          {writing && (
+            <WriteDialog of={versions[0]} onClose={() => setWriting(false)} onSaved={loaded.reload} />
+          )}
+        </>
       )}
-    </Page>
+    </DetailPage>
   );
 }
 
