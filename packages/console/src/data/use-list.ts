@@ -72,6 +72,8 @@ export function usePages<T extends object>(
     await refetch();
   };
   const refresh = async () => {
+    // Neither cancel what the person waits for, nor miss what has changed since it was sent.
+    if (isFetching) await refetch({ cancelRefetch: false });
     setLooking(true);
     await refetch({ cancelRefetch: false });
   };
@@ -81,7 +83,7 @@ export function usePages<T extends object>(
     setLooking(false);
     await fetchNextPage();
   };
-  useOnChange(changes, null, true, useReload({ loading: isFetching, reload: data ? refresh : reload }));
+  useOnChange(changes, null, true, useReload(data ? refresh : reload));
   return {
     items: merged?.items,
     // The list stays until the connection is back, but not if it may no longer be read.

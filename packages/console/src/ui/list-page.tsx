@@ -20,6 +20,8 @@ interface ListPageProps<T> extends Omit<ListProps<T>, "actions" | "empty" | "lab
   actions?: ReactNode;
   /** Above the list, close to it. */
   above?: ReactNode;
+  /** Filters above the list that make up a bar of their own. */
+  bar?: ReactNode;
   /** Shown instead of the list: the results of a search by meaning. */
   instead?: ReactNode;
   /** Whether a text field filters the list (`?q=`). */
@@ -45,6 +47,7 @@ export function ListPage<T>(props: ListPageProps<T>) {
     dialog,
     actions,
     above,
+    bar,
     instead,
     searched,
     filters,
@@ -73,7 +76,7 @@ export function ListPage<T>(props: ListPageProps<T>) {
       {none}
     </Empty>
   );
-  const content = instead || <List {...list} label={title} empty={empty ?? (q ? unmatched : first)} />;
+  const content = instead || <List {...list} label={title} empty={empty || (q ? unmatched : first)} />;
   return (
     <Page
       title={title}
@@ -93,6 +96,7 @@ export function ListPage<T>(props: ListPageProps<T>) {
           {filters}
         </div>
       )}
+      {bar}
       {above ? (
         <div className="stack">
           {above}

@@ -8,9 +8,9 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { useConfirmed } from "../../ui/confirm.tsx";
-import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
-import { Load } from "../../ui/table.tsx";
 import { Id, Json } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Who } from "../../ui/who.tsx";
@@ -19,29 +19,25 @@ import { EventState } from "./state.tsx";
 import "./events.css";
 import { Timeline } from "./timeline.tsx";
 
-const ABOVE = [{ to: "/events", label: "Events" }];
-
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
   const event = useFollowed("event", (signal) => api.events.get({ event_id: id }, { signal }), [id]);
-  const data = event.data;
   return (
-    <Page
-      title={data?.payload.type ?? "Event"}
-      above={ABOVE}
-      state={data && <EventState state={data.state} matched={data.matched_count} />}
-      actions={
-        <>
-          {data?.state === "parked" && <Retry id={id} done={event.reload} />}
-          {data?.state === "waiting" && <Cancel id={id} />}
-        </>
-      }
+    <DetailPage
+      of={event}
+      kind="Event"
+      above={{ "/events": "Events" }}
+      titleOf={({ payload }) => payload.type}
+      stateOf={({ state, matched_count }) => <EventState state={state} matched={matched_count} />}
+      actionsOf={({ state }) => {
+        if (state === "parked") return <Retry id={id} done={event.reload} />;
+        return state === "waiting" && <Cancel id={id} />;
+      }}
+      lines={8}
     >
-      <Load of={event} lines={8}>
-        {(loaded) => <Story event={loaded} reload={event.reload} />}
-      </Load>
-    </Page>
+      {(data) => <Story event={data} reload={event.reload} />}
+    </DetailPage>
   );
 }
 

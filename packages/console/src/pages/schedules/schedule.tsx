@@ -1,12 +1,12 @@
 import { CircleAlert, Pause, Pencil, Play, Send } from "lucide-react";
-import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Schedule } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
+import type { Loaded } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, DialogButton } from "../../ui/button.tsx";
 import { DeleteButton } from "../../ui/confirm.tsx";
 import { DetailPage } from "../../ui/detail-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
@@ -23,7 +23,6 @@ export function SchedulePage() {
   const schedule = useFollowed("schedule", (signal) => api.schedules.get({ schedule_id: id }, { signal }), [
     id,
   ]);
-  const [editing, setEditing] = useState(false);
   return (
     <DetailPage
       of={schedule}
@@ -31,26 +30,10 @@ export function SchedulePage() {
       above={{ "/schedules": "Schedules" }}
       titleOf={({ name }) => name}
       stateOf={(data) => <ScheduleState schedule={data} />}
-      actionsOf={(data) => (
-        <Actions schedule={data} edit={() => setEditing(true)} onChanged={schedule.reload} />
-      )}
+      actionsOf={(data) => <Actions schedule={data} of={schedule} />}
       lines={6}
     >
-      {(data) => (
-        <>
-          <Content schedule={data} />
-          {editing && (
-            <ScheduleForm
-              schedule={data}
-              onClose={() => setEditing(false)}
-              onSaved={(saved) => {
-                schedule.set(saved);
-                setEditing(false);
-              }}
-            />
-          )}
-        </>
-      )}
+      {(data) => <Content schedule={data} />}
     </DetailPage>
   );
 }
@@ -114,13 +97,8 @@ const NEXT: Record<Schedule["status"], string> = {
   ended: "None: its last time is over. It is deleted 30 days later.",
 };
 
-interface ActionsProps {
-  schedule: Schedule;
-  edit(): void;
-  onChanged(): Promise<void>;
-}
-
-function Actions({ schedule: { id: schedule_id, name, paused, status }, edit, onChanged }: ActionsProps) {
+function Actions({ schedule, of }: { schedule: Schedule; of: Loaded<Schedule> }) {
+  const { id: schedule_id, name, paused, status } = schedule;
   const navigate = useNavigate();
   const run = useTask(async () => {
     const { event_id } = await api.schedules.run({ schedule_id });
@@ -130,7 +108,7 @@ function Actions({ schedule: { id: schedule_id, name, paused, status }, edit, on
   const pause = useTask(async () => {
     await api.schedules.update({ schedule_id, paused: !paused });
     toast({ title: paused ? `${name} resumed.` : `${name} paused.` });
-    await onChanged();
+    await of.reload();
   });
   return (
     <>
@@ -142,9 +120,21 @@ function Actions({ schedule: { id: schedule_id, name, paused, status }, edit, on
           {paused ? "Resume" : "Pause"}
         </Button>
       )}
-      <Button icon={Pencil} onClick={edit}>
+      <DialogButton
+        icon={Pencil}
+        dialog={(onClose) => (
+          <ScheduleForm
+            schedule={schedule}
+            onClose={onClose}
+            onSaved={(saved) => {
+              of.set(saved);
+              onClose();
+            }}
+          />
+        )}
+      >
         Edit
-      </Button>
+      </DialogButton>
       <DeleteButton
         name={name}
         text="It publishes no more events. Those it has published are kept. This cannot be undone."

@@ -9,7 +9,7 @@ import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { DialogButton, IconButton } from "../../ui/button.tsx";
 import { confirm, useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
@@ -35,7 +35,6 @@ interface Password {
 
 /** The people who may sign in. */
 export function People() {
-  const [inviting, setInviting] = useState(false);
   const [shown, setShown] = useState<Password>();
   const [search] = useAddress();
   const q = search.get("q") ?? "";
@@ -76,9 +75,15 @@ export function People() {
     <div className="stack">
       <div className="list-bar">
         <ListSearch label="Search people" />
-        <Button kind="primary" icon={UserPlus} onClick={() => setInviting(true)}>
+        <DialogButton
+          kind="primary"
+          icon={UserPlus}
+          dialog={(onClose) => (
+            <InviteDialog onClose={onClose} onInvited={pages.reload} onPassword={setShown} />
+          )}
+        >
           Invite person
-        </Button>
+        </DialogButton>
       </div>
       <List
         pages={pages}
@@ -86,9 +91,6 @@ export function People() {
         columns={columns}
         empty={<Empty icon={UserPlus} title={`No people match “${q}”`} />}
       />
-      {inviting && (
-        <InviteDialog onClose={() => setInviting(false)} onInvited={pages.reload} onPassword={setShown} />
-      )}
       {shown && <PasswordDialog {...shown} onClose={() => setShown(undefined)} />}
     </div>
   );

@@ -1,5 +1,4 @@
 import { Pencil } from "lucide-react";
-import { useState } from "react";
 import { useParams } from "react-router";
 import type { SpecialistsVersionsResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,7 +6,7 @@ import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { DialogButton } from "../../ui/button.tsx";
 import { DetailPage } from "../../ui/detail-page.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField } from "../../ui/field.tsx";
@@ -26,7 +25,6 @@ const MOST_VERSIONS = 200;
 export function SpecialistPage() {
   const { name = "" } = useParams();
   const { may } = useSession();
-  const [writing, setWriting] = useState(false);
   const loaded = useFollowed("specialist", (signal) => allVersions(name, signal), [name]);
   return (
     <DetailPage
@@ -36,32 +34,30 @@ export function SpecialistPage() {
       titleOf={() => name}
       stateOf={([latest]) => <Badge>Version {latest?.version_num}</Badge>}
       leadOf={([latest]) => latest?.description}
-      actionsOf={() =>
+      actionsOf={([latest]) =>
         may("specialists.write") && (
-          <Button icon={Pencil} onClick={() => setWriting(true)}>
+          <DialogButton
+            icon={Pencil}
+            dialog={(onClose) => <WriteDialog of={latest} onClose={onClose} onSaved={loaded.reload} />}
+          >
             Create version
-          </Button>
+          </DialogButton>
         )
       }
       lines={8}
     >
       {(versions) => (
-        <>
-          <Tabs
-            label="Specialist"
-            tabs={[
-              { key: "texts", label: "Instructions", content: <Texts version={versions[0] as Version} /> },
-              {
-                key: "versions",
-                label: "Versions",
-                content: <Versions key={versions.length} versions={versions} />,
-              },
-            ]}
-          />
-          {writing && (
-            <WriteDialog of={versions[0]} onClose={() => setWriting(false)} onSaved={loaded.reload} />
-          )}
-        </>
+        <Tabs
+          label="Specialist"
+          tabs={[
+            { key: "texts", label: "Instructions", content: <Texts version={versions[0] as Version} /> },
+            {
+              key: "versions",
+              label: "Versions",
+              content: <Versions key={versions.length} versions={versions} />,
+            },
+          ]}
+        />
       )}
     </DetailPage>
   );
