@@ -140,6 +140,7 @@ export function Session({ children }: { children: ReactNode }) {
 function PersonData({ returns, children }: { returns: number; children: ReactNode }) {
   const { expired } = useSession();
   const [cache] = useState(() => newCache(expired));
+  useEffect(() => () => cache.clear(), [cache]);
   const returned = useRef(returns);
   useEffect(() => {
     if (returned.current !== returns) void cache.refetchQueries({ type: "active" });
