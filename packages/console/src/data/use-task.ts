@@ -27,10 +27,13 @@ interface Saving {
 }
 
 /**
- * The task of a form in a dialog: then the dialog closes, with the returned text as a notice, if any. If it returns false, the
- * dialog stays, as the person decided so or it shows something else now.
+ * The task of a form in a dialog: then the dialog closes, and a returned text is shown as a notice. If it returns false,
+ * the dialog stays, as the person decided so or it shows something else now.
  */
-export const useSaving = ({ onClose, onDone }: Saving, save: () => Promise<unknown>) =>
+export const useSaving = (
+  { onClose, onDone }: Saving,
+  save: () => Promise<string | false | object | undefined>,
+) =>
   useFormTask(async () => {
     const said = await save();
     if (said === false) return;

@@ -193,7 +193,10 @@ function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void 
       webhook_id: webhook.id,
       ...(signing_secret && { signing_secret }),
     });
-    if (!signing_secret) return setRotated(answer);
+    if (!signing_secret) {
+      setRotated(answer);
+      return false;
+    }
     return `Saved. The old secret is accepted until ${dateTime(answer.previous_ends_at)}.`;
   });
   if (rotated)
