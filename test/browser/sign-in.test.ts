@@ -115,6 +115,37 @@ test("a session that has expired continues after a sign-in in another tab, with 
   await own.context().close();
 });
 
+test("the next person in the same window sees nothing of the one before, also before the server answers", async () => {
+  ok(await admin.post("/channels", { name: "only for admins' eyes" }));
+  const { email, password } = ok(await admin.post("/users", { email: "next@example.com", role: "member" }));
+  const own = await newPage("/channels");
+  const signIn = async (person: { email: string; password: string }) => {
+    await own.getByLabel("E-mail").fill(person.email);
+    await own.getByLabel("Password").fill(person.password);
+    await own.getByRole("button", { name: "Sign in" }).click();
+    await heading(own, "Channels").waitFor();
+  };
+  await signIn(site.server.credentials.admin);
+  const channel = own.getByRole("link", { name: "only for admins' eyes" });
+  await channel.waitFor();
+  let asked = 0;
+  // The server does not answer yet.
+  await own.route("**/v1/channels?*", () => void asked++);
+  await own.getByRole("link", { name: "Agents" }).click();
+  await heading(own, "Agents").waitFor();
+  await own.getByRole("link", { name: "Channels" }).click();
+  // What the same person saw is there at once.
+  await channel.waitFor();
+  await own.getByRole("button", { name: "Sign out" }).click();
+  await own.getByText("You are signed out.").waitFor();
+  const before = asked;
+  await signIn({ email, password });
+  await own.getByRole("status", { name: "Loading" }).waitFor();
+  expect(await channel.count()).toBe(0);
+  expect(asked).toBeGreaterThan(before);
+  await own.context().close();
+});
+
 test("the second factor is set up with an app, asked for at sign-in, and reset by an admin", async () => {
   const { email, password } = ok(await admin.post("/users", { email: "bob@example.com", role: "member" }));
   const own = await newPage("/settings?tab=account");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { appendRows, keyOf, mergeRows } from "../../packages/console/src/data/merge-rows.ts";
+import { keyOf, mergeRows } from "../../packages/console/src/data/merge-rows.ts";
 
 const rows = (text: string) => [...text].map((id) => ({ id, at: 0 }));
 const read = (text: string, next: string | null = null) => ({ items: rows(text), next });
@@ -24,17 +24,18 @@ describe("the shown rows after a change", () => {
     ["all others gone, new ones are shown", read("a"), read("b"), "b", 0],
   ])("%s", (_, shown, fresh, left, added) => {
     const merged = mergeRows(shown, fresh);
-    expect([ids(merged.rows), merged.added]).toEqual([left, added]);
+    expect([ids(merged.items), merged.added]).toEqual([left, added]);
   });
 
   test("are the current ones", () => {
-    const { rows: merged } = mergeRows(read("ba"), { items: [{ id: "b", at: 1 }], next: null });
+    const { items: merged } = mergeRows(read("ba"), { items: [{ id: "b", at: 1 }], next: null });
     expect(merged).toEqual([{ id: "b", at: 1 }]);
   });
 });
 
-test("a page is appended without the rows that are shown already", () => {
-  expect(ids(appendRows(rows("cba"), rows("ayz")))).toBe("cbayz");
+test("a further page is appended without the rows that are shown already", () => {
+  const { items, added } = mergeRows(read("cba", "1"), read("dcbayz"));
+  expect([ids(items), added]).toEqual(["cbayz", 1]);
 });
 
 test("a row is identified by its own id, not by one that it refers to", () => {

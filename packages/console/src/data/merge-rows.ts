@@ -4,10 +4,9 @@ interface Read<T> {
   next: string | null;
 }
 
-interface Merged<T> {
-  /** What to show: the shown rows, as they are now. */
-  rows: T[];
-  next: string | null;
+/** What to show: the shown rows, as they are now. */
+export interface Merged<T> extends Read<T> {
+  items: T[];
   /** Number of rows that are not shown yet. */
   added: number;
 }
@@ -36,19 +35,13 @@ export function mergeRows<T extends object>(shown: Read<T>, fresh: Read<T>): Mer
     const isBeyond = fresh.next !== null && at > lastShown;
     return current ?? (isBeyond ? row : []);
   });
-  if (rows.length === 0) return { rows: [...fresh.items], next: fresh.next, added: 0 };
+  if (rows.length === 0) return { items: [...fresh.items], next: fresh.next, added: 0 };
   const isEnd = shown.next === null;
   const isNew = (row: T, at: number) => !known.has(keyOf(row)) && (isEnd || lastFresh < 0 || at < lastFresh);
   const following = isEnd || lastFresh < 0 ? [] : fresh.items.slice(lastFresh + 1);
   return {
-    rows: [...rows, ...following],
+    items: [...rows, ...following],
     next: isEnd ? null : fresh.next,
     added: fresh.items.filter(isNew).length,
   };
-}
-
-/** Appends the rows that are not shown yet. */
-export function appendRows<T extends object>(shown: readonly T[], more: readonly T[]): T[] {
-  const known = new Set(shown.map(keyOf));
-  return [...shown, ...more.filter((row) => !known.has(keyOf(row)))];
 }

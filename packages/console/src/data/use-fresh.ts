@@ -1,48 +1,37 @@
-import { type DependencyList, useEffect, useRef } from "react";
+import { type DependencyList, useCallback, useEffect, useRef } from "react";
 import { type Resource, useOnChange } from "./live.ts";
 import { type Loaded, useLoad } from "./use-load.ts";
-
-type Reloadable = Pick<Loaded<unknown>, "loading" | "reload">;
 
 /** The shortest pause after a reload, however frequent the changes. */
 const PAUSE_MS = 1000;
 /** The pause after a slow one, as a multiple of its time: pages that follow the server must not load it. */
 const PAUSE_FACTOR = 4;
 
-/**
- * Returns a function, for `useOnChange`, that reloads. A call during a reload or the pause after it causes another reload.
- */
-export function useReload(loaded: Reloadable, pauseMs = PAUSE_MS): () => void {
-  const latest = useRef(loaded);
-  const missed = useRef(false);
-  const resting = useRef(false);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  latest.current = loaded;
-  const look = () => {
-    missed.current = latest.current.loading || resting.current;
-    if (missed.current) return;
-    resting.current = true;
-    const began = performance.now();
-    void latest.current.reload().finally(() => {
-      const pause = Math.max(pauseMs, PAUSE_FACTOR * (performance.now() - began));
-      timer.current = setTimeout(() => {
-        resting.current = false;
-        if (missed.current) look();
-      }, pause);
-    });
-  };
-  useEffect(() => {
-    if (!loaded.loading && missed.current) look();
-  });
+/** Returns a function, for `useOnChange`, that reloads: after a call during a reload or the pause after it, once more. */
+export function useReload(reload: () => Promise<void>, pauseMs = PAUSE_MS): () => void {
+  const latest = useRef(reload);
+  latest.current = reload;
+  const state = useRef({ busy: false, again: false });
   useEffect(
     () => () => {
-      clearTimeout(timer.current);
-      resting.current = false;
-      missed.current = false;
+      state.current.again = false;
     },
     [],
   );
-  return look;
+  return useCallback(async () => {
+    const now = state.current;
+    now.again = now.busy;
+    if (now.busy) return;
+    now.busy = true;
+    do {
+      now.again = false;
+      const began = performance.now();
+      await latest.current();
+      const pause = Math.max(pauseMs, PAUSE_FACTOR * (performance.now() - began));
+      await new Promise((done) => setTimeout(done, pause));
+    } while (now.again);
+    now.busy = false;
+  }, [pauseMs]);
 }
 
 interface Followed {
@@ -62,6 +51,6 @@ export function useFollowed<T>(
   { id, name, pauseMs }: Followed = {},
 ): Loaded<T> {
   const loaded = useLoad(load, dependencies, name);
-  useOnChange(resources, id ?? null, true, useReload(loaded, pauseMs));
+  useOnChange(resources, id ?? null, true, useReload(loaded.reload, pauseMs));
   return loaded;
 }

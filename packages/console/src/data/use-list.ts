@@ -1,11 +1,11 @@
-import { type DependencyList, useEffect, useRef, useState } from "react";
+import { type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
+import { type DependencyList, useMemo, useRef, useState } from "react";
 import { isFinal } from "../../../client/errors.ts";
-import { isCredentialRefused, type PagedCall } from "../../../client/index.ts";
-import { useSession } from "../shell/session.tsx";
+import type { PagedCall } from "../../../client/index.ts";
 import { type Resource, useOnChange } from "./live.ts";
-import { appendRows, mergeRows } from "./merge-rows.ts";
+import { type Merged, mergeRows } from "./merge-rows.ts";
 import { useReload } from "./use-fresh.ts";
-import { shownAt, useLoad, usePlace } from "./use-load.ts";
+import { useLastError, useQuestion } from "./use-load.ts";
 
 /** Rows that were created since the list was loaded. */
 export interface News {
@@ -22,8 +22,6 @@ export interface Pages<T> {
   more: (() => Promise<void>) | undefined;
   /** Reloads everything shown. */
   reload(): Promise<void>;
-  /** Updates the shown rows in place, and counts new ones. */
-  refresh(): Promise<void>;
   /** In a live list. */
   news?: News | undefined;
 }
@@ -33,9 +31,11 @@ interface Page<T> {
   next: string | null;
 }
 
-/** Some pages, from the first. */
-interface Shown<T> extends Page<T> {
-  pages: number;
+/** The pages read so far, as `useInfiniteQuery` has them. */
+interface Answer<T> {
+  data: { pages: Page<T>[] } | undefined;
+  dataUpdatedAt: number;
+  isFetchedAfterMount: boolean;
 }
 
 type LoadPage<T> = (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
@@ -53,106 +53,76 @@ export function usePages<T extends object>(
   name?: string,
   changes: Changes = [],
 ): Pages<T> {
-  const place = usePlace(name);
-  const wanted = useRef(1);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const [waiting, setWaiting] = useState<{ rows: Shown<T>; count: number }>();
-  const { expired } = useSession();
-  const asked = useRef(new AbortController());
-  // A new question starts with its first page, unless the person goes back to more.
-  useEffect(() => {
-    wanted.current = shownAt<Shown<T>>(place)?.pages ?? 1;
-    asked.current = new AbortController();
-    setBusy(false);
-    setError(undefined);
-    setWaiting(undefined);
-    return () => asked.current.abort();
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
-  }, dependencies);
-  const { data, set, ...loaded } = useLoad(
-    async (signal) => {
-      const pages = await firstPages(load, wanted.current, signal);
-      setWaiting(undefined);
-      return pages;
-    },
-    dependencies,
-    name,
-  );
-  const latest = useRef(loaded);
-  latest.current = loaded;
-  const shown = useRef(data);
-  shown.current = data;
+  const question = useQuestion(dependencies, name);
+  const query = useInfiniteQuery({
+    ...question,
+    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }: Page<T>) => next,
+  });
+  const { data, isFetching, refetch, fetchNextPage } = query;
+  const { merged, replace, show } = useShown(question.queryKey, query);
+  const error = useLastError(question.queryKey, query.error, data !== undefined);
+  /** Whether the rows are read again without the person having asked for it. */
+  const [looking, setLooking] = useState(false);
 
-  const refused = (thrown: unknown) => {
-    if (isCredentialRefused(thrown)) expired();
+  const reload = async () => {
+    replace();
+    setLooking(false);
+    await refetch();
+  };
+  const refresh = async () => {
+    // Neither cancel what the person waits for, nor miss what has changed since it was sent.
+    if (isFetching) await refetch({ cancelRefetch: false });
+    setLooking(true);
+    await refetch({ cancelRefetch: false });
   };
   const more = async () => {
-    if (busy || !data?.next) return;
-    const { signal } = asked.current;
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { items, next } = await load(data.next, signal);
-      if (signal.aborted) return;
-      wanted.current += 1;
-      // Do not append this page if the list is reloading.
-      if (latest.current.loading) await latest.current.reload();
-      else set({ items: appendRows(shown.current?.items ?? [], items), next, pages: wanted.current });
-    } catch (thrown) {
-      if (signal.aborted) return;
-      refused(thrown);
-      setError(thrown);
-    } finally {
-      if (!signal.aborted) setBusy(false);
-    }
+    // What is being read must not be lost, nor read twice.
+    if (isFetching) await refetch({ cancelRefetch: false });
+    setLooking(false);
+    await fetchNextPage();
   };
-  const [looking, setLooking] = useState(false);
-  /** Reads the shown pages again, for what has changed. */
-  const refresh = async () => {
-    if (!shown.current) return latest.current.reload();
-    const { signal } = asked.current;
-    setLooking(true);
-    try {
-      const rows = await firstPages(load, wanted.current, signal);
-      const before = shown.current;
-      if (signal.aborted || latest.current.loading) return;
-      const merged = mergeRows(before, rows);
-      set({ items: merged.rows, next: merged.next, pages: before.pages });
-      setWaiting(merged.added > 0 ? { rows, count: merged.added } : undefined);
-    } catch (thrown) {
-      if (signal.aborted) return;
-      refused(thrown);
-      // The list stays until the connection is back, but not if it may no longer be read.
-      if (isFinal(thrown)) await latest.current.reload();
-    } finally {
-      setLooking(false);
-    }
-  };
-  const isBusy = loaded.loading || busy || looking;
-  useOnChange(changes, null, true, useReload({ loading: isBusy, reload: refresh }));
-  const show = () => {
-    if (waiting) set(waiting.rows);
-    setWaiting(undefined);
-  };
+  useOnChange(changes, null, true, useReload(data ? refresh : reload));
   return {
-    items: data?.items,
-    error: loaded.error ?? error,
-    loading: loaded.loading || busy,
-    more: data?.next ? more : undefined,
-    reload: loaded.reload,
-    refresh,
-    news: waiting && { count: waiting.count, show },
+    items: merged?.items,
+    // The list stays until the connection is back, but not if it may no longer be read.
+    error: looking && data && !isFinal(error) ? undefined : error,
+    loading: isFetching && !looking,
+    more: merged?.next ? more : undefined,
+    reload,
+    news: merged?.added ? { count: merged.added, show } : undefined,
   };
 }
 
-async function firstPages<T>(load: LoadPage<T>, count: number, signal: AbortSignal): Promise<Shown<T>> {
-  let all = { ...(await load(undefined, signal)), pages: 1 };
-  while (all.pages < count && all.next) {
-    const { items, next } = await load(all.next, signal);
-    all = { items: [...all.items, ...items], next, pages: all.pages + 1 };
-  }
-  return all;
+/**
+ * Returns the rows to show: those of the first answer, and then the same rows as later answers have them. `replace` shows
+ * all rows of the next answer.
+ */
+function useShown<T extends object>(
+  question: QueryKey,
+  { data, dataUpdatedAt, isFetchedAfterMount }: Answer<T>,
+) {
+  const last = useRef<{ of: QueryKey; merged: Merged<T> }>(undefined);
+  const [shows, setShows] = useState(0);
+  const replace = () => {
+    last.current = undefined;
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer counts also if nothing has changed
+  const merged = useMemo(() => {
+    if (!data) return undefined;
+    const fresh = { items: data.pages.flatMap(({ items }) => items), next: data.pages.at(-1)?.next ?? null };
+    const before = last.current;
+    const now: Merged<T> = before?.of === question ? mergeRows(before.merged, fresh) : { ...fresh, added: 0 };
+    // What an earlier visit left is not what the person sees now.
+    if (isFetchedAfterMount) last.current = { of: question, merged: now };
+    return now;
+  }, [question, data, dataUpdatedAt, isFetchedAfterMount, shows]);
+  const show = () => {
+    replace();
+    setShows(shows + 1);
+  };
+  return { merged, replace, show };
 }
 
 /** The items of a list operation, page by page. Name and changes are those of `usePages`. */

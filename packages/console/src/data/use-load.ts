@@ -1,10 +1,26 @@
-import { type DependencyList, useCallback, useEffect, useRef, useState } from "react";
+import { QueryCache, QueryClient, type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type DependencyList, useCallback, useMemo, useRef } from "react";
 import { useLocation } from "react-router";
 import { isFinal } from "../../../client/errors.ts";
 import { isCredentialRefused } from "../../../client/index.ts";
-import { useSession } from "../shell/session.tsx";
-import { keep, keptAt } from "./kept.ts";
 import { RETRY_MS } from "./retry.ts";
+
+/** Returns a cache for one person's data: it must end with their session. Calls `expired` when the session has ended. */
+export const newCache = (expired: () => void) =>
+  new QueryClient({
+    queryCache: new QueryCache({ onError: (error) => isCredentialRefused(error) && expired() }),
+    defaultOptions: {
+      queries: {
+        retry: false,
+        // The server reports changes (live.ts); only failures that may pass are asked about again.
+        refetchInterval: ({ state: { error, fetchMeta } }) =>
+          error !== null && !isFinal(error) && !fetchMeta?.fetchMore && RETRY_MS,
+        refetchIntervalInBackground: true,
+        refetchOnWindowFocus: false,
+        networkMode: "always",
+      },
+    },
+  });
 
 export interface Loaded<T> {
   /** The last data; remains during a reload. */
@@ -20,80 +36,48 @@ export interface Loaded<T> {
 export const isSettled = ({ data, error }: Pick<Loaded<unknown>, "data" | "error">) =>
   data !== undefined || error !== undefined;
 
-interface State<T> {
-  data?: T | undefined;
-  error?: unknown;
-  loading: boolean;
-}
-
 /**
  * Loads when the dependencies change, and drops answers to outdated requests. With a name, unique on the page, the data
- * is shown at once when the person goes back to the page. Retries after a temporary failure.
+ * is shown at once when the person comes back to the page.
  */
 export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
   dependencies: DependencyList,
   name?: string,
 ): Loaded<T> {
-  const place = usePlace(name);
-  const [state, setState] = useState<State<T>>(() => ({ data: shownAt(place), loading: true }));
-  const running = useRef<AbortController>(undefined);
-  const { expired, returns } = useSession();
-  const returned = useRef(returns);
+  const client = useQueryClient();
+  const question = useQuestion(dependencies, name);
+  const { queryKey } = question;
+  const { data, error, isFetching, refetch } = useQuery({
+    ...question,
+    queryFn: ({ signal }) => load(signal),
+  });
+  const reload = useCallback(async () => void (await refetch()), [refetch]);
+  const set = useCallback((to: T) => void client.setQueryData(queryKey, to), [client, queryKey]);
+  return { data, error: useLastError(queryKey, error, data !== undefined), loading: isFetching, reload, set };
+}
 
-  const set = useCallback(
-    (data: T) => {
-      if (place) keep(place, data);
-      setState({ data, loading: false });
-    },
-    [place],
-  );
-  const reload = useCallback(async () => {
-    running.current?.abort();
-    const abort = new AbortController();
-    const { signal } = abort;
-    running.current = abort;
-    setState((old) => ({ ...old, loading: true }));
-    try {
-      const data = await load(signal);
-      if (!signal.aborted) set(data);
-    } catch (error) {
-      if (signal.aborted) return;
-      if (isCredentialRefused(error)) expired();
-      setState((old) => ({ ...old, error, loading: false }));
-    }
+let asked = 0;
+/** How long unnamed data is kept after use. Not zero: a page may be rendered some time before it is shown. */
+const UNUSED_MS = 1000;
+
+/** Returns what identifies the data in the cache. Without a name, it is kept only as long as it is shown. */
+export function useQuestion(dependencies: DependencyList, name: string | undefined) {
+  const { pathname } = useLocation();
+  return useMemo(
+    (): { queryKey: QueryKey; gcTime?: number } =>
+      name === undefined
+        ? { queryKey: [++asked], gcTime: UNUSED_MS }
+        : { queryKey: [pathname, name, ...dependencies] },
     // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
-  }, dependencies);
-
-  // The answer to another question must not be shown.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another question only with others
-  useEffect(() => {
-    setState({ data: shownAt(place), loading: true });
-    reload();
-    return () => running.current?.abort();
-  }, [reload]);
-
-  useEffect(() => {
-    if (returned.current === returns) return;
-    returned.current = returns;
-    void reload();
-  }, [returns, reload]);
-
-  const { error, loading } = state;
-  useEffect(() => {
-    if (loading || error === undefined || isFinal(error)) return;
-    const timer = setTimeout(reload, RETRY_MS);
-    return () => clearTimeout(timer);
-  }, [loading, error, reload]);
-
-  return { data: state.data, error: state.error, loading: state.loading, reload, set };
+    dependencies,
+  );
 }
 
-/** Key of a named data set: the page and its entry in the browser's history. */
-export function usePlace(name: string | undefined): string | undefined {
-  const { key, pathname, search } = useLocation();
-  return name && `${key} ${pathname}${search} ${name}`;
+/** Returns the error of a question; it remains while the retry runs. */
+export function useLastError(queryKey: QueryKey, error: unknown, hasData: boolean): unknown {
+  const last = useRef<{ of: QueryKey; error: unknown }>(undefined);
+  if (error !== null) last.current = { of: queryKey, error };
+  else if (hasData || last.current?.of !== queryKey) last.current = undefined;
+  return last.current?.error;
 }
-
-export const shownAt = <T>(place: string | undefined) =>
-  place === undefined ? undefined : (keptAt(place) as T | undefined);

@@ -21,6 +21,27 @@ export const useTask = <A extends unknown[]>(task: (...args: A) => Promise<unkno
 export const useFormTask = <A extends unknown[]>(task: (...args: A) => Promise<unknown>) =>
   useRunning(task, false);
 
+interface Saving {
+  onClose(): void;
+  onDone?: (() => unknown) | undefined;
+}
+
+/**
+ * The task of a form in a dialog: then the dialog closes, and a returned text is shown as a notice. If it returns false,
+ * the dialog stays, as the person decided so or it shows something else now.
+ */
+export const useSaving = (
+  { onClose, onDone }: Saving,
+  save: () => Promise<string | false | object | undefined>,
+) =>
+  useFormTask(async () => {
+    const said = await save();
+    if (said === false) return;
+    if (typeof said === "string") toast({ title: said });
+    onClose();
+    await onDone?.();
+  });
+
 function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>, toasts: boolean): Task<A> {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();

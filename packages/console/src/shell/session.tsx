@@ -1,3 +1,4 @@
+import { QueryClientProvider } from "@tanstack/react-query";
 import {
   createContext,
   type ReactNode,
@@ -13,12 +14,12 @@ import { isFinal } from "../../../client/errors.ts";
 import type { AuthSessionResult } from "../../../client/index.ts";
 import { isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
-import { forgetKept } from "../data/kept.ts";
 import { forgetLive } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
 import { forgetRecent, recentFor } from "../data/recent.ts";
 import { RETRY_MS } from "../data/retry.ts";
+import { newCache } from "../data/use-load.ts";
 import { Failure } from "../ui/failure.tsx";
 import { signInJourney } from "./provider.ts";
 import { SignIn } from "./sign-in.tsx";
@@ -28,8 +29,6 @@ interface SessionValue extends AuthSessionResult {
   may(action: Action): boolean;
   /** Called when the server reports that the session is over. */
   expired(): void;
-  /** Number of renewed sign-ins: after each, data that failed to load can be loaded. */
-  returns: number;
   signOut(): Promise<void>;
 }
 
@@ -96,7 +95,6 @@ export function Session({ children }: { children: ReactNode }) {
     return {
       ...state.session,
       may: (action: Action) => mayCall(role, action),
-      returns: state.returns,
       expired: () => setState((old) => (old && "session" in old ? { ...old, isOver: true } : old)),
       async signOut() {
         const { sign_out_url } = await api.auth.endSession();
@@ -128,16 +126,32 @@ export function Session({ children }: { children: ReactNode }) {
   };
   return (
     <SessionContext key={user.id} value={value}>
-      {children}
+      <PersonData returns={state.returns}>{children}</PersonData>
       {state.isOver && <SignInAgain email={user.email} onSignedIn={beginAgain} />}
     </SessionContext>
   );
 }
 
+/**
+ * Has the cache of what one person has read, which ends with the session.
+ *
+ * @param props.returns number of renewed sign-ins: after each, everything shown is loaded again, as it may have failed
+ */
+function PersonData({ returns, children }: { returns: number; children: ReactNode }) {
+  const { expired } = useSession();
+  const [cache] = useState(() => newCache(expired));
+  useEffect(() => () => cache.clear(), [cache]);
+  const returned = useRef(returns);
+  useEffect(() => {
+    if (returned.current !== returns) void cache.refetchQueries({ type: "active" });
+    returned.current = returns;
+  }, [cache, returns]);
+  return <QueryClientProvider client={cache}>{children}</QueryClientProvider>;
+}
+
 /** Drops one person's data before the next signs in. */
 function clearPersonData(): void {
   forgetNames();
-  forgetKept();
   forgetLive();
   forgetRecent();
 }

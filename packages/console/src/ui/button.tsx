@@ -1,4 +1,10 @@
-import type { ButtonHTMLAttributes, ComponentProps, MouseEvent, ReactNode } from "react";
+import {
+  type ButtonHTMLAttributes,
+  type ComponentProps,
+  type MouseEvent,
+  type ReactNode,
+  useState,
+} from "react";
 import { Link } from "react-router";
 import type { LucideIcon } from "./icons.tsx";
 
@@ -42,6 +48,17 @@ export function Button({
 
 /** Also prevents submitting a form twice. */
 const ignore = (event: MouseEvent) => event.preventDefault();
+
+/** A button that opens a dialog. */
+export function DialogButton({ dialog, ...look }: Look & { dialog(onClose: () => void): ReactNode }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...look} onClick={() => setOpen(true)} />
+      {open && dialog(() => setOpen(false))}
+    </>
+  );
+}
 
 /** A link styled as a button. */
 export function ButtonLink({ to, kind = "plain", small, icon, children }: Look & { to: string }) {

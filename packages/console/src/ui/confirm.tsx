@@ -1,7 +1,11 @@
 import { type ReactNode, useState } from "react";
 import { createRoot } from "react-dom/client";
+import { useNavigate } from "react-router";
+import { type Task, useTask } from "../data/use-task.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { Trash2 } from "./icons.tsx";
+import { toast } from "./toast.tsx";
 
 interface Question {
   /** "Deactivate billing-bot?" */
@@ -56,5 +60,50 @@ function Asking({
     <Dialog light title={title} onClose={() => give(false)} footer={footer}>
       <div className="muted">{text}</div>
     </Dialog>
+  );
+}
+
+interface Consequence extends Question {
+  act(): Promise<unknown>;
+  /** Said after it: "billing-bot deleted." */
+  done?: string;
+  after?(): unknown;
+}
+
+/** A task that a person confirms first. */
+export const useConfirmed = <A extends unknown[]>(about: (...args: A) => Consequence): Task<A> =>
+  useTask(async (...args: A) => {
+    const { act, done, after, ...question } = about(...args);
+    if (!(await confirm(question))) return;
+    await act();
+    if (done) toast({ title: done });
+    await after?.();
+  });
+
+interface DeleteProps {
+  name: string;
+  /** The consequences. */
+  text: string;
+  /** The verb with its object. */
+  action?: string;
+  act(): Promise<unknown>;
+  /** The page to go to afterwards. */
+  to: string;
+}
+
+/** The button of a page that deletes what the page shows. */
+export function DeleteButton({ name, action = "Delete", to, ...consequence }: DeleteProps) {
+  const navigate = useNavigate();
+  const remove = useConfirmed(() => ({
+    ...consequence,
+    title: `Delete ${name}?`,
+    action,
+    done: `${name} deleted.`,
+    after: () => navigate(to),
+  }));
+  return (
+    <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+      Delete
+    </Button>
   );
 }

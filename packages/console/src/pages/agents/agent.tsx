@@ -1,4 +1,4 @@
-import { useNavigate, useParams } from "react-router";
+import { useParams } from "react-router";
 import type { Agent as AgentShape } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { nameIs } from "../../data/names.ts";
@@ -7,10 +7,9 @@ import type { Loaded } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
-import { Power, PowerOff, Trash2 } from "../../ui/icons.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { confirm, DeleteButton } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { Power, PowerOff } from "../../ui/icons.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { handoffTabs } from "../handoffs/tabs.tsx";
@@ -20,8 +19,6 @@ import { AgentState, HEALTH } from "./health.tsx";
 import { Interests } from "./interests.tsx";
 import { Keys } from "./keys.tsx";
 import { AgentSettings } from "./settings.tsx";
-
-const ABOVE = [{ to: "/agents", label: "Agents" }];
 
 const partsOf = (agent: AgentShape, of: Loaded<AgentShape>): Tab[] => [
   { key: "deliveries", label: "Deliveries", content: <Deliveries agent={agent} reload={of.reload} /> },
@@ -48,17 +45,18 @@ export function Agent() {
     },
     [id],
   );
-  const { data } = agent;
   return (
-    <Page
-      title={data?.name ?? "Agent"}
-      above={ABOVE}
-      state={data && <AgentState agent={data} />}
-      lead={data?.description}
-      actions={data && may("agents.setStatus") && <Activation agent={data} of={agent} />}
+    <DetailPage
+      of={agent}
+      kind="Agent"
+      above={{ "/agents": "Agents" }}
+      titleOf={({ name }) => name}
+      stateOf={(data) => <AgentState agent={data} />}
+      leadOf={({ description }) => description}
+      actionsOf={(data) => may("agents.setStatus") && <Activation agent={data} of={agent} />}
     >
-      <Load of={agent}>{(loaded) => <Tabs label="Agent" tabs={partsOf(loaded, agent)} />}</Load>
-    </Page>
+      {(data) => <Tabs label="Agent" tabs={partsOf(data, agent)} />}
+    </DetailPage>
   );
 }
 
@@ -83,28 +81,16 @@ function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }
       <Button icon={isActive ? PowerOff : Power} busy={change.busy} onClick={() => change.run()}>
         {isActive ? "Deactivate" : "Activate"}
       </Button>
-      {!isActive && may("agents.delete") && <Deletion agent={agent} />}
+      {/* Once nothing works with the agent any more. */}
+      {!isActive && may("agents.delete") && (
+        <DeleteButton
+          name={agent.name}
+          text="Its private memories, state, handoffs, deliveries, interests, channels and schedules are erased. Shared memories, outputs, documents, events and runs stay. This cannot be undone."
+          action="Delete agent"
+          act={() => api.agents.delete({ agent_id: agent.id })}
+          to="/agents"
+        />
+      )}
     </>
-  );
-}
-
-/** Offered once nothing works with the agent any more. */
-function Deletion({ agent: { id: agent_id, name } }: { agent: AgentShape }) {
-  const navigate = useNavigate();
-  const remove = useTask(async () => {
-    const sure = await confirm({
-      title: `Delete ${name}?`,
-      text: "Its private memories, state, handoffs, deliveries, interests, channels and schedules are erased. Shared memories, outputs, documents, events and runs stay. This cannot be undone.",
-      action: "Delete agent",
-    });
-    if (!sure) return;
-    await api.agents.delete({ agent_id });
-    toast({ title: `${name} deleted.` });
-    navigate("/agents");
-  });
-  return (
-    <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-      Delete
-    </Button>
   );
 }

@@ -9,9 +9,9 @@ import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
-import { ListSearch } from "../../ui/search.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
 import { AgentStateReason, HEALTH } from "./health.tsx";
@@ -56,7 +56,8 @@ const COLUMNS: Column<Agent>[] = [
 ];
 
 const LIST = {
-  label: "Agents",
+  title: "Agents",
+  icon: Bot,
   columns: COLUMNS,
   linkOf: ({ id }: Agent) => `/agents/${id}`,
 };
@@ -68,24 +69,14 @@ export function Agents() {
 }
 
 function OwnAgents() {
-  const pages = useList(api.agents.listOwn, { include: "delivery" }, "own agents", HEALTH);
   return (
-    <Page
-      title="Agents"
+    <ListPage
+      {...LIST}
       lead="Agents that you own. Admins see all agents."
       actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
-    >
-      <List
-        {...LIST}
-        pages={pages}
-        empty={
-          <Empty icon={Bot} title="No agents yet">
-            An admin can make you the owner of an agent in the agent's settings. You can then read its
-            memories, and it can work on your steps in runs.
-          </Empty>
-        }
-      />
-    </Page>
+      pages={useList(api.agents.listOwn, { include: "delivery" }, "own agents", HEALTH)}
+      none="An admin can make you the owner of an agent in the agent's settings. You can then read its memories, and it can work on your steps in runs."
+    />
   );
 }
 
@@ -122,22 +113,19 @@ function AllAgents() {
     HEALTH,
   );
   return (
-    <Page
-      title="Agents"
+    <ListPage
+      {...LIST}
       lead="Programs that receive events, use memories and work on runs."
-      actions={
-        <>
-          <ButtonLink to="/connect">Connect a device</ButtonLink>
-          {may("agents.create") && (
-            <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
-              Create agent
-            </Button>
-          )}
-        </>
-      }
-    >
-      <div className="list-bar">
-        <ListSearch label="Search agents" />
+      actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
+      create={may("agents.create") && "Create agent"}
+      dialog={(onClose) => (
+        <CreateAgent
+          onClose={onClose}
+          onCreated={(id) => navigate(`/agents/${id}?tab=interests`, { replace: true })}
+        />
+      )}
+      searched
+      filters={
         <Segments
           label="Status"
           value={shown}
@@ -149,15 +137,10 @@ function AllAgents() {
           ]}
           onChange={(status) => change({ status: status === "active" ? null : status })}
         />
-      </div>
-      <List {...LIST} pages={pages} empty={<NoAgents q={q} shown={shown} />} />
-      {search.get("create") && (
-        <CreateAgent
-          onClose={() => change({ create: null })}
-          onCreated={(id) => navigate(`/agents/${id}?tab=interests`)}
-        />
-      )}
-    </Page>
+      }
+      pages={pages}
+      empty={<NoAgents q={q} shown={shown} />}
+    />
   );
 }
 

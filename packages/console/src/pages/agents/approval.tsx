@@ -25,7 +25,7 @@ interface Props {
 export function Approval({ agent, link, onSettled }: Props) {
   const status = useLoad((signal) => api.devices.status({ agent_id: agent.id }, { signal }), [agent.id]);
   const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
-  const look = useReload(status);
+  const look = useReload(status.reload);
   useOnChange("device", null, isOpen, look);
   useAtExpiry(isOpen ? status.data : undefined, look);
   const decide = useTask(async (claim_id: string, action: "approve" | "reject") => {

@@ -1,21 +1,26 @@
 import { useState } from "react";
-import type { Agent, AgentDelivery } from "../../../../client/index.ts";
+import { Link } from "react-router";
+import type { Agent, AgentDelivery, DeliveryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { number, plural } from "../../data/format.ts";
+import { compact, duration, number, percent, plural, relative } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Segments } from "../../ui/field.tsx";
-import { Inbox } from "../../ui/icons.tsx";
+import { Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Tile } from "../../ui/tile.tsx";
+import { toast } from "../../ui/toast.tsx";
 import { DeliveryState } from "../events/state.tsx";
 import { Timeline } from "../events/timeline.tsx";
-import { Figures } from "./figures.tsx";
-import { HEALTH } from "./health.tsx";
-import { Remedies } from "./remedies.tsx";
+import { HEALTH, needsAttention } from "./health.tsx";
 import "./agents.css";
 
 const SHOWN = [
@@ -121,3 +126,166 @@ const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDeliver
   },
   { name: "Matched", end: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
+
+interface RemediesProps {
+  agent: Agent;
+  health: DeliveryHealth;
+  onDone(): Promise<void>;
+}
+
+/** What a person can do with an agent's queue: replay its dead letters, discard what waits. */
+function Remedies({ agent, health, onDone }: RemediesProps) {
+  const { may } = useSession();
+  const waits = health.pending - health.in_flight;
+  const replay = useTask(async () => {
+    const sure = await confirm({
+      title: `Replay ${plural(health.dead, "dead letter")} of ${agent.name}?`,
+      text: "They are matched against interests and feeds again. If the agent still matches, it gets them with a new retry budget; matching agents that never received an event get it too.",
+      action: `Replay ${number(health.dead)}`,
+      danger: false,
+    });
+    if (!sure) return;
+    const replayed = await replayAll(agent.id);
+    toast({ title: `${plural(replayed, "dead letter")} replayed.` });
+    await onDone();
+  });
+  const drain = useTask(async () => {
+    const sure = await confirm({
+      title: `Discard ${pending(waits)}?`,
+      text: `${agent.name} will never receive them, also not by a replay. ${kept(health)} This cannot be undone.`,
+      action: `Discard ${number(waits)}`,
+    });
+    if (!sure) return;
+    const discarded = await drainAll(agent.id);
+    toast({ title: `${pending(discarded)} discarded.` });
+    await onDone();
+  });
+  return (
+    <div className="row">
+      {health.dead > 0 && may("deliveries.replayMany") && (
+        <Button icon={RotateCw} busy={replay.busy} onClick={() => replay.run()}>
+          Replay {plural(health.dead, "dead letter")}
+        </Button>
+      )}
+      {waits > 0 && (
+        <Button icon={Trash2} busy={drain.busy} onClick={() => drain.run()}>
+          Drain {number(waits)} pending
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const pending = (count: number) => plural(count, "pending delivery", "pending deliveries");
+
+function kept({ in_flight, dead }: DeliveryHealth): string {
+  const parts = [
+    in_flight > 0 && `${number(in_flight)} in flight`,
+    dead > 0 && plural(dead, "dead letter"),
+  ].filter((part) => part !== false);
+  return parts.length ? `Kept: ${parts.join(" and ")}.` : "";
+}
+
+/** One request replays a limited number, so repeat until none is left. */
+async function replayAll(agent_id: string): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const { count, more } = await api.deliveries.replayMany({ agent_id });
+    total += count;
+    if (!more || count === 0) return total;
+  }
+}
+
+/** One request discards a limited number, so repeat until none is left of those from before the first. */
+async function drainAll(agent_id: string): Promise<number> {
+  let total = 0;
+  let from: { before?: string } = {};
+  for (;;) {
+    const { discarded, before, more } = await api.deliveries.drain({ agent_id, ...from });
+    total += discarded;
+    if (!more) return total;
+    from = { before };
+  }
+}
+
+interface FiguresProps {
+  agent: Agent;
+  health: DeliveryHealth;
+  onDone(): Promise<void>;
+}
+
+/** An agent's figures, and why it needs attention, if it does. */
+function Figures({ agent, health, onDone }: FiguresProps) {
+  const { pending, in_flight, waiting, oldest_age_seconds, dead, last_seen_at, last_error } = health;
+  const { last_acknowledged_at } = health;
+  const bad = needsAttention(health);
+  return (
+    <>
+      {bad && <Attention agent={agent} health={health} onDone={onDone} />}
+      <div className="tiles">
+        <Tile
+          name="Pending"
+          value={compact(pending)}
+          note={`${number(in_flight)} in flight, ${number(waiting)} waiting to retry`}
+        />
+        <Tile
+          name="Oldest pending"
+          value={oldest_age_seconds === null ? "–" : duration(oldest_age_seconds)}
+          note={
+            last_acknowledged_at ? `acknowledged ${relative(last_acknowledged_at)}` : "nothing acknowledged"
+          }
+          tone={health.state === "stuck" ? "bad" : health.state === "behind" ? "warn" : undefined}
+        />
+        <Tile
+          name="Dead letters"
+          value={compact(dead)}
+          note={<Link to={`/dead-letters?agent_id=${agent.id}`}>Show dead letters</Link>}
+          tone={dead > 0 ? "bad" : undefined}
+        />
+        <Tile name="Success rate" value={percent(health.success_rate)} note="of attempts in 24 h" />
+        <Tile
+          name="Last seen"
+          value={last_seen_at ? relative(last_seen_at) : "Never"}
+          note={agent.delivery_mode === "push" ? "endpoint or API key" : "use of an API key"}
+        />
+      </div>
+      {last_error && (
+        <p className="small last-error">
+          <span className="muted">
+            Last error <Time at={last_error.at} />:
+          </span>{" "}
+          {last_error.reason}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Attention({ agent, health, onDone }: FiguresProps) {
+  const { may } = useSession();
+  const unreachable = health.state === "unreachable";
+  const retry = useTask(async () => {
+    // Saving the endpoint, even the same, makes the server try it at once.
+    await api.agents.update({ agent_id: agent.id, delivery_endpoint: agent.delivery_endpoint });
+    toast({ title: "Trying the endpoint now." });
+    await onDone();
+  });
+  return (
+    <div className={`notice ${health.state === "behind" ? "warn" : "bad"} attention`} role="status">
+      <div className="grow">
+        <p>{health.reason}</p>
+        {unreachable && <p className="small break">{agent.delivery_endpoint}</p>}
+      </div>
+      {unreachable && may("agents.update") && (
+        <div className="row">
+          <ButtonLink small to="?tab=settings">
+            Change endpoint
+          </ButtonLink>
+          <Button small kind="primary" busy={retry.busy} onClick={() => retry.run()}>
+            Try now
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

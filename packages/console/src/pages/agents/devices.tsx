@@ -7,13 +7,12 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Plus, Smartphone } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { Approval } from "./approval.tsx";
 
 const PAGE = 50;
@@ -129,17 +128,14 @@ interface DisconnectProps {
 
 function Disconnect({ agent, session, reload }: DisconnectProps) {
   const { client_name, session_id } = session;
-  const disconnect = useTask(async () => {
-    const sure = await confirm({
-      title: `Disconnect ${client_name}?`,
-      text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but it can connect again.",
-      action: "Disconnect",
-    });
-    if (!sure) return;
-    await api.sessions.delete({ agent_id: agent.id, session_id });
-    toast({ title: `${client_name} disconnected.` });
-    await reload();
-  });
+  const disconnect = useConfirmed(() => ({
+    title: `Disconnect ${client_name}?`,
+    text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but it can connect again.",
+    action: "Disconnect",
+    act: () => api.sessions.delete({ agent_id: agent.id, session_id }),
+    done: `${client_name} disconnected.`,
+    after: reload,
+  }));
   return (
     <Button small kind="quiet" onClick={() => disconnect.run()}>
       Disconnect

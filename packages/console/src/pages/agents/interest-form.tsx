@@ -4,7 +4,7 @@ import { ApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { type FieldOf, useDraft } from "../../data/use-draft.ts";
-import { type Task, useFormTask } from "../../data/use-task.ts";
+import { type Task, useFormTask, useSaving } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, CodeArea, SelectField, TextField } from "../../ui/field.tsx";
@@ -12,7 +12,6 @@ import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { CircleAlert, FlaskConical } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 
 const PRIORITIES = Array.from({ length: 10 }, (_, i) => ({
   value: String(9 - i),
@@ -52,16 +51,14 @@ export function InterestForm({ agent, interest, onClose, onDone }: Props) {
     // A result belongs to the tested values, even if it arrives late.
     if (edits.current === before) setResult(found);
   });
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone }, async () => {
     const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
     if (before) {
       const which = { agent_id: agent.id, id: before.id };
       if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}?tab=interests`)))
-        return;
+        return false;
     } else await api.interests.create(wanted);
-    toast({ title: before ? "Interest saved." : "Interest added." });
-    onClose();
-    await onDone();
+    return before ? "Interest saved." : "Interest added.";
   });
   const error = save.error ?? test.error;
   const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";

@@ -2,37 +2,32 @@ import type { Agent, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useList } from "../../data/use-list.ts";
-import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { Filter, Pencil, Trash2 } from "../../ui/icons.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { FilterText } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { InterestForm } from "./interest-form.tsx";
 import "./agents.css";
 
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
   const list = useList(api.interests.list, { agent_id: agent.id }, "interests", "interest");
-  const remove = useTask(async (interest: Interest) => {
-    const sure = await confirm({
-      title: "Delete this interest?",
-      text: (
-        <>
-          New events of <code>{interest.event_type}</code> no longer match {agent.name}. Existing deliveries
-          are kept. This cannot be undone.
-        </>
-      ),
-      action: "Delete interest",
-    });
-    if (!sure) return;
-    await api.interests.delete({ agent_id: agent.id, id: interest.id });
-    toast({ title: "Interest deleted." });
-    await list.reload();
-  });
+  const remove = useConfirmed((interest: Interest) => ({
+    title: "Delete this interest?",
+    text: (
+      <>
+        New events of <code>{interest.event_type}</code> no longer match {agent.name}. Existing deliveries are
+        kept. This cannot be undone.
+      </>
+    ),
+    action: "Delete interest",
+    act: () => api.interests.delete({ agent_id: agent.id, id: interest.id }),
+    done: "Interest deleted.",
+    after: list.reload,
+  }));
   return (
     <EditableList
       pages={list}

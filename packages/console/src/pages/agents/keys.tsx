@@ -2,16 +2,15 @@ import { useState } from "react";
 import type { Agent, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { NewSecrets } from "./new-secrets.tsx";
 import { SCOPES, type Scope, ScopeChoice } from "./scopes.tsx";
 import { snippetsFor } from "./snippets.ts";
@@ -22,17 +21,14 @@ type Key = KeysListResult["keys"][number];
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
   const list = useList(api.keys.list, { agent_id: agent.id }, undefined, ["key", "device"]);
-  const revoke = useTask(async (key: Key) => {
-    const sure = await confirm({
-      title: `Revoke ${key.name ?? `${key.prefix}…`}?`,
-      text: `Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone.`,
-      action: "Revoke key",
-    });
-    if (!sure) return;
-    await api.keys.revoke({ agent_id: agent.id, key_id: key.id });
-    toast({ title: "Key revoked." });
-    await list.reload();
-  });
+  const revoke = useConfirmed((key: Key) => ({
+    title: `Revoke ${key.name ?? `${key.prefix}…`}?`,
+    text: `Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone.`,
+    action: "Revoke key",
+    act: () => api.keys.revoke({ agent_id: agent.id, key_id: key.id }),
+    done: "Key revoked.",
+    after: list.reload,
+  }));
   return (
     <EditableList
       pages={list}

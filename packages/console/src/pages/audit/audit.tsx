@@ -1,17 +1,18 @@
 import { useState } from "react";
 import type { AuditEntry } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { fullTime } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Empty } from "../../ui/page.tsx";
+import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { EntryDialog } from "./entry-dialog.tsx";
+import { Id, Json, Time } from "../../ui/text.tsx";
 import { Filters, filtersOf } from "./filters.tsx";
 import { Resource } from "./resource.tsx";
 import { useTimeRange } from "./time-range.ts";
@@ -83,5 +84,30 @@ function Export({ filter }: { filter: Record<string, string> }) {
         { label: "NDJSON, one entry per line", onSelect: () => save.run("ndjson") },
       ]}
     />
+  );
+}
+
+/** An entry with its ids and details. */
+function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
+  return (
+    <Dialog light title={entry.action} onClose={onClose}>
+      <div className="stack">
+        <Facts
+          of={{
+            Actor: <Actor entry={entry} />,
+            Time: fullTime(entry.at),
+            Outcome: <Outcome entry={entry} />,
+            Error: entry.error,
+            Resource: entry.resource_type && <Resource entry={entry} />,
+            "Resource ID": entry.resource_id && <Id>{entry.resource_id}</Id>,
+            "Actor ID": entry.actor_id && <Id>{entry.actor_id}</Id>,
+            "IP address": entry.ip,
+            Request: entry.request_id && <Id>{entry.request_id}</Id>,
+            Entry: <Id>{entry.id}</Id>,
+          }}
+        />
+        <Json value={entry.details} label="Details" />
+      </div>
+    </Dialog>
   );
 }

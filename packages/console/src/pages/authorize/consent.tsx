@@ -1,17 +1,19 @@
 import { type ReactNode, useState } from "react";
 import type { AuthorizationRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { findAgents } from "../../data/find.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
+import { Segments, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { CircleCheck, CircleX, ShieldQuestion } from "../../ui/icons.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { type Scope, ScopeChoice } from "../agents/scopes.tsx";
-import { AgentChoice, agentIdOf, type Chosen, isChosen } from "./agent-choice.tsx";
 import "../agents/agents.css";
 
 interface Props {
@@ -187,4 +189,72 @@ function Done({ decision, redirect_uri, client }: Settled & Pick<AuthorizationRe
         : "The client gets no access. You can close this page."}
     </Empty>
   );
+}
+
+/** The agent that a client will act as: an existing one, or a new one of this name. */
+interface Chosen {
+  kind: "new" | "existing";
+  name: string;
+  agent: Choice | null;
+}
+
+const KINDS = [
+  { value: "new", label: "New agent" },
+  { value: "existing", label: "Existing agent" },
+] as const;
+
+const isChosen = ({ kind, name, agent }: Chosen) => (kind === "new" ? name.trim() !== "" : agent !== null);
+
+/** Chooses the agent; only admins can create one. */
+function AgentChoice({ chosen, onChange }: { chosen: Chosen; onChange(chosen: Chosen): void }) {
+  const { may } = useSession();
+  const { kind, name, agent } = chosen;
+  return (
+    <>
+      {may("agents.create") && (
+        <Segments
+          label="Agent"
+          options={KINDS}
+          value={kind}
+          onChange={(kind) => onChange({ ...chosen, kind })}
+        />
+      )}
+      {kind === "new" ? (
+        <TextField
+          label="Name of the new agent"
+          required
+          maxLength={200}
+          value={name}
+          onChange={(name) => onChange({ ...chosen, name })}
+          hint="You own it. It starts without memories and interests."
+        />
+      ) : (
+        <Combo
+          label="Agent to act as"
+          hint="The client can do what this agent can, within the scopes below."
+          value={agent}
+          onChange={(agent) => onChange({ ...chosen, agent })}
+          find={may("agents.list") ? findAgents : findOwnAgents}
+        />
+      )}
+    </>
+  );
+}
+
+/** Returns the agent's id. A new agent is created once: if the approval then fails, it is the existing one. */
+async function agentIdOf(chosen: Chosen, onChange: (chosen: Chosen) => void): Promise<string> {
+  const { kind, name, agent } = chosen;
+  if (kind === "existing") return (agent as Choice).id;
+  const { id } = await api.agents.create({ name: name.trim(), delivery_mode: "poll" });
+  onChange({ kind: "existing", name, agent: { id, label: name } });
+  return id;
+}
+
+/** Finds one's own active agents by filtering all of them. */
+async function findOwnAgents(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const found: Choice[] = [];
+  for await (const { id, name, status } of api.agents.listOwn.all({ limit: 200 }, { signal }))
+    if (status === "active" && name.toLowerCase().includes(text.trim().toLowerCase()))
+      found.push({ id, label: name });
+  return found.slice(0, 20);
 }

@@ -1,73 +1,229 @@
-import { useState } from "react";
-import { useNavigate, useParams } from "react-router";
+import { useParams } from "react-router";
+import type { Feed, Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { findAgents } from "../../data/find.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
-import { useTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
-import { Pencil, Trash2 } from "../../ui/icons.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { useList } from "../../data/use-list.ts";
+import { useNames } from "../../data/use-names.ts";
+import { useSaving, useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { DialogButton, IconButton } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
+import { confirm, DeleteButton, useConfirmed } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { CodeArea, TextField } from "../../ui/field.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
+import { Card, Empty } from "../../ui/page.tsx";
+import { List } from "../../ui/table.tsx";
+import { FilterText, Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 import { ChannelForm } from "./channel-form.tsx";
-import { Feeds } from "./feeds.tsx";
-import { Members } from "./members.tsx";
-
-const ABOVE = [{ to: "/channels", label: "Channels" }];
 
 export function Channel() {
   const { id = "" } = useParams();
-  const navigate = useNavigate();
   const channel = useFollowed("channel", (signal) => api.channels.get({ channel_id: id }, { signal }), [id]);
-  const [editing, setEditing] = useState(false);
-  const { data } = channel;
-  const remove = useTask(async () => {
-    const sure = await confirm({
-      title: `Delete ${data?.name}?`,
-      text: "Its feeds and memberships are deleted, and members no longer receive events through it. Existing deliveries are kept. This cannot be undone.",
-      action: "Delete channel",
-    });
-    if (!sure) return;
-    await api.channels.delete({ channel_id: id });
-    toast({ title: `${data?.name} deleted.` });
-    navigate("/channels");
+  return (
+    <DetailPage
+      of={channel}
+      kind="Channel"
+      above={{ "/channels": "Channels" }}
+      titleOf={({ name }) => name}
+      leadOf={({ description }) => description}
+      actionsOf={(data) => (
+        <>
+          <DialogButton
+            icon={Pencil}
+            dialog={(onClose) => (
+              <ChannelForm
+                channel={data}
+                onClose={onClose}
+                onSaved={(saved) => {
+                  channel.set(saved);
+                  onClose();
+                }}
+              />
+            )}
+          >
+            Edit
+          </DialogButton>
+          <DeleteButton
+            name={data.name}
+            text="Its feeds and memberships are deleted, and members no longer receive events through it. Existing deliveries are kept. This cannot be undone."
+            action="Delete channel"
+            act={() => api.channels.delete({ channel_id: id })}
+            to="/channels"
+          />
+        </>
+      )}
+    >
+      {() => (
+        <div className="grid-2">
+          <Feeds channel_id={id} />
+          <Members channel_id={id} />
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+/** The events that a channel receives. */
+function Feeds({ channel_id }: { channel_id: string }) {
+  const list = useList(api.channels.listFeeds, { channel_id }, undefined, "channel");
+  const remove = useConfirmed(({ id, event_type_glob }: Feed) => ({
+    title: "Delete this feed?",
+    text: (
+      <>
+        Members no longer receive events of <code>{event_type_glob}</code> through this channel. Existing
+        deliveries are kept. This cannot be undone.
+      </>
+    ),
+    action: "Delete feed",
+    act: () => api.channels.deleteFeed({ channel_id, feed_id: id }),
+    after: list.reload,
+  }));
+  const add = (
+    <DialogButton
+      small
+      icon={Plus}
+      dialog={(onClose) => <AddFeed channel_id={channel_id} onClose={onClose} onDone={list.reload} />}
+    >
+      Add feed
+    </DialogButton>
+  );
+  return (
+    <Card title="Feeds" actions={add} flush>
+      <List
+        pages={list}
+        label="Feeds"
+        columns={[
+          { name: "Event type", cell: (feed) => <code>{feed.event_type_glob}</code> },
+          {
+            name: "Filter",
+            cell: (feed) => <FilterText filter={feed.filter_expression} />,
+          },
+          {
+            name: "",
+            end: true,
+            cell: (feed) => (
+              <IconButton
+                icon={Trash2}
+                label={`Delete feed ${feed.event_type_glob}`}
+                onClick={() => remove.run(feed)}
+              />
+            ),
+          },
+        ]}
+        empty={
+          <Empty icon={Rss} title="No feeds yet">
+            Add a feed to select the events of this channel.
+          </Empty>
+        }
+      />
+    </Card>
+  );
+}
+
+function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {
+  const [{ type, filter }, field] = useDraft({ type: "", filter: "" });
+  const add = useSaving({ onClose, onDone }, () =>
+    api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null }),
+  );
+  return (
+    <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add}>
+      <TextField
+        label="Event type"
+        required
+        autoFocus
+        className="code"
+        placeholder="com.github.*"
+        {...field("type")}
+        hint="A glob: * matches any characters."
+      />
+      <CodeArea label="Filter (CEL)" rows={2} {...field("filter")} hint="Empty: every event of the type." />
+    </FormDialog>
+  );
+}
+
+/** The recipients of a channel's events. */
+function Members({ channel_id }: { channel_id: string }) {
+  const nameOf = useNames();
+  const list = useList(api.channels.listMembers, { channel_id }, undefined, "channel");
+  const remove = useTask(async ({ agent_id }: Member) => {
+    const name = nameOf(agent_id);
+    const text = `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`;
+    if (!(await confirm({ title: `Remove ${name}?`, text, action: "Remove" }))) return;
+    await api.channels.removeMember({ channel_id, agent_id });
+    await list.reload();
   });
   return (
-    <Page
-      title={data?.name ?? "Channel"}
-      above={ABOVE}
-      lead={data?.description}
+    <Card
+      title="Members"
+      flush
       actions={
-        data && (
-          <>
-            <Button icon={Pencil} onClick={() => setEditing(true)}>
-              Edit
-            </Button>
-            <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-              Delete
-            </Button>
-          </>
-        )
+        <DialogButton
+          small
+          icon={Plus}
+          dialog={(onClose) => <AddMember channel_id={channel_id} onClose={onClose} onDone={list.reload} />}
+        >
+          Add member
+        </DialogButton>
       }
     >
-      <Load of={channel}>
-        {() => (
-          <div className="grid-2">
-            <Feeds channel_id={id} />
-            <Members channel_id={id} />
-          </div>
-        )}
-      </Load>
-      {editing && data && (
-        <ChannelForm
-          channel={data}
-          onClose={() => setEditing(false)}
-          onSaved={(saved) => {
-            channel.set(saved);
-            setEditing(false);
-          }}
+      <List
+        pages={list}
+        label="Members"
+        keyOf={(member) => member.agent_id}
+        columns={[
+          {
+            name: "Agent",
+            cell: ({ agent_id }) => <Who id={agent_id} />,
+          },
+          { name: "Joined", end: true, cell: ({ joined_at }) => <Time at={joined_at} /> },
+          {
+            name: "",
+            end: true,
+            cell: (member) => (
+              <IconButton
+                icon={UserMinus}
+                label={`Remove ${nameOf(member.agent_id)}`}
+                onClick={() => remove.run(member)}
+              />
+            ),
+          },
+        ]}
+        empty={
+          <Empty icon={Users} title="No members yet">
+            Add an agent, or let agents join by themselves.
+          </Empty>
+        }
+      />
+    </Card>
+  );
+}
+
+function AddMember({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {
+  const [{ agent, id }, field] = useDraft({ agent: null as Choice | null, id: "" });
+  const { may } = useSession();
+  const chosen = may("agents.list") ? agent?.id : id.trim();
+  const add = useSaving({ onClose, onDone }, async () => {
+    if (chosen) await api.channels.addMember({ channel_id, agent_id: chosen });
+  });
+  return (
+    <FormDialog title="Add member" submit="Add member" disabled={!chosen} onClose={onClose} task={add}>
+      {may("agents.list") ? (
+        <Combo label="Agent" {...field("agent")} find={findAgents} />
+      ) : (
+        <TextField
+          label="Agent"
+          className="code"
+          required
+          {...field("id")}
+          placeholder="ag_…"
+          hint="The agent's ID. Admins can look it up."
         />
       )}
-    </Page>
+    </FormDialog>
   );
 }

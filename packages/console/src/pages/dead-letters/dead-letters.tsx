@@ -1,24 +1,25 @@
 import { useState } from "react";
+import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
-import { number } from "../../data/format.ts";
+import { fullTime, number } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { isSettled } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
-import { CircleCheck, SearchX } from "../../ui/icons.tsx";
-import { Empty, Page, Skeleton } from "../../ui/page.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { CircleCheck, RotateCw, SearchX, Trash2 } from "../../ui/icons.tsx";
+import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { type Column, List } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
+import { Json, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
 import { Filters, filterIn, type LetterFilter, NO_FILTER } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
-import { Inspect } from "./inspect.tsx";
-import { SelectBar } from "./select-bar.tsx";
 import { causeOf, headersOf, typeOf } from "./words.ts";
 import "./dead-letters.css";
 
@@ -176,5 +177,106 @@ function About({ letter }: { letter: DeadLetter }) {
     <span className="muted small break">
       {subject ? <Subject event={{ ...event, subject }} /> : letter.source}
     </span>
+  );
+}
+
+interface Props {
+  selection: Selection;
+  /** Number of rows shown, and of all that match, with "+" if there are more than were counted. */
+  shown: number;
+  total: number;
+  more: boolean;
+  /** All that match are selected, shown or not. */
+  everything: boolean;
+  setEverything(wanted: boolean): void;
+  act(action: BulkAction): void;
+}
+
+/** Selects rows and acts on them. It stays in view while the list is scrolled. */
+function SelectBar({ selection, shown, total, more, everything, setEverything, act }: Props) {
+  const count = everything ? total : selection.ids.length;
+  const isAll = everything || (shown > 0 && selection.ids.length === shown);
+  const all = `${number(total)}${more ? "+" : ""}`;
+  return (
+    <div className={count > 0 ? "select-bar on" : "select-bar"}>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isAll}
+          ref={(box) => {
+            if (box) box.indeterminate = count > 0 && !isAll;
+          }}
+          onChange={({ target }) => {
+            setEverything(false);
+            selection.all(target.checked);
+          }}
+        />
+        <span>{count > 0 ? `${everything ? all : number(count)} selected` : "Select all"}</span>
+      </label>
+      {isAll && !everything && total > shown && (
+        <button type="button" className="link" onClick={() => setEverything(true)}>
+          Select all {all} that match
+        </button>
+      )}
+      {count > 0 && (
+        <span className="row nowrap select-acts">
+          <Button small kind="remove" icon={Trash2} onClick={() => act("discard")}>
+            Discard
+          </Button>
+          <Button small kind="primary" icon={RotateCw} onClick={() => act("replay")}>
+            Replay
+          </Button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface InspectProps {
+  letter: DeadLetter;
+  onClose(): void;
+  act(action: BulkAction): void;
+}
+
+/** One dead letter: its content, its error and the possible actions. */
+function Inspect({ letter, onClose, act }: InspectProps) {
+  const nameOf = useNames();
+  const { subject, ...event } = headersOf(letter);
+  return (
+    <Dialog
+      wide
+      light
+      title={typeOf(letter)}
+      onClose={onClose}
+      footer={
+        <>
+          <Button kind="remove" icon={Trash2} onClick={() => act("discard")}>
+            Discard
+          </Button>
+          <Button kind="primary" icon={RotateCw} onClick={() => act("replay")}>
+            Replay
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <p className="notice warn">{letter.dlq_reason}</p>
+        <Facts
+          of={{
+            Agent: letter.agent_id ? (
+              <Link to={`/agents/${letter.agent_id}`}>{nameOf(letter.agent_id)}</Link>
+            ) : (
+              "None: not an event"
+            ),
+            Subject: subject && <Subject event={{ ...event, subject }} />,
+            Attempts: letter.attempt_count,
+            "Failed at": fullTime(letter.dead_lettered_at),
+            Source: letter.source ?? "–",
+            Event: letter.event_id && <Link to={`/events/${letter.event_id}`}>View event</Link>,
+          }}
+        />
+        <Json value={letter.payload} label="payload" />
+      </div>
+    </Dialog>
   );
 }

@@ -9,10 +9,10 @@ import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { Check, Layers, Trash2 } from "../../ui/icons.tsx";
-import { Card, Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { Card, Empty, Facts, Skeleton } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -26,54 +26,52 @@ export function DocumentPage() {
   const loaded = useFollowed("document", (signal) => api.documents.get({ document_id: id }, { signal }), [
     id,
   ]);
-  const document = loaded.data;
   const isOwn = useIsOwn();
   return (
-    <Page
-      title={document?.filename ?? "Document"}
-      above={[{ to: "/documents", label: "Documents" }]}
-      state={document && <DocumentStatus document={document} />}
-      actions={
-        document && (
-          <>
-            {document.status === "failed" && isOwn(document) && (
-              <Retry document={document} onQueued={loaded.set} />
-            )}
-            <Download document={document} />
-            {isOwn(document) && <Delete document={document} />}
-          </>
-        )
-      }
+    <DetailPage
+      of={loaded}
+      kind="Document"
+      above={{ "/documents": "Documents" }}
+      titleOf={({ filename }) => filename}
+      stateOf={(document) => <DocumentStatus document={document} />}
+      actionsOf={(document) => (
+        <>
+          {document.status === "failed" && isOwn(document) && (
+            <Retry document={document} onQueued={loaded.set} />
+          )}
+          <Download document={document} />
+          {isOwn(document) && <Delete document={document} />}
+        </>
+      )}
+      lines={8}
     >
-      <Load of={loaded} lines={8}>
-        {(data) => (
-          <div className="stack">
-            {data.error && <p className="notice bad">Processing failed: {data.error}</p>}
-            {data.superseded_by && (
-              <p className="notice">
-                This document is superseded by{" "}
-                <Link to={`/documents/${data.superseded_by}`}>a newer version</Link>.
-              </p>
-            )}
-            {isUnderway(data) && <Stages document={data} />}
-            <div className="sides with-facts">
-              <Tabs
-                label="Document"
-                tabs={[
-                  {
-                    key: "text",
-                    label: "Text",
-                    content: <Chunks key={`${data.document_id} ${data.status}`} document={data} />,
-                  },
-                  { key: "original", label: "Original", content: <Original document={data} /> },
-                ]}
-              />
-              <About document={data} />
-            </div>
+      {(data) => (
+        <div className="stack">
+          {data.error && <p className="notice bad">Processing failed: {data.error}</p>}
+          {data.superseded_by && (
+            <p className="notice">
+              This document is superseded by{" "}
+              <Link to={`/documents/${data.superseded_by}`}>a newer version</Link>.
+            </p>
+          )}
+          {isUnderway(data) && <Stages document={data} />}
+          <div className="sides with-facts">
+            <Tabs
+              label="Document"
+              tabs={[
+                {
+                  key: "text",
+                  label: "Text",
+                  content: <Chunks key={`${data.document_id} ${data.status}`} document={data} />,
+                },
+                { key: "original", label: "Original", content: <Original document={data} /> },
+              ]}
+            />
+            <About document={data} />
           </div>
-        )}
-      </Load>
-    </Page>
+        </div>
+      )}
+    </DetailPage>
   );
 }
 

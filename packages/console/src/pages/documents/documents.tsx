@@ -5,10 +5,11 @@ import { bytes, number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { FileText, SearchX } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Drop } from "./drop.tsx";
 import { DocumentStatus, kindInWords, Sensitivity } from "./words.tsx";
@@ -33,33 +34,31 @@ const COLUMNS: Column<Document>[] = [
 
 /** Reference documents for agents: upload, progress and search. */
 export function Documents() {
-  const [search] = useSearchParams();
-  const q = search.get("q") ?? "";
+  const q = useSearchParams()[0].get("q");
   const pages = useList(api.documents.list, {}, "documents", "document");
   return (
-    <Page title="Documents" lead="Reference documents that agents search and cite.">
-      <div className="stack">
-        <Drop onAccepted={pages.reload} />
-        <SearchLine label="Search documents" placeholder="Search by words or meaning" />
-        {q ? (
-          <Passages q={q} />
-        ) : (
-          <List
-            pages={pages}
-            label="Documents"
-            columns={COLUMNS}
-            keyOf={(document) => document.document_id}
-            linkOf={(document) => `/documents/${document.document_id}`}
-            empty={
-              <Empty icon={FileText} title="No documents yet">
-                Upload a manual, a contract or notes above. Agents find passages with{" "}
-                <code>POST /v1/documents/search</code> and cite them.
-              </Empty>
-            }
-          />
-        )}
-      </div>
-    </Page>
+    <ListPage
+      title="Documents"
+      lead="Reference documents that agents search and cite."
+      above={
+        <>
+          <Drop onAccepted={pages.reload} />
+          <SearchLine label="Search documents" placeholder="Search by words or meaning" />
+        </>
+      }
+      instead={q && <Passages q={q} />}
+      pages={pages}
+      columns={COLUMNS}
+      keyOf={({ document_id }) => document_id}
+      linkOf={({ document_id }) => `/documents/${document_id}`}
+      icon={FileText}
+      none={
+        <>
+          Upload a manual, a contract or notes above. Agents find passages with{" "}
+          <code>POST /v1/documents/search</code> and cite them.
+        </>
+      }
+    />
   );
 }
 

@@ -6,11 +6,11 @@ import { useFollowed } from "../../data/use-fresh.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Ban, Inbox, RotateCw } from "../../ui/icons.tsx";
-import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
-import { Load } from "../../ui/table.tsx";
 import { Id, Json } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Who } from "../../ui/who.tsx";
@@ -19,29 +19,25 @@ import { EventState } from "./state.tsx";
 import "./events.css";
 import { Timeline } from "./timeline.tsx";
 
-const ABOVE = [{ to: "/events", label: "Events" }];
-
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
   const event = useFollowed("event", (signal) => api.events.get({ event_id: id }, { signal }), [id]);
-  const data = event.data;
   return (
-    <Page
-      title={data?.payload.type ?? "Event"}
-      above={ABOVE}
-      state={data && <EventState state={data.state} matched={data.matched_count} />}
-      actions={
-        <>
-          {data?.state === "parked" && <Retry id={id} done={event.reload} />}
-          {data?.state === "waiting" && <Cancel id={id} />}
-        </>
-      }
+    <DetailPage
+      of={event}
+      kind="Event"
+      above={{ "/events": "Events" }}
+      titleOf={({ payload }) => payload.type}
+      stateOf={({ state, matched_count }) => <EventState state={state} matched={matched_count} />}
+      actionsOf={({ state }) => {
+        if (state === "parked") return <Retry id={id} done={event.reload} />;
+        return state === "waiting" && <Cancel id={id} />;
+      }}
+      lines={8}
     >
-      <Load of={event} lines={8}>
-        {(loaded) => <Story event={loaded} reload={event.reload} />}
-      </Load>
-    </Page>
+      {(data) => <Story event={data} reload={event.reload} />}
+    </DetailPage>
   );
 }
 
@@ -107,17 +103,14 @@ function Publisher({ id }: { id: string | null }) {
 
 function Cancel({ id }: { id: string }) {
   const navigate = useNavigate();
-  const cancel = useTask(async () => {
-    const sure = await confirm({
-      title: "Cancel this event?",
-      text: "It is deleted and never delivered. This cannot be undone.",
-      action: "Cancel event",
-    });
-    if (!sure) return;
-    await api.events.cancel({ event_id: id });
-    toast({ title: "Event cancelled." });
-    navigate("/events");
-  });
+  const cancel = useConfirmed(() => ({
+    title: "Cancel this event?",
+    text: "It is deleted and never delivered. This cannot be undone.",
+    action: "Cancel event",
+    act: () => api.events.cancel({ event_id: id }),
+    done: "Event cancelled.",
+    after: () => navigate("/events"),
+  }));
   return (
     <Button kind="remove" icon={Ban} busy={cancel.busy} onClick={() => cancel.run()}>
       Cancel event

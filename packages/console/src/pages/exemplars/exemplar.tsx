@@ -9,13 +9,14 @@ import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
@@ -28,22 +29,22 @@ export function ExemplarPage() {
   const loaded = useFollowed("exemplar", (signal) => api.exemplars.get({ exemplar_id: id }, { signal }), [
     id,
   ]);
-  const exemplar = loaded.data;
   return (
-    <Page
-      title={exemplar?.display_name ?? "Exemplar"}
-      above={[{ to: "/exemplars", label: "Exemplars" }]}
-      actions={exemplar && <Actions exemplar={exemplar} onRenamed={loaded.set} />}
+    <DetailPage
+      of={loaded}
+      kind="Exemplar"
+      above={{ "/exemplars": "Exemplars" }}
+      titleOf={({ display_name }) => display_name}
+      actionsOf={(data) => <Actions exemplar={data} onRenamed={loaded.set} />}
+      lines={10}
     >
-      <Load of={loaded} lines={10}>
-        {(data) => (
-          <div className="sides with-facts">
-            <Text exemplar={data} />
-            <About exemplar={data} />
-          </div>
-        )}
-      </Load>
-    </Page>
+      {(data) => (
+        <div className="sides with-facts">
+          <Text exemplar={data} />
+          <About exemplar={data} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 
@@ -136,17 +137,14 @@ function Actions({ exemplar, onRenamed }: ActionsProps) {
   const download = useTask(async () =>
     saveFile(await api.exemplars.download({ exemplar_id }), original_filename),
   );
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete “${display_name}”?`,
-      text: "The text is erased. This cannot be undone.",
-      action: "Delete",
-    });
-    if (!wanted) return;
-    await api.exemplars.delete({ exemplar_id });
-    toast({ title: "Exemplar deleted." });
-    navigate("/exemplars");
-  });
+  const remove = useConfirmed(() => ({
+    title: `Delete “${display_name}”?`,
+    text: "The text is erased. This cannot be undone.",
+    action: "Delete",
+    act: () => api.exemplars.delete({ exemplar_id }),
+    done: "Exemplar deleted.",
+    after: () => navigate("/exemplars"),
+  }));
   return (
     <>
       <Button icon={Download} busy={download.busy} onClick={() => download.run()}>

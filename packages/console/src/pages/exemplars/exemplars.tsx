@@ -1,16 +1,18 @@
-import { useState } from "react";
-import { useSearchParams } from "react-router";
+import { type ChangeEvent, useId } from "react";
+import { useNavigate, useSearchParams } from "react-router";
 import type { Exemplar } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
-import { Button } from "../../ui/button.tsx";
-import { BookMarked, Plus } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
-import { ListSearch } from "../../ui/search.tsx";
-import { type Column, Load, Table, Titled } from "../../ui/table.tsx";
+import { useFormTask } from "../../data/use-task.ts";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { BookMarked } from "../../ui/icons.tsx";
+import { ListPage, wholeList } from "../../ui/list-page.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { AddDialog } from "./add.tsx";
+import { toast } from "../../ui/toast.tsx";
 
 const COLUMNS: Column<Exemplar>[] = [
   {
@@ -32,50 +34,97 @@ const COLUMNS: Column<Exemplar>[] = [
 
 /** Texts that runs follow as examples. */
 export function Exemplars() {
-  const [search] = useSearchParams();
-  const [adding, setAdding] = useState(false);
-  const q = (search.get("q") ?? "").toLowerCase();
-  const loaded = useFollowed("exemplar", (signal) => api.exemplars.list({}, { signal }), [], {
-    name: "exemplars",
-  });
-  const add = (
-    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-      Add exemplar
-    </Button>
-  );
+  const q = (useSearchParams()[0].get("q") ?? "").toLowerCase();
+  const load = (signal: AbortSignal) => api.exemplars.list({}, { signal });
+  const loaded = useFollowed("exemplar", load, [], { name: "exemplars" });
   return (
-    <Page
+    <ListPage
       title="Exemplars"
       lead="Texts that show how a result should look. Runs have them attached, and steps point to them."
-      actions={add}
-    >
-      <Load of={loaded} lines={5}>
-        {(exemplars) =>
-          exemplars.length > 0 ? (
-            <div className="stack">
-              <div className="list-bar">
-                <ListSearch label="Search exemplars" />
-              </div>
-              <Shown exemplars={exemplars.filter((each) => namesOf(each).includes(q))} />
-            </div>
-          ) : (
-            <Empty icon={BookMarked} title="No exemplars yet" action={add}>
-              Add a text or Markdown file that agents should follow, such as a release note that you like.
-            </Empty>
-          )
-        }
-      </Load>
-      {adding && <AddDialog onClose={() => setAdding(false)} />}
-    </Page>
+      create="Add exemplar"
+      dialog={(onClose) => <AddDialog onClose={onClose} />}
+      searched
+      pages={wholeList(loaded, (all) => all.filter((each) => namesOf(each).includes(q)))}
+      columns={COLUMNS}
+      linkOf={({ id }) => `/exemplars/${id}`}
+      icon={BookMarked}
+      none="Add a text or Markdown file that agents should follow, such as a release note that you like."
+    />
   );
 }
 
 const namesOf = ({ display_name, original_filename }: Exemplar) =>
   `${display_name} ${original_filename}`.toLowerCase();
 
-function Shown({ exemplars }: { exemplars: Exemplar[] }) {
-  if (exemplars.length === 0) return <p className="muted">No matches.</p>;
+const MAX_BYTES = 1_048_576;
+
+/** Adds a text, from a file or typed. The same text is stored once. */
+function AddDialog({ onClose }: { onClose(): void }) {
+  const [{ name, filename, content }, field, change] = useDraft({ name: "", filename: "", content: "" });
+  const navigate = useNavigate();
+  const add = useFormTask(async () => {
+    const before = await api.exemplars.list();
+    const display_name = name.trim();
+    const made = await api.exemplars.create({
+      display_name,
+      filename: filename.trim() || "text.md",
+      content,
+    });
+    const known = before.find(({ id }) => id === made.id);
+    toast({ title: known ? `This text exists already, as “${known.display_name}”.` : "Exemplar added." });
+    navigate(`/exemplars/${made.id}`, { replace: true });
+  });
+  const read = useFormTask(async (file: File) => {
+    if (file.size > MAX_BYTES)
+      throw new Error(`${file.name} has ${bytes(file.size)}. At most 1 MB is allowed.`);
+    change({ content: await file.text(), filename: file.name, ...(!name && { name: file.name }) });
+  });
   return (
-    <Table label="Exemplars" columns={COLUMNS} rows={exemplars} linkOf={({ id }) => `/exemplars/${id}`} />
+    <FormDialog
+      wide
+      title="New exemplar"
+      submit="Add exemplar"
+      onClose={onClose}
+      task={add}
+      error={add.error ?? read.error}
+    >
+      <FileField onChoose={(file) => read.run(file)} />
+      <TextField
+        label="Name"
+        {...field("name")}
+        required
+        maxLength={200}
+        placeholder="A release note we like"
+      />
+      <TextField
+        label="File name"
+        {...field("filename")}
+        maxLength={255}
+        placeholder="text.md"
+        hint="A name that ends in .md is Markdown; others are plain text."
+      />
+      <TextArea
+        label="Text"
+        {...field("content")}
+        required
+        rows={10}
+        hint="Stored unchanged, at most 1 MB."
+      />
+    </FormDialog>
+  );
+}
+
+function FileField({ onChoose }: { onChoose(file: File): void }) {
+  const id = useId();
+  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const file = target.files?.[0];
+    if (file) onChoose(file);
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>File</label>
+      <input id={id} type="file" className="input" accept=".md,.markdown,.txt,text/*" onChange={choose} />
+      <p className="field-hint">Or type or paste the text below.</p>
+    </div>
   );
 }

@@ -12,9 +12,10 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { Lightbulb, X } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import "../../styles/filters.css";
@@ -47,31 +48,25 @@ export function Findings() {
   const agent_id = search.get("agent") ?? "";
   const memory_id = search.get("memory") ?? "";
   const filter = { ...(agent_id && { agent_id }), ...(memory_id && { memory_id }) };
-  const pages = useList(api.findings.browse, filter, "findings");
   return (
-    <Page
+    <ListPage
       title="Findings"
       lead="Memories that were shared with the whole organisation. Each agent reads the new ones of others."
-    >
-      <div className="stack">
-        <Filters />
-        <List
-          pages={pages}
-          label="Findings"
-          columns={COLUMNS}
-          keyOf={({ memory_id }) => memory_id}
-          linkOf={({ memory_id }) => `/memories/${memory_id}`}
-          empty={
-            <Empty
-              icon={Lightbulb}
-              title={agent_id || memory_id ? "No findings for these filters" : "No findings yet"}
-            >
-              A memory becomes a finding when it is created with scope institutional, or promoted to it.
-            </Empty>
-          }
-        />
-      </div>
-    </Page>
+      above={<Filters />}
+      pages={useList(api.findings.browse, filter, "findings")}
+      columns={COLUMNS}
+      keyOf={({ memory_id }) => memory_id}
+      linkOf={({ memory_id }) => `/memories/${memory_id}`}
+      icon={Lightbulb}
+      empty={
+        <Empty
+          icon={Lightbulb}
+          title={agent_id || memory_id ? "No findings for these filters" : "No findings yet"}
+        >
+          A memory becomes a finding when it is created with scope institutional, or promoted to it.
+        </Empty>
+      }
+    />
   );
 }
 

@@ -4,9 +4,10 @@ import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Lock } from "../../ui/icons.tsx";
-import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
-import { type Column, Load, Table } from "../../ui/table.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { Brief } from "./brief.tsx";
@@ -20,41 +21,39 @@ export function BundlePage() {
   const nameOf = useNames();
   const loaded = useLoad((signal) => api.bundles.getOfAgent({ agent_id, id }, { signal }), [agent_id, id]);
   return (
-    <Page
-      title="Bundle"
-      above={[
-        { to: "/agents", label: "Agents" },
-        { to: `/agents/${agent_id}?tab=bundles`, label: nameOf(agent_id) },
-      ]}
-      lead={loaded.data && (loaded.data.query ?? NO_QUERY)}
+    <DetailPage
+      of={loaded}
+      kind="Bundle"
+      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=bundles`]: nameOf(agent_id) }}
+      titleOf={() => "Bundle"}
+      leadOf={({ query }) => query ?? NO_QUERY}
+      lines={8}
     >
-      <Load of={loaded} lines={8}>
-        {(data) => (
-          <div className="stack">
-            {data.degraded && <p className="notice warn">Incomplete: {data.degraded_reasons.join("; ")}</p>}
-            <div className="sides with-facts">
-              <Tabs
-                label="Bundle"
-                tabs={[
-                  { key: "items", label: "Items", content: <Items bundle={data} /> },
-                  { key: "brief", label: "Brief", content: <BundleBrief bundle={data} /> },
-                ]}
+      {(data) => (
+        <div className="stack">
+          {data.degraded && <p className="notice warn">Incomplete: {data.degraded_reasons.join("; ")}</p>}
+          <div className="sides with-facts">
+            <Tabs
+              label="Bundle"
+              tabs={[
+                { key: "items", label: "Items", content: <Items bundle={data} /> },
+                { key: "brief", label: "Brief", content: <BundleBrief bundle={data} /> },
+              ]}
+            />
+            <Card>
+              <Facts
+                of={{
+                  Gathered: <Time at={data.created_at} />,
+                  Items: data.items.length,
+                  Weights: data.weights_version,
+                  ID: <Id>{data.id}</Id>,
+                }}
               />
-              <Card>
-                <Facts
-                  of={{
-                    Gathered: <Time at={data.created_at} />,
-                    Items: data.items.length,
-                    Weights: data.weights_version,
-                    ID: <Id>{data.id}</Id>,
-                  }}
-                />
-              </Card>
-            </div>
+            </Card>
           </div>
-        )}
-      </Load>
-    </Page>
+        </div>
+      )}
+    </DetailPage>
   );
 }
 

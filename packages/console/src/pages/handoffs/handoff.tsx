@@ -4,8 +4,8 @@ import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
 import { Brief } from "./brief.tsx";
@@ -16,35 +16,32 @@ export function HandoffPage() {
   const { id: agent_id = "", handoff: id = "" } = useParams();
   const nameOf = useNames();
   const loaded = useLoad((signal) => api.handoffs.getOfAgent({ agent_id, id }, { signal }), [agent_id, id]);
-  const handoff = loaded.data;
   return (
-    <Page
-      title={handoff?.name ?? "Handoff"}
-      above={[
-        { to: "/agents", label: "Agents" },
-        { to: `/agents/${agent_id}?tab=handoffs`, label: nameOf(agent_id) },
-      ]}
-      state={handoff && <Badge>Version {handoff.version_num}</Badge>}
+    <DetailPage
+      of={loaded}
+      kind="Handoff"
+      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=handoffs`]: nameOf(agent_id) }}
+      titleOf={({ name }) => name}
+      stateOf={({ version_num }) => <Badge>Version {version_num}</Badge>}
+      lines={8}
     >
-      <Load of={loaded} lines={8}>
-        {(data) => (
-          <div className="sides with-facts">
-            <Tabs
-              label="Handoff"
-              tabs={[
-                {
-                  key: "brief",
-                  label: "Brief",
-                  content: <Brief title={`Handoff: ${data.name}`}>{data.brief}</Brief>,
-                },
-                { key: "payload", label: "Payload", content: <Json value={data.payload} label="Payload" /> },
-              ]}
-            />
-            <About handoff={data} />
-          </div>
-        )}
-      </Load>
-    </Page>
+      {(data) => (
+        <div className="sides with-facts">
+          <Tabs
+            label="Handoff"
+            tabs={[
+              {
+                key: "brief",
+                label: "Brief",
+                content: <Brief title={`Handoff: ${data.name}`}>{data.brief}</Brief>,
+              },
+              { key: "payload", label: "Payload", content: <Json value={data.payload} label="Payload" /> },
+            ]}
+          />
+          <About handoff={data} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 

@@ -1,60 +1,64 @@
 import { useState } from "react";
-import { useNavigate, useParams } from "react-router";
-import type { Webhook } from "../../../../client/index.ts";
+import { Link, useParams } from "react-router";
+import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { dateTime, number } from "../../data/format.ts";
+import { capitalised } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useFormTask, useSaving } from "../../data/use-task.ts";
+import { DialogButton } from "../../ui/button.tsx";
+import { DeleteButton } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { RefreshCw, Trash2 } from "../../ui/icons.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { RefreshCw } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
-import { Copy, Id, Time } from "../../ui/text.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
+import { type Column, Load, Table } from "../../ui/table.tsx";
+import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { Requests } from "./requests.tsx";
-import { RotateDialog } from "./rotate-dialog.tsx";
+import { senderOf } from "./senders.ts";
 import { TestMapping } from "./test-mapping.tsx";
 import { draftOfWebhook, WebhookMappingFields, webhookMappingOf } from "./webhook-mapping.tsx";
+import { RequestOutcome } from "./words.tsx";
 import "./ingest.css";
 
 /** One webhook: its address, its mapping with a test, and its last requests. */
 export function WebhookPage() {
   const { id = "" } = useParams();
   const loaded = useFollowed("ingest", (signal) => find(id, signal), [id]);
-  const webhook = loaded.data;
   return (
-    <Page
-      title={webhook?.name ?? "Webhook"}
-      above={[{ to: "/ingest", label: "Ingest" }]}
-      actions={webhook && <Actions webhook={webhook} />}
+    <DetailPage
+      of={loaded}
+      kind="Webhook"
+      above={{ "/ingest": "Ingest" }}
+      titleOf={({ name }) => name}
+      actionsOf={(webhook) => <Actions webhook={webhook} />}
     >
-      <Load of={loaded}>
-        {(data) => (
-          <div className="stack">
-            <Card>
-              <Facts
-                wide="Address"
-                of={{
-                  Address: (
-                    <span className="row nowrap">
-                      <code className="truncate">{data.url}</code>
-                      <Copy text={data.url} label="Copy address" />
-                    </span>
-                  ),
-                  Created: <Time at={data.created_at} />,
-                  ID: <Id>{data.id}</Id>,
-                }}
-              />
-            </Card>
-            <Editor webhook={data} onSaved={loaded.set} />
-          </div>
-        )}
-      </Load>
-    </Page>
+      {(data) => (
+        <div className="stack">
+          <Card>
+            <Facts
+              wide="Address"
+              of={{
+                Address: (
+                  <span className="row nowrap">
+                    <code className="truncate">{data.url}</code>
+                    <Copy text={data.url} label="Copy address" />
+                  </span>
+                ),
+                Created: <Time at={data.created_at} />,
+                ID: <Id>{data.id}</Id>,
+              }}
+            />
+          </Card>
+          <Editor webhook={data} onSaved={loaded.set} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 
@@ -122,28 +126,107 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
 }
 
 function Actions({ webhook }: { webhook: Webhook }) {
-  const [rotating, setRotating] = useState(false);
-  const navigate = useNavigate();
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete ${webhook.name}?`,
-      text: "New deliveries from the sender are refused. Published events are kept. This cannot be undone.",
-      action: "Delete",
-    });
-    if (!wanted) return;
-    await api.ingest.deleteWebhook({ webhook_id: webhook.id });
-    toast({ title: `${webhook.name} deleted.` });
-    navigate("/ingest");
-  });
   return (
     <>
-      <Button icon={RefreshCw} onClick={() => setRotating(true)}>
+      <DialogButton
+        icon={RefreshCw}
+        dialog={(onClose) => <RotateDialog webhook={webhook} onClose={onClose} />}
+      >
         Rotate secret
-      </Button>
-      <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-        Delete
-      </Button>
-      {rotating && <RotateDialog webhook={webhook} onClose={() => setRotating(false)} />}
+      </DialogButton>
+      <DeleteButton
+        name={webhook.name}
+        text="New deliveries from the sender are refused. Published events are kept. This cannot be undone."
+        act={() => api.ingest.deleteWebhook({ webhook_id: webhook.id })}
+        to="/ingest"
+      />
     </>
+  );
+}
+
+const COLUMNS: Column<WebhookRequest>[] = [
+  { name: "Outcome", cell: (request) => <RequestOutcome request={request} /> },
+  { name: "Result", cell: (request) => <Result request={request} /> },
+  { name: "Signature", cell: ({ signature }) => signature ?? "–", wideOnly: true },
+  { name: "Bytes", cell: ({ size }) => number(size), end: true, wideOnly: true },
+  { name: "Received", cell: ({ at }) => <Time at={at} />, end: true },
+];
+
+/** The last requests of a webhook, newest first. */
+function Requests({ requests }: { requests: readonly WebhookRequest[] }) {
+  if (requests.length === 0)
+    return <p className="muted">No requests yet. Refused ones are shown here too, with the reason.</p>;
+  return (
+    <Table
+      label="Last requests"
+      columns={COLUMNS}
+      rows={requests}
+      keyOf={({ request_id, at }) => `${request_id} ${at}`}
+    />
+  );
+}
+
+function Result({ request: { reason, event_id, events, dead_letter_id } }: { request: WebhookRequest }) {
+  if (dead_letter_id)
+    return (
+      <>
+        {capitalised(reason ?? "")} <Link to="/dead-letters">Dead letters</Link>
+      </>
+    );
+  if (!event_id) return <>{reason ? capitalised(reason) : "–"}</>;
+  return <Link to={`/events/${event_id}`}>{events > 1 ? `First of ${events} events` : "Event"}</Link>;
+}
+
+interface Rotated {
+  signing_secret: string;
+  previous_ends_at: string;
+}
+
+/** Replaces the secret: by the sender's new one, or by one that the sender is given. */
+function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
+  const [given, setGiven] = useState("");
+  const [rotated, setRotated] = useState<Rotated>();
+  const { secret } = senderOf(webhook.mapping) ?? {};
+  const rotate = useSaving({ onClose }, async () => {
+    const signing_secret = given.trim();
+    const answer = await api.ingest.rotateWebhook({
+      webhook_id: webhook.id,
+      ...(signing_secret && { signing_secret }),
+    });
+    if (!signing_secret) {
+      setRotated(answer);
+      return false;
+    }
+    return `Saved. The old secret is accepted until ${dateTime(answer.previous_ends_at)}.`;
+  });
+  if (rotated)
+    return (
+      <Dialog title="New signing secret" onClose={onClose} done="Done">
+        <Secret
+          label="Signing secret"
+          value={rotated.signing_secret}
+          note={`Shown only once. The old secret is accepted until ${dateTime(rotated.previous_ends_at)}.`}
+        />
+      </Dialog>
+    );
+  return (
+    <FormDialog
+      title={`Rotate the secret of ${webhook.name}`}
+      submit="Rotate secret"
+      onClose={onClose}
+      task={rotate}
+    >
+      <p>The old secret is accepted for another 24 hours. This cannot be undone.</p>
+      <TextField
+        label="New signing secret"
+        value={given}
+        onChange={setGiven}
+        required={secret !== undefined}
+        minLength={16}
+        maxLength={256}
+        className="mono"
+        hint={secret ?? "Empty: a new one is created, which you enter at the sender before then."}
+      />
+    </FormDialog>
   );
 }

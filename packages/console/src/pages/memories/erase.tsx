@@ -2,8 +2,9 @@ import { useRef, useState } from "react";
 import type { MemoriesEraseParams, MemoriesEraseResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
-import { plural } from "../../data/format.ts";
-import { linesOf } from "../../data/text.ts";
+import { fullTime, number, plural } from "../../data/format.ts";
+import { saveFile } from "../../data/save-file.ts";
+import { capitalised, linesOf } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,9 +12,10 @@ import { type Choice, Combo } from "../../ui/combo.tsx";
 import { CodeArea, Segments, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Card, Page } from "../../ui/page.tsx";
+import { Download } from "../../ui/icons.tsx";
+import { Card, Facts, Page } from "../../ui/page.tsx";
+import { Secret } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { Counts, Receipt } from "./erased.tsx";
 import "./memories.css";
 
 const ABOVE = [
@@ -184,5 +186,41 @@ function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
       </p>
       <TextField label={`Type “${WORD}” to confirm`} value={word} onChange={setWord} />
     </FormDialog>
+  );
+}
+
+/** Rows of each kind, omitting kinds without any. */
+function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
+  const counts = Object.entries(erased).flatMap(([kind, count]) => (count ? [{ kind, count }] : []));
+  const shown = counts.map(({ kind, count }) => [capitalised(kind), bold(count)]);
+  return <Facts of={counts.length > 0 ? Object.fromEntries(shown) : { Rows: "None" }} />;
+}
+
+const bold = (count: number) => <strong className="num">{number(count)}</strong>;
+
+/** The erased data and the proof. */
+function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {
+  const { erased_at, erased, receipt } = result;
+  return (
+    <Card title="Erased" actions={<Button onClick={again}>Erase more data</Button>}>
+      <div className="stack" role="status">
+        {erased_at && <p>Erased {fullTime(erased_at)}. The audit log records it.</p>}
+        <Counts erased={erased} />
+        {receipt && (
+          <>
+            <Secret
+              label="Receipt"
+              value={receipt}
+              note="A JWT signed by the service. Verify it with the keys at /.well-known/jwks.json."
+            />
+            <div className="row">
+              <Button icon={Download} onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}>
+                Download receipt
+              </Button>
+            </div>
+          </>
+        )}
+      </div>
+    </Card>
   );
 }

@@ -1,12 +1,24 @@
 import { useState } from "react";
-import { useSearchParams } from "react-router";
+import { Link, useNavigate, useSearchParams } from "react-router";
+import type { Memory } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { capitalised, listed } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
+import { useList } from "../../data/use-list.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { GitMerge, HeartPulse, Plus } from "../../ui/icons.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Filters, filtersOf } from "./filters.tsx";
+import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX } from "../../ui/icons.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { Plain } from "../../ui/plain.ts";
+import { type Column, List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Filters, filtersOf, type MemoryFilters } from "./filters.tsx";
 import { Found } from "./found.tsx";
-import { Listed } from "./listed.tsx";
-import { RememberDialog } from "./remember.tsx";
+import { isStated, percent, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 import "./memories.css";
 
 /** Memories of agents and people: listed, or searched by words and meaning. */
@@ -40,5 +52,175 @@ export function Memories() {
       )}
       {adding && <RememberDialog onClose={() => setAdding(false)} />}
     </Page>
+  );
+}
+
+/** Creates a memory for the whole tenant: agents create their own. */
+function RememberDialog({ onClose }: { onClose(): void }) {
+  const [{ title, content, type, tags }, field] = useDraft({
+    title: "",
+    content: "",
+    type: "semantic" as (typeof TYPES)[number],
+    tags: "",
+  });
+  const navigate = useNavigate();
+  const save = useFormTask(async () => {
+    const list = listed(tags);
+    const made = await api.memories.create({ title, content, type, scope: "institutional", tags: list });
+    toast({ title: "Memory created. Every agent can find it now." });
+    navigate(`/memories/${made.id}`);
+  });
+  return (
+    <FormDialog title="New memory" submit="Create memory" onClose={onClose} task={save}>
+      <TextField label="Title" {...field("title")} required maxLength={500} />
+      <TextArea
+        label="Content"
+        {...field("content")}
+        required
+        maxLength={32_768}
+        rows={6}
+        hint="Markdown. All agents of the organisation can find and read it."
+      />
+      <Duplicates title={title} content={content} />
+      <SelectField
+        label="Type"
+        {...field("type")}
+        options={TYPES.map((each) => ({ value: each, label: capitalised(each) }))}
+      />
+      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
+    </FormDialog>
+  );
+}
+
+/** Wait for a pause in writing before searching. */
+const PAUSE_MS = 600;
+/** Fewer characters are similar to too much. */
+const MIN_LENGTH = 12;
+const MAX_QUERY = 2000;
+const MOST_SHOWN = 3;
+/** Cosine of the texts: rewordings of one fact have 0.76 to 0.88, other facts about the same subject at most 0.66. */
+const ALIKE = 0.75;
+
+interface Props {
+  title: string;
+  content: string;
+}
+
+/** While a memory is written: memories that may already say the same. */
+function Duplicates({ title, content }: Props) {
+  const text = `${title} ${content}`.trim().slice(0, MAX_QUERY);
+  const found = useLoad(
+    async (signal) => {
+      if (text.length < MIN_LENGTH) return [];
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+      signal.throwIfAborted();
+      const { results } = await api.memories.search({ query: text, limit: MOST_SHOWN }, { signal });
+      return results.filter(({ sources }) => (sources.vector ?? 0) >= ALIKE).map(({ memory }) => memory);
+    },
+    [text],
+  );
+  return (
+    <div role="status">
+      {found.data && found.data.length > 0 && (
+        <div className="notice warn">
+          <Copy aria-hidden size={16} />
+          <span>
+            Looks like{" "}
+            {found.data.map(({ id, title: known }, at) => (
+              <span key={id}>
+                {at > 0 && ", "}
+                <Link to={`/memories/${id}`} target="_blank">
+                  {known}
+                </Link>
+              </span>
+            ))}
+            . You can edit or supersede an existing memory instead.
+          </span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: Column<Memory>[] = [
+  {
+    name: "Memory",
+    cell: (memory) => (
+      <div className="memory-cell">
+        <Link to={`/memories/${memory.id}`} className="memory-title">
+          {memory.title}
+        </Link>
+        <span className="memory-excerpt">
+          <Plain>{memory.content}</Plain>
+        </span>
+      </div>
+    ),
+  },
+  { name: "Type", cell: (memory) => capitalised(memory.type), wideOnly: true },
+  {
+    name: "Scope",
+    cell: (memory) => (
+      <span className="row">
+        <ScopeBadge scope={memory.scope} />
+        {memory.status !== "active" && <StatusBadge memory={memory} />}
+      </span>
+    ),
+  },
+  { name: "Tags", cell: (memory) => <Tags tags={memory.tags} />, wideOnly: true },
+  {
+    name: "Confidence",
+    cell: (memory) => (isStated(memory) ? percent(memory.confidence) : "–"),
+    end: true,
+    wideOnly: true,
+  },
+  { name: "Created", cell: (memory) => <Time at={memory.created_at} />, end: true },
+];
+
+/** Memories that match the filters, newest first. */
+function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
+  const { type, scope, project, tags, superseded, neverCited } = filters;
+  const params = {
+    ...(type && { type }),
+    ...(scope && { scope }),
+    ...(project && { project_id: project }),
+    ...(tags.length > 0 && { tags }),
+    ...(superseded && { include_superseded: true }),
+    ...(neverCited && { never_cited: true }),
+  };
+  const filtered = Object.keys(params).length > 0;
+  const pages = useList(api.memories.list, params, "memories", ["memory", "merge"]);
+  return (
+    <List
+      pages={pages}
+      label="Memories"
+      columns={COLUMNS}
+      linkOf={(memory) => `/memories/${memory.id}`}
+      empty={filtered ? <NothingFits /> : <Nothing remember={remember} />}
+    />
+  );
+}
+
+function NothingFits() {
+  return (
+    <Empty icon={SearchX} title="No matching memories">
+      Remove a filter, or search by meaning above.
+    </Empty>
+  );
+}
+
+function Nothing({ remember }: { remember(): void }) {
+  return (
+    <Empty
+      icon={Brain}
+      title="No memories yet"
+      action={
+        <Button kind="primary" icon={Plus} onClick={remember}>
+          Create memory
+        </Button>
+      }
+    >
+      Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>. Only the
+      agent and its owner see memories of scope <code>agent</code>.
+    </Empty>
   );
 }

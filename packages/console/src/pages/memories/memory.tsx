@@ -9,10 +9,11 @@ import { number } from "../../data/format.ts";
 import { capitalised } from "../../data/text.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Quote } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
-import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
@@ -22,37 +23,31 @@ import { MemoryGraph } from "./memory-graph.tsx";
 import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
 import "./memories.css";
 
-const ABOVE = [{ to: "/memories", label: "Memories" }];
-
 /** One memory: its content, source and relationships. */
 export function MemoryPage() {
   const { id = "" } = useParams();
   const loaded = useFollowed(["memory", "merge"], (signal) => api.memories.get({ id }, { signal }), [id]);
-  const memory = loaded.data;
   return (
-    <Page
-      title={memory?.title ?? "Memory"}
-      above={ABOVE}
-      state={memory && <StatusBadge memory={memory} />}
-      actions={memory && <Actions memory={memory} reload={loaded.reload} />}
+    <DetailPage
+      of={loaded}
+      kind="Memory"
+      above={{ "/memories": "Memories" }}
+      titleOf={({ title }) => title}
+      stateOf={(memory) => <StatusBadge memory={memory} />}
+      actionsOf={(memory) => <Actions memory={memory} reload={loaded.reload} />}
+      lines={8}
     >
-      <Load of={loaded} lines={8}>
-        {(data) => <Parts memory={data} />}
-      </Load>
-    </Page>
-  );
-}
-
-function Parts({ memory }: { memory: MemoryWithUsage }) {
-  return (
-    <Tabs
-      label="Memory"
-      tabs={[
-        { key: "content", label: "Content", content: <Content memory={memory} /> },
-        { key: "relationships", label: "Relationships", content: <MemoryGraph start={memory} /> },
-        { key: "origin", label: "Origin", content: <Origin memory={memory} /> },
-      ]}
-    />
+      {(memory) => (
+        <Tabs
+          label="Memory"
+          tabs={[
+            { key: "content", label: "Content", content: <Content memory={memory} /> },
+            { key: "relationships", label: "Relationships", content: <MemoryGraph start={memory} /> },
+            { key: "origin", label: "Origin", content: <Origin memory={memory} /> },
+          ]}
+        />
+      )}
+    </DetailPage>
   );
 }
 

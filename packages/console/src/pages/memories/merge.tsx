@@ -8,11 +8,11 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { Card } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { readable, similarityInWords } from "./bulk.ts";
@@ -42,20 +42,17 @@ export function Merge() {
     },
     [id],
   );
-  const status = pair.data?.proposal.status;
   return (
-    <Page
-      title="Merge proposal"
-      above={[
-        { to: "/memories", label: "Memories" },
-        { to: "/memories/merges", label: "Merge proposals" },
-      ]}
-      state={status && <Badge tone={MERGE_TONE[status]}>{capitalised(status)}</Badge>}
+    <DetailPage
+      of={pair}
+      kind="Merge proposal"
+      above={{ "/memories": "Memories", "/memories/merges": "Merge proposals" }}
+      titleOf={() => "Merge proposal"}
+      stateOf={({ proposal: { status } }) => <Badge tone={MERGE_TONE[status]}>{capitalised(status)}</Badge>}
+      lines={8}
     >
-      <Load of={pair} lines={8}>
-        {(data) => <Compare {...data} />}
-      </Load>
-    </Page>
+      {(data) => <Compare {...data} />}
+    </DetailPage>
   );
 }
 

@@ -6,15 +6,14 @@ import { saveFile } from "../../data/save-file.ts";
 import { listed } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useIsOwn } from "../../data/use-names.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
+import { useSaving, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { useConfirmed } from "../../ui/confirm.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import { toast } from "../../ui/toast.tsx";
 
 const FORMATS = [
   { value: "md", label: "Markdown" },
@@ -38,17 +37,14 @@ export function More({ output, reload }: Props) {
   const save = useTask(async (format: Format) =>
     saveFile(await exported(output.id, format), `${output.slug}.${format}`),
   );
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete “${output.title}”?`,
-      text: "All versions are erased, and searches no longer find it. This cannot be undone.",
-      action: "Delete",
-    });
-    if (!wanted) return;
-    await api.outputs.delete({ output_id: output.id });
-    toast({ title: "Output deleted." });
-    navigate("/outputs");
-  });
+  const remove = useConfirmed(() => ({
+    title: `Delete “${output.title}”?`,
+    text: "All versions are erased, and searches no longer find it. This cannot be undone.",
+    action: "Delete",
+    act: () => api.outputs.delete({ output_id: output.id }),
+    done: "Output deleted.",
+    after: () => navigate("/outputs"),
+  }));
   return (
     <>
       <Menu
@@ -84,11 +80,10 @@ async function exported(output_id: string, format: Format): Promise<string | Blo
 
 function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
   const [{ to, subject, format }, field] = useDraft({ to: "", subject: output.title, format: "" });
-  const send = useFormTask(async () => {
+  const send = useSaving({ onClose }, async () => {
     const attached = format ? { attach_format: format as Format } : {};
     await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
-    toast({ title: `Sent to ${to.trim()}.` });
-    onClose();
+    return `Sent to ${to.trim()}.`;
   });
   const mailOff = isApiError(send.error, "not_found")
     ? new Error("E-mail is disabled. Ask the operator to set OUTBOUND_EMAIL=true.")
@@ -112,12 +107,10 @@ function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
     project: output.project_id ?? "",
     tags: output.tags.join(", "),
   });
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone: reload }, async () => {
     const wanted = { project_id: project.trim() || null, tags: listed(tags) };
     const look = `/outputs/${output.id}`;
-    if (!(await saveChanges(api.outputs, { output_id: output.id }, before, wanted, look))) return;
-    onClose();
-    await reload();
+    if (!(await saveChanges(api.outputs, { output_id: output.id }, before, wanted, look))) return false;
   });
   return (
     <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>

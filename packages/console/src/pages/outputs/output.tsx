@@ -1,14 +1,18 @@
-import { useState } from "react";
 import { Link, useParams } from "react-router";
-import type { Output } from "../../../../client/index.ts";
+import type { Output, OutputVersion } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
+import { useLoad } from "../../data/use-load.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { DialogButton } from "../../ui/button.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { Diff } from "../../ui/diff.tsx";
+import { SelectField } from "../../ui/field.tsx";
 import { Pencil } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
@@ -16,7 +20,6 @@ import { Who } from "../../ui/who.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { More } from "./output-actions.tsx";
 import { SaveDialog } from "./save.tsx";
-import { Versions } from "./versions.tsx";
 import "./outputs.css";
 
 /** A longer text takes a browser seconds to render. */
@@ -25,45 +28,42 @@ const MAX_RENDERED = 1_000_000;
 /** One output: rendered, as source, and its versions. */
 export function OutputPage() {
   const { id = "" } = useParams();
-  const [editing, setEditing] = useState(false);
   const loaded = useFollowed("output", (signal) => api.outputs.get({ output_id: id }, { signal }), [id]);
-  const output = loaded.data;
   return (
-    <Page
-      title={output?.title ?? "Output"}
-      above={[{ to: "/outputs", label: "Outputs" }]}
-      state={output && <Badge>Version {output.current_version_num}</Badge>}
-      actions={
-        output && (
-          <>
-            <Button icon={Pencil} onClick={() => setEditing(true)}>
-              Create version
-            </Button>
-            <More output={output} reload={loaded.reload} />
-          </>
-        )
-      }
-    >
-      <Load of={loaded} lines={10}>
-        {(data) => (
-          <Tabs
-            label="Output"
-            tabs={[
-              { key: "rendered", label: "Rendered", content: <Rendered output={data} /> },
-              { key: "source", label: "Source", content: <Source output={data} /> },
-              {
-                key: "versions",
-                label: "Versions",
-                content: <Versions key={data.current_version_num} output={data} />,
-              },
-            ]}
-          />
-        )}
-      </Load>
-      {editing && output && (
-        <SaveDialog output={output} onClose={() => setEditing(false)} onSaved={loaded.reload} />
+    <DetailPage
+      of={loaded}
+      kind="Output"
+      above={{ "/outputs": "Outputs" }}
+      titleOf={({ title }) => title}
+      stateOf={({ current_version_num }) => <Badge>Version {current_version_num}</Badge>}
+      actionsOf={(output) => (
+        <>
+          <DialogButton
+            icon={Pencil}
+            dialog={(onClose) => <SaveDialog output={output} onClose={onClose} onSaved={loaded.reload} />}
+          >
+            Create version
+          </DialogButton>
+          <More output={output} reload={loaded.reload} />
+        </>
       )}
-    </Page>
+      lines={10}
+    >
+      {(output) => (
+        <Tabs
+          label="Output"
+          tabs={[
+            { key: "rendered", label: "Rendered", content: <Rendered output={output} /> },
+            { key: "source", label: "Source", content: <Source output={output} /> },
+            {
+              key: "versions",
+              label: "Versions",
+              content: <Versions key={output.current_version_num} output={output} />,
+            },
+          ]}
+        />
+      )}
+    </DetailPage>
   );
 }
 
@@ -128,3 +128,77 @@ const linksTo = (ids: readonly string[]) =>
       …{id.slice(-8)}
     </Link>
   ));
+
+/** All versions, newest first, and the changes between any two. */
+function Versions({ output }: { output: Output }) {
+  const loaded = useLoad(
+    (signal) => api.outputs.listVersions({ output_id: output.id }, { signal }),
+    [output.id],
+  );
+  return (
+    <Load of={loaded}>
+      {({ versions }) => (
+        <div className="sides by-list">
+          <Chronicle versions={versions} />
+          {versions.length > 1 ? (
+            <Compare output={output} versions={versions} />
+          ) : (
+            <p className="muted">Save a second version to compare.</p>
+          )}
+        </div>
+      )}
+    </Load>
+  );
+}
+
+function Chronicle({ versions }: { versions: OutputVersion[] }) {
+  return (
+    <ol className="framed" aria-label="Versions" reversed>
+      {versions.map((version) => {
+        const by = version.authored_by_agent_id ?? version.authored_by_user_id;
+        return (
+          <li key={version.id}>
+            <p>
+              <strong>Version {version.version_num}</strong>{" "}
+              <span className="muted small">{bytes(version.byte_size)}</span>
+            </p>
+            {version.change_note && <p>{version.change_note}</p>}
+            <p className="muted small">
+              {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
+            </p>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Compare({ output, versions }: { output: Output; versions: OutputVersion[] }) {
+  const [newest, before] = versions.map(({ version_num }) => String(version_num));
+  const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
+  const bodies = useLoad(
+    (signal) =>
+      Promise.all(
+        [from, to].map(
+          async (version_num) =>
+            (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? "",
+        ),
+      ),
+    [output.id, from, to],
+  );
+  const options = versions.map(({ version_num }) => ({
+    value: String(version_num),
+    label: `Version ${version_num}`,
+  }));
+  return (
+    <div className="stack">
+      <div className="row compare-choice">
+        <SelectField label="From" {...field("from")} options={options} />
+        <SelectField label="To" {...field("to")} options={options} />
+      </div>
+      <Load of={bodies} lines={6}>
+        {([old = "", current = ""]) => <Diff before={old} after={current} />}
+      </Load>
+    </div>
+  );
+}

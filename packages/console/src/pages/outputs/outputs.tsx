@@ -1,16 +1,15 @@
-import { useState } from "react";
 import { useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { Button } from "../../ui/button.tsx";
-import { FileOutput, Plus, SearchX } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
+import { FileOutput, SearchX } from "../../ui/icons.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./save.tsx";
@@ -35,38 +34,26 @@ const COLUMNS: Column<Output>[] = [
 
 /** Documents that agents and people produced, with their versions. */
 export function Outputs() {
-  const [search] = useSearchParams();
-  const [saving, setSaving] = useState(false);
-  const q = search.get("q") ?? "";
-  const pages = useList(api.outputs.list, {}, "outputs", "output");
-  const save = (
-    <Button kind="primary" icon={Plus} onClick={() => setSaving(true)}>
-      Create output
-    </Button>
-  );
+  const q = useSearchParams()[0].get("q");
   return (
-    <Page title="Outputs" lead="Markdown documents by agents and people, with every version." actions={save}>
-      <div className="stack">
-        <SearchLine label="Search outputs" placeholder="Search by words or meaning" />
-        {q ? (
-          <Results q={q} />
-        ) : (
-          <List
-            pages={pages}
-            label="Outputs"
-            columns={COLUMNS}
-            linkOf={({ id }) => `/outputs/${id}`}
-            empty={
-              <Empty icon={FileOutput} title="No outputs yet" action={save}>
-                Agents save reports, notes and plans with <code>POST /v1/outputs</code>; saving under the same
-                slug creates a new version.
-              </Empty>
-            }
-          />
-        )}
-      </div>
-      {saving && <SaveDialog onClose={() => setSaving(false)} />}
-    </Page>
+    <ListPage
+      title="Outputs"
+      lead="Markdown documents by agents and people, with every version."
+      create="Create output"
+      dialog={(onClose) => <SaveDialog onClose={onClose} />}
+      above={<SearchLine label="Search outputs" placeholder="Search by words or meaning" />}
+      instead={q && <Results q={q} />}
+      pages={useList(api.outputs.list, {}, "outputs", "output")}
+      columns={COLUMNS}
+      linkOf={({ id }) => `/outputs/${id}`}
+      icon={FileOutput}
+      none={
+        <>
+          Agents save reports, notes and plans with <code>POST /v1/outputs</code>; saving under the same slug
+          creates a new version.
+        </>
+      }
+    />
   );
 }
 

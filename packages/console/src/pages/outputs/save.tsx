@@ -38,7 +38,7 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
     toast({ title: `Saved as version ${saved.current_version_num}.` });
     onClose();
     if (output) await onSaved?.();
-    else navigate(`/outputs/${saved.id}`);
+    else navigate(`/outputs/${saved.id}`, { replace: true });
   });
   return (
     <FormDialog

@@ -1,16 +1,21 @@
 import { Link } from "react-router";
-import type { Stats } from "../../../../client/index.ts";
-import { compact, duration } from "../../data/format.ts";
+import type { Agent, OnboardingGuidance, Stats } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
+import type { Action } from "../../data/may.ts";
 import { capitalised } from "../../data/text.ts";
-import { isSettled } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
+import { isSettled, type Loaded, useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Badge } from "../../ui/badge.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { CircleCheck, CircleDashed } from "../../ui/icons.tsx";
 import { Card, Page, Skeleton } from "../../ui/page.tsx";
 import { Tile } from "../../ui/tile.tsx";
-import { Attention, useAttention } from "./attention.tsx";
-import { FirstSteps, useGuidance } from "./first-steps.tsx";
+import { AgentState, HEALTH } from "../agents/health.tsx";
 import { Recent } from "./recent.tsx";
 import "./overview.css";
 
@@ -124,4 +129,122 @@ function Health({ health: { status, checks } }: { health: Stats["health"] }) {
       </ul>
     </Card>
   );
+}
+
+interface InNeed {
+  agents: readonly Agent[];
+  total: number;
+}
+
+const MOST_SHOWN = 5;
+
+/** The agents that somebody should look at, the worst first; none for those who may not list agents. */
+function useAttention(): Loaded<InNeed> {
+  const { may } = useSession();
+  const mayList = may("agents.list");
+  return useFollowed(
+    HEALTH,
+    async (signal) => {
+      if (!mayList) return { agents: [], total: 0 };
+      const wanted = { needs_attention: true, include: "delivery", sort: "attention" } as const;
+      return api.agents.list({ ...wanted, limit: MOST_SHOWN }, { signal });
+    },
+    [mayList],
+  );
+}
+
+/** What a person should look at first. */
+function Attention({ agents, total }: InNeed) {
+  if (total === 0) return null;
+  return (
+    <Card
+      title={`${plural(total, "agent needs", "agents need")} attention`}
+      actions={
+        <ButtonLink to="/agents?status=attention" small kind="quiet">
+          View all
+        </ButtonLink>
+      }
+      flush
+    >
+      <ul className="recent">
+        {agents.map((agent) => (
+          <li key={agent.id}>
+            <Link to={`/agents/${agent.id}`} className="recent-event in-need">
+              <span>
+                <strong>{agent.name}</strong>
+                <span className="muted small">{agent.delivery?.reason}</span>
+              </span>
+              <AgentState agent={agent} />
+              <span className="muted small">{agent.delivery && backlogOf(agent.delivery)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+const backlogOf = ({ pending, dead }: NonNullable<Agent["delivery"]>) =>
+  [dead > 0 && `${compact(dead)} dead`, pending > 0 && `${compact(pending)} pending`]
+    .filter(Boolean)
+    .join(" · ");
+
+type Step = OnboardingGuidance["steps"][number]["key"];
+
+interface Way {
+  text: string;
+  to: string;
+  /** The operation needed; the link is hidden without it. */
+  needs?: Action;
+}
+
+const STEPS: Record<Step, Way> = {
+  connect_agent: { text: "Connect an agent", to: "/agents", needs: "agents.create" },
+  declare_interest: { text: "Add an interest", to: "/agents", needs: "agents.list" },
+  publish_event: { text: "Publish an event", to: "/events?publish=1" },
+  acknowledge_delivery: { text: "Acknowledge a delivery", to: "/events" },
+  create_memory: { text: "Create a memory", to: "/memories" },
+  search_memory: { text: "Search memories", to: "/memories" },
+  save_handoff: { text: "Save a handoff", to: "/docs#/handoffs/handoffs.save" },
+  complete_run: { text: "Complete a run", to: "/runs" },
+};
+
+const useGuidance = () => useLoad((signal) => api.onboarding.get({}, { signal }), []);
+
+/** The next steps to try, until all are complete or the guidance is dismissed. */
+function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
+  const dismiss = useTask(async () => guidance.set(await api.onboarding.dismiss()));
+  const { data } = guidance;
+  // Guidance is optional: ignore a failure to load it.
+  if (!data || data.all_complete || data.dismissed_at) return null;
+  return (
+    <Card
+      title={`First steps: ${data.completed_steps} of ${data.total_steps}`}
+      actions={
+        <Button small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()}>
+          Dismiss
+        </Button>
+      }
+    >
+      <ol className="first-steps">
+        {data.steps.map(({ key, status }) => (
+          <li key={key} className={status}>
+            {status === "done" ? (
+              <CircleCheck aria-label="Done" size={16} />
+            ) : (
+              <CircleDashed aria-label="To do" size={16} />
+            )}
+            {status === "done" ? <span>{STEPS[key].text}</span> : <WayTo {...STEPS[key]} />}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** The reference is outside the console, and some steps are for admins. */
+function WayTo({ text, to, needs }: Way) {
+  const { may } = useSession();
+  if (needs && !may(needs)) return <span title="Only admins can do this">{text}</span>;
+  return to.startsWith("/docs") ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>;
 }

@@ -59,7 +59,7 @@ export function BeginDialog({ onClose, given }: BeginProps) {
       ...workOf(template, steps, assigned),
       ...(project && { project_id: project.id }),
     });
-    navigate(`/runs/${run.id}`);
+    navigate(`/runs/${run.id}`, { replace: given === undefined });
   });
   return (
     <FormDialog

@@ -3,10 +3,9 @@ import { api } from "../../data/api.ts";
 import { base64 } from "../../data/base64.ts";
 import { bytes } from "../../data/format.ts";
 import { useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { CheckField, TextArea } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
 import "../../styles/choice.css";
 import type { Step } from "./step.ts";
 
@@ -31,15 +30,13 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
   // Others may attest a criterion while this is open.
   const met = checked.filter((each) => open.some(({ key }) => key === each));
   const whole = open.length === 0 || met.length === open.length;
-  const complete = useFormTask(async () => {
+  const complete = useSaving({ onClose, onDone: reload }, async () => {
     const evidence = file ? await evidenceOf(run.id, file) : {};
     const which = { run_id: run.id, step_key: step.step_key };
     const said = { ...which, ...(what.trim() && { what_makes_this_done: what.trim() }) };
     // If all are met, one request completes the step atomically.
     const isDone = await attest(said, whole ? [undefined] : met, evidence);
-    toast({ title: isDone ? "All steps are done." : whole ? `Completed: ${step.title}` : "Attested." });
-    onClose();
-    await reload();
+    return isDone ? "All steps are done." : whole ? `Completed: ${step.title}` : "Attested.";
   });
   return (
     <FormDialog

@@ -1,18 +1,24 @@
 import { useState } from "react";
 import { useParams } from "react-router";
-import type { Position, RunWithAttempts } from "../../../../client/index.ts";
+import type { Position, RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { bytes } from "../../data/format.ts";
 import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
+import { useList } from "../../data/use-list.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
-import { ArrowRight, Clock } from "../../ui/icons.tsx";
-import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { DialogButton } from "../../ui/button.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { SelectField, TextArea } from "../../ui/field.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
-import { Artifacts } from "./artifacts.tsx";
-import { CloseRun } from "./close.tsx";
 import { History, Retrospective, StatusDocument } from "./records.tsx";
 import { StepPanel } from "./step-panel.tsx";
 import { RunStatus, Steps } from "./words.tsx";
@@ -34,18 +40,18 @@ export function RunPage() {
     [id],
     { id },
   );
-  const run = loaded.data?.run;
   return (
-    <Page
-      title={run?.goal ?? "Run"}
-      above={[{ to: "/runs", label: "Runs" }]}
-      state={run && <RunStatus run={run} />}
-      actions={run && run.status !== "closed" && <CloseRun run={run} reload={loaded.reload} />}
+    <DetailPage
+      of={loaded}
+      kind="Run"
+      above={{ "/runs": "Runs" }}
+      titleOf={({ run }) => run.goal}
+      stateOf={({ run }) => <RunStatus run={run} />}
+      actionsOf={({ run }) => run.status !== "closed" && <CloseRun run={run} reload={loaded.reload} />}
+      lines={10}
     >
-      <Load of={loaded} lines={10}>
-        {(data) => <Parts {...data} reload={loaded.reload} />}
-      </Load>
-    </Page>
+      {(data) => <Parts {...data} reload={loaded.reload} />}
+    </DetailPage>
   );
 }
 
@@ -181,5 +187,86 @@ function About({ run }: { run: RunWithAttempts }) {
         }}
       />
     </Card>
+  );
+}
+
+const COLUMNS: Column<RunArtifact>[] = [
+  {
+    name: "Artifact",
+    cell: ({ pointer }) => (
+      <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "Unnamed"}</strong>
+    ),
+  },
+  { name: "Kind", cell: ({ kind }) => kind },
+  {
+    name: "Location",
+    cell: ({ pointer }) => [pointer.provider, pointer.uri].filter(Boolean).join(" · ") || "–",
+    wideOnly: true,
+  },
+  { name: "Size", cell: ({ byte_size }) => (byte_size === null ? "–" : bytes(byte_size)), end: true },
+  {
+    name: "SHA-256",
+    cell: ({ content_hash }) =>
+      content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "Not stored",
+    wideOnly: true,
+  },
+  { name: "Registered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+];
+
+/** The artifacts of a run, and those kept as evidence. */
+function Artifacts({ run }: { run: RunWithAttempts }) {
+  const pages = useList(api.runs.listArtifacts, { run_id: run.id }, undefined, "run");
+  return (
+    <List
+      pages={pages}
+      label="Artifacts"
+      columns={COLUMNS}
+      empty={
+        <Empty icon={Paperclip} title="No evidence yet">
+          Attach a file when you complete a step. Agents register artifacts with{" "}
+          <code>POST /v1/runs/{"{id}"}/artifacts</code>.
+        </Empty>
+      }
+    />
+  );
+}
+
+const OUTCOMES = [
+  { value: "achieved", label: "Achieved" },
+  { value: "partially_achieved", label: "Partially achieved" },
+  { value: "abandoned", label: "Abandoned" },
+] as const;
+
+function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Promise<void> }) {
+  return (
+    <DialogButton
+      kind={run.status === "completed" ? "primary" : "plain"}
+      icon={Flag}
+      dialog={(onClose) => <CloseDialog run={run} onClose={onClose} onDone={reload} />}
+    >
+      Close run
+    </DialogButton>
+  );
+}
+
+function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttempts }) {
+  const [{ outcome, note }, field] = useDraft({
+    outcome: (run.status === "completed" ? "achieved" : "abandoned") as (typeof OUTCOMES)[number]["value"],
+    note: "",
+  });
+  const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
+  const close = useSaving({ onClose, onDone }, async () => {
+    await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
+    return "Run closed. Its retrospective is available.";
+  });
+  return (
+    <FormDialog title="Close this run?" submit="Close run" onClose={onClose} task={close}>
+      <p className="muted">
+        A closed run cannot be changed or reopened.
+        {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}
+      </p>
+      <SelectField label="Outcome" {...field("outcome")} options={OUTCOMES} />
+      <TextArea label="Note" {...field("note")} hint="The result. Optional." />
+    </FormDialog>
   );
 }

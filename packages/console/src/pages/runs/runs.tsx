@@ -1,16 +1,19 @@
-import { type ReactNode, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
+import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { Plus, Workflow } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { type Option, Segments, SelectField } from "../../ui/field.tsx";
+import { Workflow } from "../../ui/icons.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { ListSearch } from "../../ui/search.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { BeginDialog } from "./begin.tsx";
-import { Filters, filtersOf, paramsOf, type RunFilters } from "./filters.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
 
@@ -35,7 +38,7 @@ const COLUMNS: Column<Run>[] = [
 /** Work towards goals, step by step. */
 export function Runs() {
   const [address] = useAddress();
-  const [beginning, setBeginning] = useState(false);
+  const navigate = useNavigate();
   const filters = filtersOf(address);
   const pages = usePages(
     async (cursor, signal) => {
@@ -50,35 +53,104 @@ export function Runs() {
     "runs",
     "run",
   );
-  const begin = (
-    <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
-      Create run
-    </Button>
-  );
+  const isFiltered = Object.keys(paramsOf(filters)).length > 0;
   return (
-    <Page title="Runs" lead="Goals that agents and people work on together, step by step." actions={begin}>
-      <Filters {...filters} />
-      <List
-        pages={pages}
-        label="Runs"
-        columns={COLUMNS}
-        linkOf={(run) => `/runs/${run.id}`}
-        empty={<NoRuns filters={filters} begin={begin} />}
-      />
-      {beginning && <BeginDialog onClose={() => setBeginning(false)} />}
-    </Page>
+    <ListPage
+      title="Runs"
+      lead="Goals that agents and people work on together, step by step."
+      create="Create run"
+      dialog={(onClose) => <BeginDialog onClose={onClose} />}
+      bar={<Filters {...filters} />}
+      pages={pages}
+      columns={COLUMNS}
+      linkOf={(run) => `/runs/${run.id}`}
+      icon={Workflow}
+      none={
+        <>
+          A run is a goal with dependent steps. Create one from a <Link to="/templates">template</Link> or
+          with custom steps. Agents find their next step with <code>GET /v1/runs/{"{id}"}/position</code>.
+        </>
+      }
+      empty={
+        isFiltered && (
+          <Empty
+            icon={Workflow}
+            title="No matching runs"
+            action={<Button onClick={() => navigate("/runs")}>Clear filters</Button>}
+          />
+        )
+      }
+    />
   );
 }
 
-function NoRuns({ filters, begin }: { filters: RunFilters; begin: ReactNode }) {
-  const navigate = useNavigate();
-  const clear = <Button onClick={() => navigate("/runs")}>Clear filters</Button>;
-  if (Object.keys(paramsOf(filters)).length > 0)
-    return <Empty icon={Workflow} title="No matching runs" action={clear} />;
+const STATUSES = ["all", "active", "completed", "closed"] as const;
+
+interface RunFilters {
+  search: string;
+  status: (typeof STATUSES)[number];
+  template: string;
+  project: string;
+}
+
+/** Reads the filters from the address, so that a list can be linked and revisited. */
+function filtersOf(address: URLSearchParams): RunFilters {
+  return {
+    search: address.get("q") ?? "",
+    status: STATUSES.find((each) => each === address.get("status")) ?? "all",
+    template: address.get("template") ?? "",
+    project: address.get("project") ?? "",
+  };
+}
+
+/** Converts filters to the parameters of `runs.list`. */
+function paramsOf({ search, status, template, project }: RunFilters) {
+  return {
+    ...(search && { search }),
+    ...(status !== "all" && { status }),
+    ...(template && { template_slug: template }),
+    ...(project && { project_id: project }),
+  };
+}
+
+function Filters({ status, template, project }: RunFilters) {
+  const [, change] = useAddress();
+  const choices = useLoad(readChoices, []);
   return (
-    <Empty icon={Workflow} title="No runs yet" action={begin}>
-      A run is a goal with dependent steps. Create one from a <Link to="/templates">template</Link> or with
-      custom steps. Agents find their next step with <code>GET /v1/runs/{"{id}"}/position</code>.
-    </Empty>
+    <div className="list-bar run-filters">
+      <ListSearch label="Search runs" />
+      <SelectField
+        label="Template"
+        value={template}
+        options={optionsOf("All templates", choices.data?.templates, template)}
+        onChange={(value) => change({ template: value })}
+      />
+      <SelectField
+        label="Project"
+        value={project}
+        options={optionsOf("All projects", choices.data?.projects, project)}
+        onChange={(value) => change({ project: value })}
+      />
+      <Segments
+        label="Status"
+        value={status}
+        onChange={(value) => change({ status: value === "all" ? null : value })}
+        options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
+      />
+    </div>
   );
+}
+
+async function readChoices(signal: AbortSignal) {
+  const templates = await api.templates.list({}, { signal });
+  const projects: Option[] = [];
+  for await (const { key, name } of api.projects.list.all({ limit: 200 }, { signal }))
+    projects.push({ value: key, label: name });
+  return { templates: templates.map(({ slug, name }) => ({ value: slug, label: name })), projects };
+}
+
+/** Starts with all. Contains the chosen one also while the others load, or if it is gone. */
+function optionsOf(all: string, known: Option[] = [], chosen: string): Option[] {
+  const isKnown = !chosen || known.some(({ value }) => value === chosen);
+  return [{ value: "", label: all }, ...(isKnown ? known : [{ value: chosen, label: chosen }, ...known])];
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useNames } from "../../data/use-names.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
+import { useSaving, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { TextArea } from "../../ui/field.tsx";
@@ -82,14 +82,10 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
   // Names load later than ids.
   const named = person && { ...person, label: person.label || nameOf(person.id) };
   const find = useFindAssignee();
-  const assign = useFormTask(async () => {
+  const assign = useSaving({ onClose, onDone: reload }, async () => {
     const assigned_user_id = person?.id ?? null;
     await api.runs.assignStep({ run_id: run.id, step_key: step.step_key, assigned_user_id });
-    toast({
-      title: person ? `${step.title}: assigned to ${person.label}.` : `${step.title}: unassigned.`,
-    });
-    onClose();
-    await reload();
+    return person ? `${step.title}: assigned to ${person.label}.` : `${step.title}: unassigned.`;
   });
   return (
     <FormDialog
@@ -160,9 +156,8 @@ interface ReasonProps {
 
 function ReasonDialog({ title, text, submit, act, onClose }: ReasonProps) {
   const [reason, setReason] = useState("");
-  const task = useFormTask(async () => {
+  const task = useSaving({ onClose }, async () => {
     await act(reason.trim());
-    onClose();
   });
   return (
     <FormDialog title={title} submit={submit} disabled={!reason.trim()} onClose={onClose} task={task}>

@@ -1,14 +1,18 @@
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
+import { CheckField } from "../../ui/field.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
 import { Who } from "../../ui/who.tsx";
-import { Criteria } from "./criteria.tsx";
 import { Offers } from "./offers.tsx";
 import type { Step } from "./step.ts";
 import { StepActions } from "./step-actions.tsx";
+import "../../styles/choice.css";
 
 interface Props {
   run: RunWithAttempts;
@@ -117,5 +121,51 @@ function About({ step }: { step: Step }) {
         "Reference note": step.reference_note,
       }}
     />
+  );
+}
+
+interface CriteriaProps {
+  run: RunWithAttempts;
+  step: Step;
+  reload(): Promise<void>;
+  /** Keeps the step selected, also when the last criterion completes it. */
+  keep(): void;
+}
+
+/** The completion criteria of a step. Ticking one attests it; the last one completes the step. */
+function Criteria({ run, step, reload, keep }: CriteriaProps) {
+  const { completion_criteria: criteria, attested_criteria: attested } = step;
+  const left = criteria.length - attested.length;
+  const attest = useTask(async (criterion_key: string) => {
+    keep();
+    const done = await api.runs.completeStep({ run_id: run.id, step_key: step.step_key, criterion_key });
+    if (done.run_completed) toast({ title: "All steps are done." });
+    else if (left === 1) toast({ title: `Completed: ${step.title}` });
+    await reload();
+  });
+  const isOpen = run.status !== "closed" && (step.status === "ready" || step.status === "in_progress");
+  return (
+    <fieldset className="criteria-choice">
+      <legend>Completion criteria</legend>
+      {criteria.map(({ key, description }) => {
+        const met = attested.includes(key);
+        return (
+          <CheckField
+            key={key}
+            label={description || key}
+            checked={met}
+            disabled={!isOpen && !met}
+            fixed={met || attest.busy}
+            onChange={() => attest.run(key)}
+          />
+        );
+      })}
+      {isOpen && (
+        <p className="field-hint">
+          Ticking a criterion records that it is met, in your name. The last one completes the step. Only
+          reopening the step undoes it.
+        </p>
+      )}
+    </fieldset>
   );
 }

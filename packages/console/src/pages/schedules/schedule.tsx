@@ -1,17 +1,15 @@
-import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Schedule } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
-import { useReload } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed } from "../../data/use-fresh.ts";
+import type { Loaded } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
-import { CircleAlert, Pause, Pencil, Play, Send, Trash2 } from "../../ui/icons.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { Button, DialogButton } from "../../ui/button.tsx";
+import { DeleteButton } from "../../ui/confirm.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
+import { CircleAlert, Pause, Pencil, Play, Send } from "../../ui/icons.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Who } from "../../ui/who.tsx";
@@ -19,36 +17,24 @@ import { NextTicks } from "./next-ticks.tsx";
 import { ScheduleForm } from "./schedule-form.tsx";
 import { POLICIES, ScheduleState, When } from "./words.tsx";
 
-const ABOVE = [{ to: "/schedules", label: "Schedules" }];
-
 /** One schedule: when it publishes what, how its latest ticks went, and what can be done with it. */
 export function SchedulePage() {
   const { id = "" } = useParams();
-  const schedule = useLoad((signal) => api.schedules.get({ schedule_id: id }, { signal }), [id]);
-  useOnChange("schedule", null, true, useReload(schedule));
-  const [editing, setEditing] = useState(false);
-  const { data } = schedule;
+  const schedule = useFollowed("schedule", (signal) => api.schedules.get({ schedule_id: id }, { signal }), [
+    id,
+  ]);
   return (
-    <Page
-      title={data?.name ?? "Schedule"}
-      above={ABOVE}
-      state={data && <ScheduleState schedule={data} />}
-      actions={data && <Actions schedule={data} edit={() => setEditing(true)} onChanged={schedule.reload} />}
+    <DetailPage
+      of={schedule}
+      kind="Schedule"
+      above={{ "/schedules": "Schedules" }}
+      titleOf={({ name }) => name}
+      stateOf={(data) => <ScheduleState schedule={data} />}
+      actionsOf={(data) => <Actions schedule={data} of={schedule} />}
+      lines={6}
     >
-      <Load of={schedule} lines={6}>
-        {(loaded) => <Content schedule={loaded} />}
-      </Load>
-      {editing && data && (
-        <ScheduleForm
-          schedule={data}
-          onClose={() => setEditing(false)}
-          onSaved={(saved) => {
-            schedule.set(saved);
-            setEditing(false);
-          }}
-        />
-      )}
-    </Page>
+      {(data) => <Content schedule={data} />}
+    </DetailPage>
   );
 }
 
@@ -111,13 +97,8 @@ const NEXT: Record<Schedule["status"], string> = {
   ended: "None: its last time is over. It is deleted 30 days later.",
 };
 
-interface ActionsProps {
-  schedule: Schedule;
-  edit(): void;
-  onChanged(): Promise<void>;
-}
-
-function Actions({ schedule: { id: schedule_id, name, paused, status }, edit, onChanged }: ActionsProps) {
+function Actions({ schedule, of }: { schedule: Schedule; of: Loaded<Schedule> }) {
+  const { id: schedule_id, name, paused, status } = schedule;
   const navigate = useNavigate();
   const run = useTask(async () => {
     const { event_id } = await api.schedules.run({ schedule_id });
@@ -127,18 +108,7 @@ function Actions({ schedule: { id: schedule_id, name, paused, status }, edit, on
   const pause = useTask(async () => {
     await api.schedules.update({ schedule_id, paused: !paused });
     toast({ title: paused ? `${name} resumed.` : `${name} paused.` });
-    await onChanged();
-  });
-  const remove = useTask(async () => {
-    const sure = await confirm({
-      title: `Delete ${name}?`,
-      text: "It publishes no more events. Those it has published are kept. This cannot be undone.",
-      action: "Delete schedule",
-    });
-    if (!sure) return;
-    await api.schedules.delete({ schedule_id });
-    toast({ title: `${name} deleted.` });
-    navigate("/schedules");
+    await of.reload();
   });
   return (
     <>
@@ -150,12 +120,28 @@ function Actions({ schedule: { id: schedule_id, name, paused, status }, edit, on
           {paused ? "Resume" : "Pause"}
         </Button>
       )}
-      <Button icon={Pencil} onClick={edit}>
+      <DialogButton
+        icon={Pencil}
+        dialog={(onClose) => (
+          <ScheduleForm
+            schedule={schedule}
+            onClose={onClose}
+            onSaved={(saved) => {
+              of.set(saved);
+              onClose();
+            }}
+          />
+        )}
+      >
         Edit
-      </Button>
-      <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-        Delete
-      </Button>
+      </DialogButton>
+      <DeleteButton
+        name={name}
+        text="It publishes no more events. Those it has published are kept. This cannot be undone."
+        action="Delete schedule"
+        act={() => api.schedules.delete({ schedule_id })}
+        to="/schedules"
+      />
     </>
   );
 }

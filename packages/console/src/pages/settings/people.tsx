@@ -8,8 +8,8 @@ import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Button, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { DialogButton, IconButton } from "../../ui/button.tsx";
+import { confirm, useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -35,7 +35,6 @@ interface Password {
 
 /** The people who may sign in. */
 export function People() {
-  const [inviting, setInviting] = useState(false);
   const [shown, setShown] = useState<Password>();
   const [search] = useAddress();
   const q = search.get("q") ?? "";
@@ -76,9 +75,15 @@ export function People() {
     <div className="stack">
       <div className="list-bar">
         <ListSearch label="Search people" />
-        <Button kind="primary" icon={UserPlus} onClick={() => setInviting(true)}>
+        <DialogButton
+          kind="primary"
+          icon={UserPlus}
+          dialog={(onClose) => (
+            <InviteDialog onClose={onClose} onInvited={pages.reload} onPassword={setShown} />
+          )}
+        >
           Invite person
-        </Button>
+        </DialogButton>
       </div>
       <List
         pages={pages}
@@ -86,9 +91,6 @@ export function People() {
         columns={columns}
         empty={<Empty icon={UserPlus} title={`No people match “${q}”`} />}
       />
-      {inviting && (
-        <InviteDialog onClose={() => setInviting(false)} onInvited={pages.reload} onPassword={setShown} />
-      )}
       {shown && <PasswordDialog {...shown} onClose={() => setShown(undefined)} />}
     </div>
   );
@@ -157,17 +159,14 @@ function Actions({
     });
     if (wanted) await change.run({ status: "disabled" }, `${name} is disabled.`);
   };
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete ${name}?`,
-      text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
-      action: "Delete person",
-    });
-    if (!wanted) return;
-    await api.users.delete({ user_id });
-    toast({ title: `${name} deleted.` });
-    await reload();
-  });
+  const remove = useConfirmed(() => ({
+    title: `Delete ${name}?`,
+    text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
+    action: "Delete person",
+    act: () => api.users.delete({ user_id }),
+    done: `${name} deleted.`,
+    after: reload,
+  }));
   const reset = useTask(async () => {
     const wanted = await confirm({
       title: `Reset the password of ${name}?`,

@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { useSaving } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -14,7 +14,6 @@ import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { FolderKanban } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import type { Column } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.tsx";
 
 const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
 const STATUSES = ["active", "completed", "archived"] as const;
@@ -88,14 +87,12 @@ function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Pr
     status: (project?.status ?? "active") as Project["status"],
     target: dayOf(project?.target_date ?? null) ?? "",
   });
-  const save = useFormTask(async () => {
+  const save = useSaving({ onClose, onDone }, async () => {
     const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
     if (before) {
-      if (!(await saveProject(before, parts))) return;
+      if (!(await saveProject(before, parts))) return false;
     } else await api.projects.create({ key: key.trim(), ...parts });
-    toast({ title: before ? "Saved." : `${key.trim()} created.` });
-    onClose();
-    await onDone();
+    return before ? "Saved." : `${key.trim()} created.`;
   });
   return (
     <FormDialog

@@ -1,4 +1,3 @@
-import { useState } from "react";
 import { useParams } from "react-router";
 import type { SpecialistsVersionsResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -6,12 +5,12 @@ import { useDraft } from "../../data/use-draft.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { DialogButton } from "../../ui/button.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Pencil } from "../../ui/icons.tsx";
-import { Card, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { Card } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Copy, Time } from "../../ui/text.tsx";
 import { WriteDialog } from "./write.tsx";
@@ -26,43 +25,41 @@ const MOST_VERSIONS = 200;
 export function SpecialistPage() {
   const { name = "" } = useParams();
   const { may } = useSession();
-  const [writing, setWriting] = useState(false);
   const loaded = useFollowed("specialist", (signal) => allVersions(name, signal), [name]);
-  const latest = loaded.data?.[0];
   return (
-    <Page
-      title={name}
-      above={[{ to: "/specialists", label: "Specialists" }]}
-      state={latest && <Badge>Version {latest.version_num}</Badge>}
-      lead={latest?.description}
-      actions={
-        latest &&
+    <DetailPage
+      of={loaded}
+      kind={name}
+      above={{ "/specialists": "Specialists" }}
+      titleOf={() => name}
+      stateOf={([latest]) => <Badge>Version {latest?.version_num}</Badge>}
+      leadOf={([latest]) => latest?.description}
+      actionsOf={([latest]) =>
         may("specialists.write") && (
-          <Button icon={Pencil} onClick={() => setWriting(true)}>
+          <DialogButton
+            icon={Pencil}
+            dialog={(onClose) => <WriteDialog of={latest} onClose={onClose} onSaved={loaded.reload} />}
+          >
             Create version
-          </Button>
+          </DialogButton>
         )
       }
+      lines={8}
     >
-      <Load of={loaded} lines={8}>
-        {(versions) => (
-          <Tabs
-            label="Specialist"
-            tabs={[
-              { key: "texts", label: "Instructions", content: <Texts version={versions[0] as Version} /> },
-              {
-                key: "versions",
-                label: "Versions",
-                content: <Versions key={versions.length} versions={versions} />,
-              },
-            ]}
-          />
-        )}
-      </Load>
-      {writing && latest && (
-        <WriteDialog of={latest} onClose={() => setWriting(false)} onSaved={loaded.reload} />
+      {(versions) => (
+        <Tabs
+          label="Specialist"
+          tabs={[
+            { key: "texts", label: "Instructions", content: <Texts version={versions[0] as Version} /> },
+            {
+              key: "versions",
+              label: "Versions",
+              content: <Versions key={versions.length} versions={versions} />,
+            },
+          ]}
+        />
       )}
-    </Page>
+    </DetailPage>
   );
 }
 

@@ -38,7 +38,7 @@ export function WriteDialog({ of, onClose, onSaved }: Props) {
     toast({ title: `Saved as version ${version_num}.` });
     onClose();
     if (of) await onSaved?.();
-    else navigate(`/specialists/${name}`);
+    else navigate(`/specialists/${name}`, { replace: true });
   });
   return (
     <FormDialog

@@ -1,4 +1,3 @@
-import { useState } from "react";
 import { useParams } from "react-router";
 import type { ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -6,12 +5,12 @@ import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ButtonLink, DialogButton } from "../../ui/button.tsx";
+import { DetailPage } from "../../ui/detail-page.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Pencil, Play } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Facts, Page } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { BeginDialog } from "../runs/begin.tsx";
 import "./templates.css";
 
@@ -19,7 +18,6 @@ import "./templates.css";
 export function Template() {
   const { slug = "" } = useParams();
   const [search] = useAddress();
-  const [beginning, setBeginning] = useState(false);
   const version = Number(search.get("version")) || undefined;
   const loaded = useFollowed(
     "template",
@@ -33,42 +31,39 @@ export function Template() {
     },
     [slug, version],
   );
-  const data = loaded.data;
   return (
-    <Page
-      title={data?.shown.name ?? slug}
-      above={[{ to: "/templates", label: "Templates" }]}
-      state={
-        data && (
-          <Badge tone={data.shown.version_num === data.latest ? "good" : "neutral"}>
-            Version {data.shown.version_num}
-          </Badge>
-        )
-      }
-      lead={data?.shown.description}
-      actions={
-        data && (
-          <>
-            <ButtonLink to={`/templates/${slug}/edit`} icon={Pencil}>
-              Create version
-            </ButtonLink>
-            <Button kind="primary" icon={Play} onClick={() => setBeginning(true)}>
-              Create run
-            </Button>
-          </>
-        )
-      }
+    <DetailPage
+      of={loaded}
+      kind={slug}
+      above={{ "/templates": "Templates" }}
+      titleOf={({ shown }) => shown.name}
+      stateOf={({ shown: { version_num }, latest }) => (
+        <Badge tone={version_num === latest ? "good" : "neutral"}>Version {version_num}</Badge>
+      )}
+      leadOf={({ shown }) => shown.description}
+      actionsOf={({ shown }) => (
+        <>
+          <ButtonLink to={`/templates/${slug}/edit`} icon={Pencil}>
+            Create version
+          </ButtonLink>
+          <DialogButton
+            kind="primary"
+            icon={Play}
+            dialog={(onClose) => <BeginDialog given={shown} onClose={onClose} />}
+          >
+            Create run
+          </DialogButton>
+        </>
+      )}
+      lines={8}
     >
-      <Load of={loaded} lines={8}>
-        {({ shown, latest }) => (
-          <div className="stack">
-            {latest > 1 && <VersionChoice latest={latest} shown={shown.version_num} />}
-            <Picture key={shown.id} template={shown} />
-          </div>
-        )}
-      </Load>
-      {beginning && data && <BeginDialog given={data.shown} onClose={() => setBeginning(false)} />}
-    </Page>
+      {({ shown, latest }) => (
+        <div className="stack">
+          {latest > 1 && <VersionChoice latest={latest} shown={shown.version_num} />}
+          <Picture key={shown.id} template={shown} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 

@@ -3,8 +3,9 @@ import { api } from "../../data/api.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Plus, Shapes } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
-import { type Column, Load, Table, Titled } from "../../ui/table.tsx";
+import { ListPage, wholeList } from "../../ui/list-page.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, Titled } from "../../ui/table.tsx";
 import "./templates.css";
 
 const COLUMNS: Column<TemplateSummary>[] = [
@@ -27,36 +28,27 @@ const COLUMNS: Column<TemplateSummary>[] = [
 
 /** Templates of processes to start runs from. */
 export function Templates() {
-  const loaded = useFollowed("template", (signal) => api.templates.list({}, { signal }), [], {
-    name: "templates",
-  });
+  const load = (signal: AbortSignal) => api.templates.list({}, { signal });
+  const loaded = useFollowed("template", load, [], { name: "templates" });
   const author = (
     <ButtonLink to="/templates/new" kind="primary" icon={Plus}>
       Create template
     </ButtonLink>
   );
   return (
-    <Page
+    <ListPage
       title="Templates"
       lead="Reusable processes for runs. A new version leaves earlier versions and their runs unchanged."
       actions={author}
-    >
-      <Load of={loaded} lines={5}>
-        {(templates) =>
-          templates.length > 0 ? (
-            <Table
-              label="Templates"
-              columns={COLUMNS}
-              rows={templates}
-              linkOf={({ slug }) => `/templates/${slug}`}
-            />
-          ) : (
-            <Empty icon={Shapes} title="No templates yet" action={author}>
-              Create a template to reuse the steps of a process.
-            </Empty>
-          )
-        }
-      </Load>
-    </Page>
+      pages={wholeList(loaded, (templates) => templates)}
+      columns={COLUMNS}
+      linkOf={({ slug }) => `/templates/${slug}`}
+      icon={Shapes}
+      empty={
+        <Empty icon={Shapes} title="No templates yet" action={author}>
+          Create a template to reuse the steps of a process.
+        </Empty>
+      }
+    />
   );
 }

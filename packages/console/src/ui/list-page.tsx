@@ -1,0 +1,116 @@
+import type { ReactNode } from "react";
+import { useAddress } from "../data/use-address.ts";
+import type { Pages } from "../data/use-list.ts";
+import type { Loaded } from "../data/use-load.ts";
+import { Button } from "./button.tsx";
+import { type LucideIcon, Plus } from "./icons.tsx";
+import { Empty, Page } from "./page.tsx";
+import { ListSearch } from "./search.tsx";
+import { List, type ListProps } from "./table.tsx";
+
+interface ListPageProps<T> extends Omit<ListProps<T>, "actions" | "empty" | "label"> {
+  /** What the page lists: "Channels". */
+  title: string;
+  lead: string;
+  /** Of the button that creates one; false for those who may not. */
+  create?: string | false;
+  /** The dialog that creates one, or the action of the button. */
+  dialog?(onClose: () => void): ReactNode;
+  /** Other buttons, before the one that creates. */
+  actions?: ReactNode;
+  /** Above the list, close to it. */
+  above?: ReactNode;
+  /** Filters above the list that make up a bar of their own. */
+  bar?: ReactNode;
+  /** Shown instead of the list: the results of a search by meaning. */
+  instead?: ReactNode;
+  /** Whether a text field filters the list (`?q=`). */
+  searched?: boolean;
+  /** Other filters, next to the text field. */
+  filters?: ReactNode;
+  icon: LucideIcon;
+  /** The text of an empty list that nothing filters. */
+  none?: ReactNode;
+  /** Replaces the usual empty state. */
+  empty?: ReactNode;
+}
+
+/**
+ * A page that lists resources: header, search, table, empty state and the dialog that creates one, which is open at
+ * `?create=1`.
+ */
+export function ListPage<T>(props: ListPageProps<T>) {
+  const {
+    title,
+    lead,
+    create,
+    dialog,
+    actions,
+    above,
+    bar,
+    instead,
+    searched,
+    filters,
+    icon,
+    none,
+    empty,
+    ...list
+  } = props;
+  const [search, change] = useAddress();
+  const q = searched ? (search.get("q") ?? "") : "";
+  const things = title.toLowerCase();
+  const button = create && (
+    <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
+      {create}
+    </Button>
+  );
+  const unmatched = (
+    <Empty
+      icon={icon}
+      title={`No ${things} match “${q}”`}
+      action={<Button onClick={() => change({ q: null })}>Show all</Button>}
+    />
+  );
+  const first = (
+    <Empty icon={icon} title={`No ${things} yet`} action={button}>
+      {none}
+    </Empty>
+  );
+  const content = instead || <List {...list} label={title} empty={empty || (q ? unmatched : first)} />;
+  return (
+    <Page
+      title={title}
+      lead={lead}
+      actions={
+        (actions || button) && (
+          <>
+            {actions}
+            {button}
+          </>
+        )
+      }
+    >
+      {(searched || filters) && (
+        <div className="list-bar">
+          {searched && <ListSearch label={`Search ${things}`} />}
+          {filters}
+        </div>
+      )}
+      {bar}
+      {above ? (
+        <div className="stack">
+          {above}
+          {content}
+        </div>
+      ) : (
+        content
+      )}
+      {create && search.get("create") && dialog?.(() => change({ create: null }))}
+    </Page>
+  );
+}
+
+/** The rows of a list that is loaded as a whole. */
+export function wholeList<A, T>({ data, ...loaded }: Loaded<A>, rowsOf: (answer: A) => T[]): Pages<T> {
+  return { ...loaded, items: data && rowsOf(data), more: undefined };
+}
