@@ -65,8 +65,8 @@ interface PushSenderOptions {
 /** Posts to endpoints that tenants name: events, signed as Standard Webhooks, and others. Never follows a redirect. */
 export class PushSender {
   readonly #options: PushSenderOptions;
-  readonly #http = new HttpAgent({ keepAlive: true, maxFreeSockets: 8, timeout: 60_000 });
-  readonly #https = new HttpsAgent({ keepAlive: true, maxFreeSockets: 8, timeout: 60_000 });
+  readonly #http = new HttpAgent({ keepAlive: true, maxFreeSockets: 64, timeout: 60_000 });
+  readonly #https = new HttpsAgent({ keepAlive: true, maxFreeSockets: 64, timeout: 60_000 });
 
   constructor(options: PushSenderOptions) {
     this.#options = options;

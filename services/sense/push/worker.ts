@@ -24,7 +24,9 @@ export interface WorkerDeps {
   saveBreaker(target: Target, breaker: OpenBreaker | null): Promise<void>;
 }
 
-const MOST_AT_ONCE = 8;
+/** Attempts at once: at first, and after as many successes. Each claim and each settlement is one commit for all of them. */
+const FIRST_AT_ONCE = 8;
+const MOST_AT_ONCE = 64;
 /** Longer than an attempt can take, so that no delivery is attempted twice at the same time. */
 const LEASE_SECONDS = 30;
 /** Secrets are reloaded after this time: a replaced one expires by itself. */
@@ -40,7 +42,7 @@ export class PushWorker {
   #breaker: OpenBreaker | null;
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
-  #atOnce = MOST_AT_ONCE;
+  #atOnce = FIRST_AT_ONCE;
   #underWay = new Set<Promise<void>>();
   #wanted = false;
   #claiming: Promise<void> | undefined;
