@@ -2,7 +2,7 @@ import type { Share } from "../lib/queue/fair-queue.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
 /** Rows per write: a few milliseconds of the embedded store's writer. */
-const PIECE = 100;
+const CHUNK = 100;
 
 /**
  * Limit of concurrent rows of large writes: other writes wait for no more than these. They are never refused, because a
@@ -16,15 +16,15 @@ const rowsAtOnce = resourceQueue("store_bulk", {
 /**
  * Writes many rows in batches, scheduled fairly between tenants. Rejects with the first failure when all have ended.
  */
-export async function writeInPieces<T>(
+export async function writeInChunks<T>(
   share: Share,
   rows: readonly T[],
-  write: (piece: T[]) => Promise<unknown>,
+  write: (chunk: T[]) => Promise<unknown>,
 ): Promise<void> {
-  const pieces = Array.from({ length: Math.ceil(rows.length / PIECE) }, (_, i) =>
-    rows.slice(i * PIECE, (i + 1) * PIECE),
+  const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, i) =>
+    rows.slice(i * CHUNK, (i + 1) * CHUNK),
   );
-  const writing = pieces.map((piece) => rowsAtOnce.run(share, piece.length, () => write(piece)));
+  const writing = chunks.map((chunk) => rowsAtOnce.run(share, chunk.length, () => write(chunk)));
   for (const outcome of await Promise.allSettled(writing))
     if (outcome.status === "rejected") throw outcome.reason;
 }

@@ -18,7 +18,7 @@ type Find<Row> = (others: Others) => Promise<Row[]>;
  * @param find returns the oldest rows, `batch` at most, excluding some tenants
  * @returns a `find` that returns at least `batch` rows if there may be more
  */
-export function othersToo<Row extends OfTenant>(
+export function withOtherTenants<Row extends OfTenant>(
   find: Find<Row>,
   batch: number,
   now = () => performance.now(),

@@ -2,7 +2,7 @@ import { type Rule, ruleBroken } from "../lib/contract/faults.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { byFields, type Where } from "../storage/query.ts";
 
-export interface Room<T extends TenantDocument> {
+export interface RowLimit<T extends TenantDocument> {
   /** The limited rows. */
   of: TenantCollection<T>;
   most: number;
@@ -21,8 +21,8 @@ export interface Room<T extends TenantDocument> {
  *
  * @throws Fault business_rule_violation
  */
-export async function requireRoom<T extends TenantDocument>(
-  { of, most, called, rule, instead, within }: Room<T>,
+export async function requireCapacity<T extends TenantDocument>(
+  { of, most, called, rule, instead, within }: RowLimit<T>,
   tenant_id: string,
   _id: string,
 ): Promise<void> {

@@ -31,7 +31,14 @@ import {
   requestAttributes,
 } from "./span-attributes.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
-import type { HandedOut, PushSpan, RequestSpan, TracedPush, TracedRequest, Tracing } from "./tracing.ts";
+import type {
+  AcknowledgementCounts,
+  PushSpan,
+  RequestSpan,
+  TracedPush,
+  TracedRequest,
+  Tracing,
+} from "./tracing.ts";
 import { logDiagnostics, WatchedExporter } from "./watched-exporter.ts";
 
 const EXPORT_TIMEOUT_MS = 2000;
@@ -89,7 +96,7 @@ export class OtelTracing implements Tracing {
     };
   }
 
-  handedOut(delivery: HandedOut): string | undefined {
+  handedOut(delivery: AcknowledgementCounts): string | undefined {
     const publish = contextOf(delivery.traceparent);
     if (!publish) return undefined;
     const links: Link[] = [{ context: publish }];

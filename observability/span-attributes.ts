@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { CloudEvent } from "../lib/cloudevents/cloudevents.ts";
-import type { HandedOut, TracedPush, TracedRequest } from "./tracing.ts";
+import type { AcknowledgementCounts, TracedPush, TracedRequest } from "./tracing.ts";
 
 /** Destination of published and delivered events, in the messaging conventions. */
 export const DESTINATION = "events";
@@ -58,7 +58,7 @@ export function publishedAttributes(params: unknown, result: unknown): Attribute
   };
 }
 
-export function deliveryAttributes(delivery: HandedOut): Attributes {
+export function deliveryAttributes(delivery: AcknowledgementCounts): Attributes {
   return {
     ...MESSAGING,
     "messaging.operation.type": "receive",

@@ -24,7 +24,7 @@ export interface RequestSpan {
 }
 
 /** A delivery when its receiver got it. */
-export interface HandedOut {
+export interface AcknowledgementCounts {
   delivery_id: string;
   event_id: string;
   agent_id: string;
@@ -63,7 +63,7 @@ export interface Tracing {
    *
    * @returns its context; undefined for a delivery whose publish was not traced
    */
-  handedOut(delivery: HandedOut): string | undefined;
+  handedOut(delivery: AcknowledgementCounts): string | undefined;
   /** Starts the span of a push, as a child of its delivery's. */
   push(push: TracedPush): PushSpan;
   /** Sends pending spans, if the collector accepts them soon. */

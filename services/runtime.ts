@@ -36,7 +36,7 @@ export type ServiceFactory = (runtime: Runtime) => ServiceSchema;
 export type CallOf<O> = Call<ParamsOf<O>>;
 
 /** Repeats the call on another node if the first one crashes (lib/broker/between-nodes.ts). */
-const AGAIN = { retryPolicy: { enabled: true } };
+const RETRIED_ON_ANOTHER_NODE = { retryPolicy: { enabled: true } };
 
 /**
  * Builds the Moleculer action of an operation: its params are validated against the contract, and middlewares do what its
@@ -52,7 +52,7 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
     handler: handler as (ctx: Context) => unknown,
     ...wrapsOf(op as unknown as Operation),
     // A caller repeats a waiting call itself: it knows how long it still wants to wait.
-    ...(op.method === "GET" && !op.waits && AGAIN),
+    ...(op.method === "GET" && !op.waits && RETRIED_ON_ANOTHER_NODE),
   };
 }
 
@@ -61,14 +61,14 @@ export function internal<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { visibility: "public", handler: handler as (ctx: Context) => unknown };
 }
 
-/** Builds the action of an operation that every gateway answers itself. */
-export function published<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
+/** Builds the action of an operation that checks its params itself, or has none. */
+export function unchecked<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { ...internal(handler), visibility: "published" };
 }
 
-/** Builds an internal action that may safely run twice: see AGAIN. */
+/** Builds an internal action that may safely run twice: see RETRIED_ON_ANOTHER_NODE. */
 export function idempotent<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
-  return { ...internal(handler), ...AGAIN };
+  return { ...internal(handler), ...RETRIED_ON_ANOTHER_NODE };
 }
 
 /** Builds a handler of a broker event. The payload is the same from this node and from others. */

@@ -3,7 +3,7 @@ import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
-import { atTurnEnd } from "../lib/queue/tick-end.ts";
+import { atTickEnd } from "../lib/queue/tick-end.ts";
 import {
   type CollectionOptions,
   type Dropped,
@@ -88,7 +88,7 @@ async function openEmbedded({
   ERASURE_REWRITE_MB = REWRITE_MB,
 }: StoreOptions): Promise<Store> {
   const instance = new mongoose.Mongoose();
-  instance.setDriver(sqliteDriver({ atTurnEnd, file: DATA_FILE }));
+  instance.setDriver(sqliteDriver({ atTickEnd, file: DATA_FILE }));
   const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `, () =>
     makeWhole(dataDir),
   );

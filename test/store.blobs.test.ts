@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
-import { UnusedTwice } from "../services/platform/blobs/unused-twice.ts";
+import { UnusedSinceLastSweep } from "../services/platform/blobs/unused-since-last-sweep.ts";
 import { BlobWrite } from "../storage/blobs/blobs.ts";
 import { FileBlobs } from "../storage/blobs/files.ts";
 import { GridFsBlobs } from "../storage/blobs/gridfs.ts";
@@ -80,7 +80,7 @@ test("a stream that its guard stops leaves nothing, and what it had claimed is g
 
 test("what is unneeded goes only when it was so a sweep before", async () => {
   let used = ["a"];
-  const unneeded = new UnusedTwice(async () => used);
+  const unneeded = new UnusedSinceLastSweep(async () => used);
   const sweep = () => {
     unneeded.begin();
     return unneeded.stay("tn_a", ["a", "b"]);

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { ServiceBroker } from "moleculer";
 import type { Caller } from "../lib/access/caller.ts";
 import type { Place } from "../lib/contract/cursor.ts";
-import { deadFields } from "../services/sense/deliveries/dead.ts";
 import { type DeadLetterFilter, findDead } from "../services/sense/deliveries/dead-letter-find.ts";
+import { deadFields } from "../services/sense/deliveries/dead-letter-state.ts";
 import { type DeliveryDoc, DeliveryModel } from "../services/sense/deliveries/deliveries.model.ts";
 import type { TenantCollection } from "../storage/collection.ts";
 import { openStore, type Store } from "../storage/connection.ts";

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Db, Decimal128 } from "mongodb";
 import { Schema } from "mongoose";
-import { writeInPieces } from "../mixins/bulk-writes.ts";
+import { writeInChunks } from "../mixins/bulk-writes.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
@@ -263,7 +263,7 @@ describe("a write of many rows", () => {
       const writeMany = async (tenant_id: string, name: string, count: number) => {
         const rows = Array.from({ length: count }, (_, i) => row(tenant_id, `${name}-${i}`));
         const share = { tenant_id, caller: "agent" };
-        await writeInPieces(share, rows, (piece) => things.insertMany(piece));
+        await writeInChunks(share, rows, (piece) => things.insertMany(piece));
         ended.push(name);
       };
       const flood = Array.from({ length: 40 }, (_, i) => writeMany("tn_many", `flood-${i}`, 500));

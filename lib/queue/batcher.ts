@@ -1,4 +1,4 @@
-import { atTurnEnd } from "./tick-end.ts";
+import { atTickEnd } from "./tick-end.ts";
 
 interface Group<T, R> {
   items: T[];
@@ -37,7 +37,7 @@ export class Batcher<T, R> {
     const weight = items.reduce((sum, item) => sum + this.#options.weight(item), 0);
     this.pendingItems += items.length;
     this.pendingWeight += weight;
-    if (this.#waiting.length === 0) atTurnEnd(() => this.#flushAll());
+    if (this.#waiting.length === 0) atTickEnd(() => this.#flushAll());
     return new Promise<R[]>((resolve, reject) => this.#waiting.push({ items, weight, resolve, reject }));
   }
 

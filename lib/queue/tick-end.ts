@@ -4,7 +4,7 @@ let tasks: (() => void)[] = [];
  * Runs a task at the end of this event loop tick, after sockets have been read. Tasks added by such a task run in the
  * same tick, so that one can collect items and the next can send them on. A task must not throw.
  */
-export function atTurnEnd(task: () => void): void {
+export function atTickEnd(task: () => void): void {
   if (tasks.length === 0) setImmediate(runAll);
   tasks.push(task);
 }

@@ -1,7 +1,7 @@
 import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { grown, Names } from "./columns.ts";
 import type { SearchEntry, SearchWhere } from "./entry.ts";
-import { Threads } from "./threads.ts";
+import { Threads } from "./search-threads.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
 const INSTITUTIONAL = MEMORY_SCOPES.indexOf("institutional");

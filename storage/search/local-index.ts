@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Channel, OnDemand } from "mongoose-sqlite/threads";
-import { atTurnEnd } from "../../lib/queue/tick-end.ts";
+import { atTickEnd } from "../../lib/queue/tick-end.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
 import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
@@ -87,7 +87,7 @@ export class LocalIndex {
   constructor({ dataDir, onDeath, idleMs = IDLE_MS, rewriteMegabytes = REWRITE_MB }: Options) {
     this.#file = join(dataDir, FILE);
     const module = new URL("./worker.ts", import.meta.url);
-    const settings = { atTurnEnd, file: this.#file, module, name: "search" };
+    const settings = { atTickEnd, file: this.#file, module, name: "search" };
     const start = () => {
       this.#cursors.clear();
       const channel = new Channel<SearchRequest>(settings, ({ message }) => new Error(message), onDeath);

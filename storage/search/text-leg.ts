@@ -5,7 +5,7 @@ import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
 import type { LegsQuery } from "./protocol.ts";
 import { BM25, rarity } from "./rarity.ts";
 import { formsOf, isPrefix } from "./related.ts";
-import type { Threads } from "./threads.ts";
+import type { Threads } from "./search-threads.ts";
 import type { View } from "./views.ts";
 
 /** Turns of a thread that count as near, to each side. */

@@ -12,8 +12,8 @@ import { brokerOptions } from "../../moleculer.config.ts";
 import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
-import type { EdgeDeps } from "../../services/edge/gateway/edge.ts";
 import { gateway } from "../../services/edge/gateway/gateway.service.ts";
+import type { GatewayDeps } from "../../services/edge/gateway/gateway-context.ts";
 import { idempotencyService } from "../../services/edge/idempotency/idempotency.service.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
 import { MODELS } from "../../services/models.ts";
@@ -53,7 +53,7 @@ interface GatewayOptions {
   store?: Store;
   /** Stores large answers, in addition to a store. */
   blobs?: Blobs;
-  deps?: Partial<EdgeDeps>;
+  deps?: Partial<GatewayDeps>;
 }
 
 /** The real gateway over real HTTP on a free port, with other services than the product's behind it. */

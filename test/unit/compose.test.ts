@@ -5,7 +5,7 @@ import { BlockList } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../config.ts";
-import { clientAddress } from "../../services/edge/gateway/access/client.ts";
+import { clientAddress } from "../../services/edge/gateway/access/client-address.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** js-yaml brings no types. */

@@ -5,7 +5,7 @@ import type { Operation } from "../../lib/contract/contract.ts";
 import { Fault, invalidValue, notFound } from "../../lib/contract/faults.ts";
 import { originAt } from "../../lib/http/origin.ts";
 import { RateWindows } from "../../observability/rate-windows.ts";
-import { clientAddress, givenRequestId } from "../../services/edge/gateway/access/client.ts";
+import { clientAddress, givenRequestId } from "../../services/edge/gateway/access/client-address.ts";
 import { errorAnswer, toFault } from "../../services/edge/gateway/answer/respond.ts";
 import { CallerLimits, overLimit } from "../../services/edge/gateway/limits/limits.ts";
 import { Overload } from "../../services/edge/gateway/limits/overload.ts";

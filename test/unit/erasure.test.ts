@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { backupsUntil } from "../../mixins/scrub.ts";
 import { toIsErased } from "../../services/edge/idempotency/erase-answers.ts";
-import { ErasedLately } from "../../services/edge/idempotency/erased-lately.ts";
 import type { KeptAnswer } from "../../services/edge/idempotency/idempotency.model.ts";
+import { RecentErasures } from "../../services/edge/idempotency/recent-erasures.ts";
 import { Scrubber, ScrubTimeout } from "../../storage/scrubber.ts";
 import { ErasedIds } from "../../storage/search/erased-ids.ts";
 import { entry } from "../suites/search/samples.ts";
@@ -56,7 +56,7 @@ describe("answers after an erasure", () => {
 
   test("are not kept when they name what was erased, or are in a blob", () => {
     let now = 0;
-    const erased = new ErasedLately(() => now);
+    const erased = new RecentErasures(() => now);
     const naming = answer({ body: JSON.stringify({ id: A }) });
     expect(erased.mayBeIn("tn_1", "ag_x", ...naming)).toBe(false);
     erased.add("tn_1", { ids: [A] });

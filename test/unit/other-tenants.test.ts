@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { othersToo } from "../../mixins/other-tenants.ts";
+import { withOtherTenants } from "../../mixins/other-tenants.ts";
 
 interface Row {
   tenant_id: string;
@@ -28,13 +28,13 @@ const countOf = (rows: Row[], tenant_id: string) => rows.filter((row) => row.ten
 
 test("finds rows of each other tenant behind a long backlog at once", async () => {
   const store = storeOf(...backlog("flood", 1_000), ...backlog("second", 200), ...backlog("b", 3));
-  const found = await othersToo(store.find, BATCH, () => 0)({});
+  const found = await withOtherTenants(store.find, BATCH, () => 0)({});
   expect(["flood", "second", "b"].map((tenant_id) => countOf(found, tenant_id))).toEqual([BATCH, BATCH, 3]);
 });
 
 test("all is found once, also when a tenant is left out", async () => {
   const store = storeOf(...backlog("flood", 95), ...backlog("left", 5), ...backlog("b", 25));
-  const find = othersToo(store.find, BATCH, () => 0);
+  const find = withOtherTenants(store.find, BATCH, () => 0);
   const seen: Row[] = [];
   for (let more = true; more; ) {
     const found = await find({ tenant_id: { $nin: ["left"] } });
@@ -48,7 +48,7 @@ test("all is found once, also when a tenant is left out", async () => {
 test("while one tenant alone has a backlog, others are looked for once a second", async () => {
   const store = storeOf(...backlog("flood", 1_000));
   let now = 0;
-  const find = othersToo(store.find, BATCH, () => now);
+  const find = withOtherTenants(store.find, BATCH, () => now);
   for (now = 0; now < 2_500; now += 100) expect(await find({})).toHaveLength(BATCH);
   expect(store.asked.filter((others) => others !== undefined)).toHaveLength(3);
   store.rows.push(...backlog("b", 2));
@@ -58,6 +58,6 @@ test("while one tenant alone has a backlog, others are looked for once a second"
 
 test("a batch that is not full is all there is", async () => {
   const store = storeOf(...backlog("a", 3));
-  expect(await othersToo(store.find, BATCH)({})).toHaveLength(3);
+  expect(await withOtherTenants(store.find, BATCH)({})).toHaveLength(3);
   expect(store.asked).toEqual([undefined]);
 });

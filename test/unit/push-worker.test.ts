@@ -4,7 +4,7 @@ import { ServiceBroker } from "moleculer";
 import { PushSender } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
-import { PushWorker, type WorkerDeps } from "../../services/sense/push/worker.ts";
+import { PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
 

@@ -1,13 +1,13 @@
 import { expect, test } from "@jest/globals";
-import { atTurnEnd } from "../../lib/queue/tick-end.ts";
+import { atTickEnd } from "../../lib/queue/tick-end.ts";
 
 test("tasks run in order at the end of the turn, and those they add before the next turn", async () => {
   const order: string[] = [];
-  atTurnEnd(() => {
+  atTickEnd(() => {
     order.push("first");
-    atTurnEnd(() => order.push("added by first"));
+    atTickEnd(() => order.push("added by first"));
   });
-  atTurnEnd(() => order.push("second"));
+  atTickEnd(() => order.push("second"));
   setImmediate(() => order.push("next immediate"));
   await Promise.resolve();
   expect(order).toEqual([]);
@@ -16,7 +16,7 @@ test("tasks run in order at the end of the turn, and those they add before the n
 });
 
 test("a new turn begins after all have run", async () => {
-  const run = () => new Promise<void>((resolve) => atTurnEnd(resolve));
+  const run = () => new Promise<void>((resolve) => atTickEnd(resolve));
   await run();
   await run();
 });

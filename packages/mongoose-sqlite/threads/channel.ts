@@ -7,7 +7,7 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
 /** How a program sends to its threads. */
 export interface ThreadsOptions {
   /** Runs a task at the end of the event loop tick: requests up to then travel as one message. */
-  atTurnEnd?(task: () => void): void;
+  atTickEnd?(task: () => void): void;
 }
 
 /** A thread: its name in diagnostics, the file it opens and the module that serves it. */
@@ -26,7 +26,7 @@ export type AnsweredListener = (requests: number, seconds: number) => void;
 export class Channel<Request> {
   onAnswered: AnsweredListener | undefined;
   readonly #worker: Worker;
-  readonly #atTurnEnd: (task: () => void) => void;
+  readonly #atTickEnd: (task: () => void) => void;
   readonly #makeError: ErrorMaker;
   readonly #ready: Promise<void>;
   readonly #exited: Promise<void>;
@@ -40,9 +40,9 @@ export class Channel<Request> {
   #dead: Error | undefined;
 
   constructor(settings: ThreadSettings, makeError: ErrorMaker, onDeath: (error: Error) => void) {
-    const { name, file, module, atTurnEnd = setImmediate } = settings;
+    const { name, file, module, atTickEnd = setImmediate } = settings;
     this.#makeError = makeError;
-    this.#atTurnEnd = atTurnEnd;
+    this.#atTickEnd = atTickEnd;
     this.#worker = new Worker(module, { name, workerData: { file } });
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once("message", (hello: Hello) => {
@@ -83,7 +83,7 @@ export class Channel<Request> {
   request<T>(request: Request): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead);
     if (this.#closing) return Promise.reject(new Error("the store is closed"));
-    if (this.#queue.length === 0) this.#atTurnEnd(() => this.#flush());
+    if (this.#queue.length === 0) this.#atTickEnd(() => this.#flush());
     this.#queue.push(request);
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }

@@ -10,8 +10,8 @@ import { afterCall, errorAnswer, JSON_TYPE } from "./answer/respond.ts";
 import { discardBody } from "./body/body.ts";
 import { maxBodyOf } from "./body/budget.ts";
 import { readParams } from "./body/params.ts";
-import type { Edge } from "./edge.ts";
 import { type Answer, type Exchange, type NestedRequest, RootCall, requestShare } from "./exchange.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import type { Leave } from "./limits/overload.ts";
 import { requireQuota, requireSpace } from "./limits/storage-limits.ts";
 import { whileWanted } from "./streams/long-poll.ts";
@@ -20,12 +20,16 @@ import { whileWanted } from "./streams/long-poll.ts";
  * Reads the body of an admitted request, executes it once for its Idempotency-Key, and calls the action by name, so that
  * calls with an affinity key reach the node that owns it.
  */
-export function callAction(edge: Edge, exchange: Exchange): Promise<Answer> {
+export function callAction(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
   return edge.hold(exchange, () => edge.failures.count(exchange, () => carryOut(edge, exchange)));
 }
 
 /** Executes a nested request (`Perform`): all checks except those that the outer one has passed. */
-export async function callNested(edge: Edge, outer: Exchange, request: NestedRequest): Promise<Answer> {
+export async function callNested(
+  edge: GatewayContext,
+  outer: Exchange,
+  request: NestedRequest,
+): Promise<Answer> {
   const started = performance.now();
   const { op } = request;
   let leave: Leave | null = null;
@@ -46,7 +50,7 @@ export async function callNested(edge: Edge, outer: Exchange, request: NestedReq
 }
 
 /** Returns the answer to an admitted caller; blobs that the request put without effect are deleted by then. */
-async function carryOut(edge: Edge, exchange: Exchange): Promise<Answer> {
+async function carryOut(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
   try {
     return await answered(edge, exchange);
   } finally {
@@ -54,7 +58,7 @@ async function carryOut(edge: Edge, exchange: Exchange): Promise<Answer> {
   }
 }
 
-async function answered(edge: Edge, exchange: Exchange): Promise<Answer> {
+async function answered(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
   const { op, caller } = exchange;
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
   const key = idempotencyKey(exchange);
@@ -62,7 +66,7 @@ async function answered(edge: Edge, exchange: Exchange): Promise<Answer> {
   return once(exchange, key, edge.runtime, () => answerTo(edge, exchange));
 }
 
-async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
+async function answerTo(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
   const { runtime, deps, broker } = edge;
   const { ctx, op } = exchange;
   const space = requireQuota(exchange, runtime.usage);
@@ -79,7 +83,7 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
   return answer;
 }
 
-function passCookie({ runtime }: Edge, { op, req, ctx }: Exchange): void {
+function passCookie({ runtime }: GatewayContext, { op, req, ctx }: Exchange): void {
   if (!op.cookie) return;
   const value = cookieValue(req.headers.cookie, cookieName(op.cookie, runtime.config.PUBLIC_URL));
   if (value !== null) ctx.meta.cookie = value;
@@ -92,7 +96,7 @@ function refuseInBand({ req, res, op }: Exchange): Answer {
 }
 
 /** The same caller and connection, but its own body and status, so that nested requests cannot affect each other. */
-function exchangeWithin(edge: Edge, outer: Exchange, request: NestedRequest): Exchange {
+function exchangeWithin(edge: GatewayContext, outer: Exchange, request: NestedRequest): Exchange {
   const { request_id, ip, caller, traceparent } = outer.ctx.meta;
   const meta: Meta = { request_id, caller, ...(ip && { ip }), ...(traceparent && { traceparent }) };
   const { op, path, query } = request;

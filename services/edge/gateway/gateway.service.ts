@@ -7,15 +7,15 @@ import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { exposition } from "../../../observability/metrics.ts";
 import { operations } from "../../contracts.ts";
 import type { AuthChange } from "../../identity/tenants/auth-change.ts";
-import { idempotent, published, type Runtime, type ServiceFactory } from "../../runtime.ts";
+import { idempotent, type Runtime, type ServiceFactory, unchecked } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
 import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
 import { sendTextParts } from "./answer/text-parts.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
 import { callAction, callNested } from "./call-action.ts";
-import { Edge, type EdgeDeps } from "./edge.ts";
 import type { Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
+import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
 import { authenticate, authorize, beforeCall, onError, rootCallOptions } from "./hooks.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
@@ -30,7 +30,7 @@ import { stream } from "./streams/stream.ts";
 
 /** The service as its hooks see it: its own state, and the method of moleculer-web that they use. */
 interface Gateway extends Service {
-  edge: Edge;
+  edge: GatewayContext;
   server: HttpServer;
   router: Router;
   aliasOf: Map<Operation, RoutedAlias>;
@@ -67,7 +67,7 @@ function withLimit(op: Operation, config: Config): Operation {
 }
 
 /** Passes requests to the service of a protocol, which runs on every node with a gateway (services/index.ts). */
-function toProtocol(edge: Edge, name: "a2a" | "mcp"): StreamHandler {
+function toProtocol(edge: GatewayContext, name: "a2a" | "mcp"): StreamHandler {
   const perform: Perform = (outer, request) => callNested(edge, outer, request);
   return (...request) => {
     const service = edge.broker.getLocalService(name) as unknown as StreamService;
@@ -82,7 +82,7 @@ function toProtocol(edge: Edge, name: "a2a" | "mcp"): StreamHandler {
 export function gateway(
   runtime: Runtime,
   served: readonly Operation[],
-  depsOf: (edge: Edge) => EdgeDeps,
+  depsOf: (edge: GatewayContext) => GatewayDeps,
 ): ServiceSchema {
   return {
     name: "gateway",
@@ -124,7 +124,7 @@ export function gateway(
       },
     },
     created() {
-      this.edge = new Edge(runtime, this.broker, depsOf);
+      this.edge = new GatewayContext(runtime, this.broker, depsOf);
       this.router = new Router(served, VERSION_PREFIX);
       this.aliasOf = bindAliases(this.aliases, served);
       this.server = new HttpServer((req, res) => this.httpHandler(req, res));
@@ -147,15 +147,15 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
     listAliases: false,
     addRoute: false,
     removeRoute: false,
-    healthz: published(() => ({ status: "ok" })),
-    readyz: published(async (ctx) => {
+    healthz: unchecked(() => ({ status: "ok" })),
+    readyz: unchecked(async (ctx) => {
       const report = await health.report();
       if (report.status !== "ready") ctx.meta.$statusCode = 503;
       return report;
     }),
-    metrics: published(exposition),
-    docs: published((ctx) => docsPage(ctx.meta)),
-    openapi: published(() => {
+    metrics: unchecked(exposition),
+    docs: unchecked((ctx) => docsPage(ctx.meta)),
+    openapi: unchecked(() => {
       document ??= Buffer.from(JSON.stringify(openApiDocument(served)));
       return document;
     }),
@@ -174,7 +174,7 @@ const routeHooks: ThisType<Gateway> & RouteHooks = {
   },
 };
 
-async function answer(edge: Edge, exchange: Exchange): Promise<void> {
+async function answer(edge: GatewayContext, exchange: Exchange): Promise<void> {
   const { op } = exchange;
   if (op.stream) return stream(edge, exchange);
   if (op.continuedBy) return sendTextParts(edge, exchange);

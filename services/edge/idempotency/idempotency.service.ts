@@ -3,9 +3,9 @@ import { SharedLoop } from "../../../mixins/shared.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ErasedAnswers, eraseAnswers, toIsErased } from "./erase-answers.ts";
-import { ErasedLately } from "./erased-lately.ts";
 import { IdempotencyModel } from "./idempotency.model.ts";
 import { type CloseParams, IdempotencyKeys, type OpenParams } from "./keys.ts";
+import { RecentErasures } from "./recent-erasures.ts";
 import { sweep } from "./sweep.ts";
 
 const SWEEP_MS = 60_000;
@@ -15,7 +15,7 @@ type Erased = { tenant_id: string } & ErasedAnswers;
 /** Stores the answer to each Idempotency-Key (api.md "Everywhere"). Its only caller is the gateway. */
 export const idempotencyService: ServiceFactory = ({ config, store, secrets }) => {
   const records = store.collection(IdempotencyModel);
-  const erased = new ErasedLately(() => performance.now());
+  const erased = new RecentErasures(() => performance.now());
   const keys = new IdempotencyKeys({ records, store, secrets, config, erased });
   const sweeping = new SharedLoop(
     "sweep",

@@ -7,9 +7,9 @@ import { Actor, Actors } from "../../../mixins/actor.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
-import type { ErasedLately } from "./erased-lately.ts";
 import type { IdempotencyDoc, KeptAnswer } from "./idempotency.model.ts";
 import { isOurs, newLease, stillRunning } from "./lease.ts";
+import type { RecentErasures } from "./recent-erasures.ts";
 import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
 
 const LEASE_SECONDS = 30;
@@ -24,7 +24,7 @@ const LONGEST_WAIT_MS = 2000;
 const MAX_ANSWER_CHARACTERS = 1_048_576;
 
 /** Identifies a key, which belongs to the caller. */
-export interface Place {
+export interface IdempotencyKey {
   tenant_id: string;
   caller_id: string;
   key: string;
@@ -40,16 +40,21 @@ export type Opening =
   | { outcome: "wait" };
 
 /** `lease`: the lease to hold the key by. Older gateways pass none and are not told to ask again. */
-export type OpenParams = Place & { fingerprint: string; lease?: string };
+export type OpenParams = IdempotencyKey & { fingerprint: string; lease?: string };
 /** `again`: whatever the answer, execute the same request when it is repeated. */
-export type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean; again?: boolean };
+export type CloseParams = IdempotencyKey & {
+  lease: string;
+  answer: KeptAnswer;
+  secret: boolean;
+  again?: boolean;
+};
 
 interface KeysOptions {
   records: TenantCollection<IdempotencyDoc>;
   store: Pick<Store, "driver" | "now">;
   secrets: SecretBox;
   config: Pick<Config, "REQUEST_TIMEOUT_SECONDS">;
-  erased: ErasedLately;
+  erased: RecentErasures;
 }
 
 /**

@@ -7,7 +7,7 @@ import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
-import { forgetGone, removeUnfetched } from "./gone-sessions.ts";
+import { forgetGone, removeUnfetched } from "./session-sweeps.ts";
 import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
 
 const IDLE_AFTER_MS = 24 * 60 * 60_000;
@@ -16,8 +16,8 @@ const SWEEP_MS = 5 * 60_000;
 const FORGET_MS = 60 * 60_000;
 
 type Named = { id: string; name: string };
-type Place = { tenant_id: string; session_id: string };
-type Connected = Place &
+type SessionId = { tenant_id: string; session_id: string };
+type Connected = SessionId &
   Pick<SessionDoc, "agent_id" | "key_id" | "client_name" | "approved_by" | "scopes"> & { client_id: string };
 
 /** Manages devices that are connected to agents (spec: Session). */
@@ -80,12 +80,12 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
       }),
 
       /** Records that a client got another token. */
-      seen: idempotent<Place>(async ({ params: { tenant_id, session_id } }) => {
+      seen: idempotent<SessionId>(async ({ params: { tenant_id, session_id } }) => {
         await sessions.update(tenant_id, { _id: session_id }, { $set: { last_seen_at: at(0) } });
       }),
 
       /** Removes a client whose connection has ended; returns its key. */
-      close: idempotent<Place>(async ({ params: { tenant_id, session_id } }) => {
+      close: idempotent<SessionId>(async ({ params: { tenant_id, session_id } }) => {
         const session = await sessions.findOne(tenant_id, { _id: session_id });
         await sessions.delete(tenant_id, { _id: session_id });
         return session?.key_id ?? null;

@@ -30,7 +30,7 @@ type Approved = Pick<
   | "refreshable"
 >;
 
-type Place = Pick<GrantDoc, "tenant_id" | "_id">;
+type GrantId = Pick<GrantDoc, "tenant_id" | "_id">;
 
 /** What people have granted to clients. Every transition is one guarded write, so that a code or token counts once. */
 export class Grants {
@@ -60,7 +60,7 @@ export class Grants {
     });
   }
 
-  find({ tenant_id, _id }: Place): Promise<GrantDoc | null> {
+  find({ tenant_id, _id }: GrantId): Promise<GrantDoc | null> {
     return this.#rows.findOne(tenant_id, { _id });
   }
 
@@ -69,11 +69,11 @@ export class Grants {
   }
 
   /** Removes one that was not exchanged. */
-  async withdraw({ tenant_id, _id }: Place): Promise<void> {
+  async withdraw({ tenant_id, _id }: GrantId): Promise<void> {
     await this.#rows.delete(tenant_id, { _id, state: "approved" });
   }
 
-  codeOf({ tenant_id, _id }: Place): string {
+  codeOf({ tenant_id, _id }: GrantId): string {
     return this.#signed("code", `${tenant_id}.${_id}`);
   }
 
@@ -104,7 +104,7 @@ export class Grants {
   }
 
   /** approved → active, once; null if its code was used before. */
-  activate({ tenant_id, _id }: Place, key_id: string): Promise<GrantDoc | null> {
+  activate({ tenant_id, _id }: GrantId, key_id: string): Promise<GrantDoc | null> {
     const $set = { state: "active" as const, key_id, expires_at: this.#inDays() };
     return this.#rows.update(tenant_id, { _id, state: "approved" }, { $set });
   }

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { HOUR_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { ServiceFactory } from "../../runtime.ts";
-import { UnusedTwice } from "./unused-twice.ts";
+import { UnusedSinceLastSweep } from "./unused-since-last-sweep.ts";
 
 /** New blobs are kept this long: their row may not be written yet. */
 const KEPT_MS = HOUR_MS;
@@ -12,7 +12,7 @@ const KEPT_MS = HOUR_MS;
  * `Model.blobs` and `writingBlobs`.
  */
 export const blobsService: ServiceFactory = ({ store, blobs }) => {
-  const unused = new UnusedTwice((tenant_id, hashes) => blobs.inUse(tenant_id, hashes));
+  const unused = new UnusedSinceLastSweep((tenant_id, hashes) => blobs.inUse(tenant_id, hashes));
   const sweep = new SharedLoop("sweep", sweepBlobs, HOUR_MS, "blobs: the sweep failed and will be retried");
 
   async function sweepBlobs({ logger }: ServiceBroker): Promise<boolean> {

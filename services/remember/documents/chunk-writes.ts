@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { writeInPieces } from "../../../mixins/bulk-writes.ts";
+import { writeInChunks } from "../../../mixins/bulk-writes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { SearchDrop } from "../../../storage/search/entry.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
@@ -22,7 +22,7 @@ export class ChunkWrites {
     if (this.#erased.has(_id)) return false;
     const write = async () => {
       await this.#chunks.deleteMany(tenant_id, { document_id: _id });
-      await writeInPieces({ tenant_id, caller: agent_id }, rows, (piece) => this.#chunks.insertMany(piece));
+      await writeInChunks({ tenant_id, caller: agent_id }, rows, (chunk) => this.#chunks.insertMany(chunk));
     };
     const writing = write();
     this.#writing.set(

@@ -6,7 +6,7 @@ import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { callerAccess } from "../../../mixins/access.ts";
-import { writeInPieces } from "../../../mixins/bulk-writes.ts";
+import { writeInChunks } from "../../../mixins/bulk-writes.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import { getMemory, newMemoryFields } from "./memories.contract.ts";
 import { type MemoryDoc, present, type StoredCitation } from "./memories.model.ts";
@@ -122,11 +122,11 @@ class Creation {
     const { caller } = this.#ctx.meta;
     const { tenant_id } = caller;
     const made = new Map(rows.map((row) => [row._id, row]));
-    await writeInPieces({ tenant_id, caller: callerId(caller) }, rows, async (piece) => {
+    await writeInChunks({ tenant_id, caller: callerId(caller) }, rows, async (chunk) => {
       try {
-        await this.#memories.rows.insertMany(piece);
+        await this.#memories.rows.insertMany(chunk);
       } catch (err) {
-        const ids = refusedRows(err, piece.length).map(({ index }) => (piece[index] as MemoryDoc)._id);
+        const ids = refusedRows(err, chunk.length).map(({ index }) => (chunk[index] as MemoryDoc)._id);
         const there = await this.#memories.rows.find(
           tenant_id,
           { _id: { $in: ids } },

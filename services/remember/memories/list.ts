@@ -15,7 +15,7 @@ import { type Clause, joined, partitionsOf, scan } from "./partitions.ts";
 
 type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */
-type Place = Pick<MemoryDoc, "_id" | MemorySort>;
+type ListPosition = Pick<MemoryDoc, "_id" | MemorySort>;
 
 type Order = OrderBy<MemorySort>;
 
@@ -54,14 +54,14 @@ interface Asked {
   now: Date;
   order: Order;
   /** The last position of the previous page. */
-  after: Place | undefined;
+  after: ListPosition | undefined;
   /** The number of positions wanted after it. */
   most: number;
 }
 
 /** The first positions in the order, and the total. */
 interface Places {
-  places: Place[];
+  places: ListPosition[];
   count: number;
 }
 
@@ -100,7 +100,7 @@ function placesByReading(asked: Asked): Promise<Places> {
   const after = asked.after && withTitleKey(asked.after);
   const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
   const partitions = partitionsOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
-  return scan<Place>(asked.memories, {
+  return scan<ListPosition>(asked.memories, {
     ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
     partitions: partitions.flatMap((each) => statuses.map((status) => [each, { status }])),
     wanted: clausesOf(params, asked.now),
@@ -112,7 +112,7 @@ function placesByReading(asked: Asked): Promise<Places> {
   });
 }
 
-function withTitleKey(place: Place): Place {
+function withTitleKey(place: ListPosition): ListPosition {
   return place.title === undefined ? place : { ...place, title: titleKey(place.title) };
 }
 
@@ -137,7 +137,7 @@ export async function latest(
 }
 
 /** Loads the rows at these positions in order, limited to the size of one answer. */
-function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: Place[]) {
+function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: ListPosition[]) {
   return memories.findEach(
     tenant_id,
     places.map(({ _id }) => _id),
@@ -172,7 +172,7 @@ function clausesOf(params: Params, now: Date): Clause[] {
 }
 
 /** Compares like the store, to merge the results of several queries. */
-function compare(a: Place, b: Place, { by, sign }: Order): number {
+function compare(a: ListPosition, b: ListPosition, { by, sign }: Order): number {
   if (by === "title" && a.title !== b.title) return compareTexts(a.title, b.title) * sign;
   if (a[by] < b[by]) return -sign;
   if (a[by] > b[by]) return sign;
@@ -180,9 +180,9 @@ function compare(a: Place, b: Place, { by, sign }: Order): number {
 }
 
 /** @throws Fault validation_failed if the cursor is not from a list in this order */
-function placeOf(cursor: string, by: MemorySort): Place {
+function placeOf(cursor: string, by: MemorySort): ListPosition {
   const { value, id } = fromCursor(cursor, by);
-  return { _id: id, [by]: value } as unknown as Place;
+  return { _id: id, [by]: value } as unknown as ListPosition;
 }
 
 /** Returns the first rows, limited to one message between nodes. */

@@ -3,7 +3,7 @@ import { requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
-import { requireRoom } from "../../../mixins/row-limit.ts";
+import { requireCapacity } from "../../../mixins/row-limit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { compileMapping } from "../ingest/mapping.ts";
@@ -51,7 +51,7 @@ export class Connectors {
     await checkUrl(url, config.CONNECTOR_ALLOW_PRIVATE, resolve);
     const _id = newId("con", ctx.meta.idempotency_seed);
     const [called, rule, instead] = ["connectors", "connector_limit", "Delete one first"] as const;
-    await requireRoom({ of: this.#rows, most: MOST_CONNECTORS, called, rule, instead }, tenant_id, _id);
+    await requireCapacity({ of: this.#rows, most: MOST_CONNECTORS, called, rule, instead }, tenant_id, _id);
     const at = this.#now();
     const given = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };
     const address = { sealed_url: secrets.seal(url, sealedAt(_id)), shown_url: shownUrl(url) };

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { tenantsInTurn } from "../../../mixins/loop.ts";
-import { othersToo } from "../../../mixins/other-tenants.ts";
+import { withOtherTenants } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
@@ -19,7 +19,7 @@ export function newAnnouncements(
 ): () => Promise<boolean> {
   const projection = { timeline: 0, payload_json: 0, origin: 0 } as const;
   const options = { sort: { announce_at: 1 }, limit: BATCH, projection } as const;
-  const find = othersToo<DeliveryDoc>(
+  const find = withOtherTenants<DeliveryDoc>(
     (others) =>
       deliveries.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray() as Promise<
         DeliveryDoc[]

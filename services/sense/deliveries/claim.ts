@@ -7,10 +7,10 @@ import type { Tracing } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
+import { AcknowledgementCounts } from "./acknowledgement-counts.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
-import { HandedOut } from "./handed-out.ts";
 import { type Loaded, RecentEvents } from "./recent-events.ts";
 import { upToBytes } from "./size-limits.ts";
 
@@ -82,7 +82,7 @@ export class Claims {
   readonly #deps: ClaimsDeps;
   /** Events that another node sent with their deliveries. */
   readonly #received = new RecentEvents(RECEIVED_LENGTH);
-  readonly handedOut = new HandedOut();
+  readonly acknowledgements = new AcknowledgementCounts();
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -148,7 +148,7 @@ export class Claims {
       await this.#deleteOrphans(tenant_id, leased, events);
       metrics.deliveriesHandedOut.inc(leased.length);
       for (const row of leased) tally(row, "delivered", 1);
-      this.handedOut.add(leased);
+      this.acknowledgements.add(leased);
       const claimed = leased.flatMap((row) => {
         const event = events.get(row.event_id as string);
         return event ? this.#toClaimed(row, lease, event) : [];

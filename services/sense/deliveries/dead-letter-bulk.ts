@@ -7,8 +7,8 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
-import { NOT_DEAD } from "./dead.ts";
 import { type DeadLetterFilter, findDead, SHORT, visibleAgent } from "./dead-letter-find.ts";
+import { NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
 
 interface BulkDeps {

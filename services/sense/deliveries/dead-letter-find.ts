@@ -6,7 +6,7 @@ import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
-import { deadKey, reasonKey } from "./dead.ts";
+import { deadKey, reasonKey } from "./dead-letter-state.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
 /** What dead letters are filtered by, as `events.headers` returns it. */

@@ -4,7 +4,7 @@ import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
-import { NOT_DEAD } from "./dead.ts";
+import { NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { Ready } from "./notify.ts";

@@ -3,7 +3,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { keptReason, reasonKey } from "./dead.ts";
+import { keptReason, reasonKey } from "./dead-letter-state.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { mappingError } from "./mapping-error.ts";
 

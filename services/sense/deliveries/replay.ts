@@ -3,13 +3,13 @@ import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
-import { othersToo } from "../../../mixins/other-tenants.ts";
+import { withOtherTenants } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
-import { reasonKey } from "./dead.ts";
 import { answerMany, byRows, chooseDead, type ManyParams } from "./dead-letter-bulk.ts";
+import { reasonKey } from "./dead-letter-state.ts";
 import { type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
@@ -47,7 +47,7 @@ export class Replays {
       projection: { timeline: 0 },
       bounded: "one loop a node",
     } as const;
-    this.#findRequested = othersToo((others) => {
+    this.#findRequested = withOtherTenants((others) => {
       const found = deps.deliveries.system.find({ replay_at: { $lte: this.#now() }, ...others }, options);
       return found.toArray() as Promise<DeliveryDoc[]>;
     }, BATCH);

@@ -9,7 +9,7 @@ import type { Update, Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims } from "./claim.ts";
-import { deadUpdate, spentReason } from "./dead.ts";
+import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import type * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
@@ -175,7 +175,7 @@ export class Settlements {
       },
     );
     metrics.deliveriesAcknowledged.inc(acknowledged);
-    claims.handedOut.acknowledged({ tenant_id, agent_id }, delivery_ids, acknowledged, at);
+    claims.acknowledgements.acknowledged({ tenant_id, agent_id }, delivery_ids, acknowledged, at);
     if (acknowledged) progress.acknowledged({ tenant_id, agent_id }, at);
     return acknowledged;
   }

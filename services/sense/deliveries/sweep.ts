@@ -1,12 +1,12 @@
 import { DAY_MS } from "../../../lib/time.ts";
-import { othersToo } from "../../../mixins/other-tenants.ts";
+import { withOtherTenants } from "../../../mixins/other-tenants.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import { deadUpdate, spentReason } from "./dead.ts";
+import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import { type DeliveryDoc, type DeliveryState, timelinePush } from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
 import type { Ready } from "./notify.ts";
@@ -38,7 +38,7 @@ export class Sweep {
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
-    this.#findDue = othersToo(
+    this.#findDue = withOtherTenants(
       (others) => this.#find({ due_at: { $lte: new Date(deps.store.now()) }, ...others }),
       BATCH,
     );

@@ -6,7 +6,7 @@ import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
 import { recentOf } from "../../../storage/traffic/tally.ts";
-import { action, idempotent, internal, published, type Runtime } from "../../runtime.ts";
+import { action, idempotent, internal, type Runtime, unchecked } from "../../runtime.ts";
 import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
 import { Arrivals, type OfTenant } from "./arrivals.ts";
@@ -56,7 +56,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
     },
     actions: {
       // No `params`: lib/cloudevents/cloudevents.ts validates events and reports `invalid_event`.
-      publish: published<PublishParams>((ctx) => publisher.publishBody(ctx)),
+      publish: unchecked<PublishParams>((ctx) => publisher.publishBody(ctx)),
       list: action(contract.listEvents, (ctx) => events.list(ctx)),
       get: action(contract.getEvent, (ctx) => events.get(ctx)),
       retry: action(contract.retryEvent, async (ctx) => {

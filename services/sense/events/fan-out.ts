@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { atTurnEnd } from "../../../lib/queue/tick-end.ts";
+import { atTickEnd } from "../../../lib/queue/tick-end.ts";
 import { isOwner } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -157,7 +157,7 @@ export class FanOut {
   #schedulePump(): void {
     if (this.#pumpScheduled) return;
     this.#pumpScheduled = true;
-    atTurnEnd(() => {
+    atTickEnd(() => {
       this.#pumpScheduled = false;
       this.#pump();
     });

@@ -3,7 +3,7 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
-import { requireRoom } from "../../../mixins/row-limit.ts";
+import { requireCapacity } from "../../../mixins/row-limit.ts";
 import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
@@ -41,7 +41,7 @@ export class Webhooks {
     const seed = ctx.meta.idempotency_seed;
     const _id = newId("whk", seed);
     const [called, rule, instead] = ["webhooks", "webhook_limit", "Delete one first"] as const;
-    await requireRoom({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
+    await requireCapacity({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
     const given = ctx.params.signing_secret;
     const signing_secret =
       given === undefined ? newSigningSecret(secrets, seed) : readSecret(given, ctx.params);

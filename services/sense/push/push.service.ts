@@ -4,8 +4,8 @@ import { observeGauge, observeValue } from "../../../observability/metrics.ts";
 import { event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Ready } from "../deliveries/notify.ts";
 import { PushEndpointModel } from "./push.model.ts";
+import { PushWorkers } from "./push-workers.ts";
 import { findUnreachable } from "./unreachable.ts";
-import { PushWorkers } from "./workers.ts";
 
 /** Polling interval for changes of agents whose message was lost between nodes. */
 const LOOK_MS = 30_000;

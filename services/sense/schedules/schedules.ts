@@ -4,7 +4,7 @@ import { defined } from "../../../lib/defined.ts";
 import { newId, newUuid } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
-import { requireRoom } from "../../../mixins/row-limit.ts";
+import { requireCapacity } from "../../../mixins/row-limit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { present, presentBriefly } from "./present.ts";
@@ -48,7 +48,7 @@ export class Schedules {
       ...{ ...NO_ERROR, created_at: now, updated_at: now },
     };
     const next_at = this.#nextOf(row);
-    await this.#requireRoom(row);
+    await this.#requireCapacity(row);
     const saved = await this.#rows.insertOnce({ ...row, next_at, ...(next_at && { due_at: next_at }) });
     this.#ticker.expect(saved.due_at);
     return present(saved);
@@ -123,7 +123,7 @@ export class Schedules {
     const { cron, at } = changed;
     // Pausing is always possible, also when the only time is over.
     const next_at = isTimed || !paused ? this.#nextOf(changed) : null;
-    if (row.ended_at && next_at) await this.#requireRoom(row);
+    if (row.ended_at && next_at) await this.#requireCapacity(row);
     const timed = { ...$set, cron, at, time_zone: changed.time_zone, next_at, failures: 0, ...NO_ERROR };
     // It may have ended while it is changed to be paused, which keeps it from being deleted.
     return next_at
@@ -139,7 +139,7 @@ export class Schedules {
   }
 
   /** @throws Fault business_rule_violation */
-  async #requireRoom({ tenant_id, _id, owner_id }: ScheduleDoc): Promise<void> {
+  async #requireCapacity({ tenant_id, _id, owner_id }: ScheduleDoc): Promise<void> {
     const { MAX_SCHEDULES_PER_AGENT, MAX_SCHEDULES_PER_TENANT } = this.#runtime.config;
     const common = {
       of: this.#rows,
@@ -149,14 +149,14 @@ export class Schedules {
     const standing = { ended_at: { $exists: false } };
     const called = "schedules of an agent or person";
     const own = { ...common, called, most: MAX_SCHEDULES_PER_AGENT, within: { owner_id, ...standing } };
-    await requireRoom(own, tenant_id, _id);
+    await requireCapacity(own, tenant_id, _id);
     const all = {
       ...common,
       called: "schedules of the organisation",
       most: MAX_SCHEDULES_PER_TENANT,
       within: standing,
     };
-    await requireRoom(all, tenant_id, _id);
+    await requireCapacity(all, tenant_id, _id);
   }
 
   #now(): Date {

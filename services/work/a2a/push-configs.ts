@@ -42,7 +42,7 @@ export class PushConfigs {
     const task = await this.#tasks.expectNotifications({ ...side, _id: task_id });
     await this.check(side, config);
     const _id = idOf(task_id, config_id);
-    await this.#requireRoom(tenant_id, task_id, _id);
+    await this.#requireCapacity(tenant_id, task_id, _id);
     const { secrets, store } = this.#runtime;
     const sealed = secrets.seal(
       JSON.stringify({ token, authentication } satisfies PushSecrets),
@@ -105,7 +105,7 @@ export class PushConfigs {
     });
   }
 
-  async #requireRoom(tenant_id: string, task_id: string, _id: string): Promise<void> {
+  async #requireCapacity(tenant_id: string, task_id: string, _id: string): Promise<void> {
     const others = await this.#rows.count(tenant_id, { task_id, _id: { $ne: _id } });
     if (others < MOST_OF_TASK) return;
     throw invalidValue(

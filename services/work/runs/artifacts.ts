@@ -2,7 +2,7 @@ import { notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
-import { requireRoom } from "../../../mixins/row-limit.ts";
+import { requireCapacity } from "../../../mixins/row-limit.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./artifacts.contract.ts";
 import { presentArtifact } from "./present.ts";
@@ -24,7 +24,7 @@ export async function registerArtifact(store: RunStore, ctx: CallOf<typeof contr
     ...{ of: store.artifacts, most: MOST_ARTIFACTS, within: { run_id }, called: "artifacts of the run" },
     ...{ rule: "run_limit" as const, instead: "Register further ones in another run" },
   };
-  await requireRoom(room, tenant_id, _id);
+  await requireCapacity(room, tenant_id, _id);
   const at = new Date(store.now());
   const row = await store.artifacts.insertOnce({
     ...{ _id, tenant_id, run_id, kind, pointer, step_record_id, mime_type },

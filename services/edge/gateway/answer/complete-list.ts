@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { PAGE_BYTES } from "../../../../storage/within.ts";
 import { readParams } from "../body/params.ts";
-import type { Edge } from "../edge.ts";
 import { type Exchange, requestShare } from "../exchange.ts";
+import type { GatewayContext } from "../gateway-context.ts";
 import { Output } from "./output.ts";
 import { afterCall, begin, type Envelope, sendLong, toFault } from "./respond.ts";
 
@@ -16,7 +16,7 @@ const CHUNK = 32_768;
 const REMEMBERED = 10_000;
 
 /** Alias of lists that may be longer than one message between nodes. */
-export function sendCompleteList(edge: Edge, exchange: Exchange): Promise<void> {
+export function sendCompleteList(edge: GatewayContext, exchange: Exchange): Promise<void> {
   return edge.hold(exchange, async () => {
     const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
     await sendInPages(exchange, params, edge.envelopeOf(exchange));

@@ -6,7 +6,7 @@ import { Fault, isFault, type Rule } from "../../../../lib/contract/faults.ts";
 import type { Blobs, BlobWrite } from "../../../../storage/blobs/blobs.ts";
 import type { Runtime } from "../../../runtime.ts";
 import type { KeptAnswer } from "../../idempotency/idempotency.model.ts";
-import type { Opening, Place } from "../../idempotency/keys.ts";
+import type { IdempotencyKey, Opening } from "../../idempotency/keys.ts";
 import { newLease, stillRunning } from "../../idempotency/lease.ts";
 import { follow, readAhead } from "../body/body.ts";
 import { maxBodyOf } from "../body/budget.ts";
@@ -20,11 +20,11 @@ const LARGE = 262_144;
 /** A tenant over its quota gets only short answers stored. */
 const SMALL = 1024;
 
-type OpenRequest = Place & { fingerprint: string; lease: string };
+type OpenRequest = IdempotencyKey & { fingerprint: string; lease: string };
 type Begun = Exclude<Opening, { outcome: "wait" }>;
 
 /** Returns the owner of a request's keys; null if the sender is unknown. */
-function holderOf({ op, caller }: Exchange): Omit<Place, "key"> | null {
+function holderOf({ op, caller }: Exchange): Omit<IdempotencyKey, "key"> | null {
   if (caller) return { tenant_id: caller.tenant_id, caller_id: callerId(caller) };
   // The operator has no tenant: its keys belong to the installation.
   return op.access.by === "operator" ? { tenant_id: "installation", caller_id: "operator" } : null;
@@ -62,7 +62,7 @@ export async function once(
   carryOut: () => Promise<Answer>,
 ): Promise<Answer> {
   const { ctx, op, request_id } = exchange;
-  const place: Place = { ...(holderOf(exchange) as Omit<Place, "key">), key };
+  const place: IdempotencyKey = { ...(holderOf(exchange) as Omit<IdempotencyKey, "key">), key };
   const fingerprint = await fingerprintOf(exchange, blobs);
   const opening = await open(exchange, { ...place, fingerprint, lease: newLease() });
   if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);

@@ -1,8 +1,8 @@
 import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
 import type { TextPart } from "../../../../lib/contract/contract.ts";
 import { readParams } from "../body/params.ts";
-import type { Edge } from "../edge.ts";
 import { type Exchange, requestShare } from "../exchange.ts";
+import type { GatewayContext } from "../gateway-context.ts";
 import { Output } from "./output.ts";
 import { afterCall, begin } from "./respond.ts";
 
@@ -10,7 +10,7 @@ import { afterCall, begin } from "./respond.ts";
  * Answers an operation with `continuedBy`: sends its parts as the caller reads them; at most one is in memory. A failure
  * of the first part is answered as an error; later ones cut the answer off.
  */
-export function sendTextParts(edge: Edge, exchange: Exchange): Promise<void> {
+export function sendTextParts(edge: GatewayContext, exchange: Exchange): Promise<void> {
   return edge.hold(exchange, async () => {
     const { ctx, op, req, res } = exchange;
     const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);

@@ -4,7 +4,7 @@ import { Fault } from "../../../../lib/contract/faults.ts";
 import { compileQueryCheck } from "../../../../lib/contract/validator.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";
-import { headerText } from "../access/client.ts";
+import { headerText } from "../access/client-address.ts";
 import { isTokenRequest, readForm, readTokenRequest } from "../access/oauth.ts";
 import type { BodyReader, Exchange, GatewayRequest } from "../exchange.ts";
 import { readJson, readRaw, requireNoFields } from "./body.ts";

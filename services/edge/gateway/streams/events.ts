@@ -5,8 +5,8 @@ import type { Caller } from "../../../../lib/access/caller.ts";
 import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
 import type { EventText } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
-import type { Edge } from "../edge.ts";
 import type { Exchange, Link, StreamHandler } from "../exchange.ts";
+import type { GatewayContext } from "../gateway-context.ts";
 import { NewEvents } from "./new-events.ts";
 import { beginEvents, endOf } from "./sse.ts";
 
@@ -19,7 +19,7 @@ const REST = 4;
 const LOOK_BYTES = 524_288;
 
 /** `GET /events/stream`: new events that the caller may read, until either side ends it. */
-export function streamEvents(edge: Edge): StreamHandler {
+export function streamEvents(edge: GatewayContext): StreamHandler {
   return async (exchange, params, link, output) => {
     const { req, res, ctx } = exchange;
     const events = new NewEvents(ctx, params);
@@ -38,7 +38,7 @@ export function streamEvents(edge: Edge): StreamHandler {
 }
 
 async function pump(
-  { broker, arrivals }: Edge,
+  { broker, arrivals }: GatewayContext,
   { ctx, caller }: Exchange,
   events: NewEvents,
   { recheck, ended, output }: Pick<Link, "recheck"> & { ended: AbortSignal; output: Output },

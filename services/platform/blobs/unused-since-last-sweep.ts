@@ -4,7 +4,7 @@ import type { InUse } from "../../../storage/blobs/blobs.ts";
  * Limits a sweep to blobs that were unused at the previous sweep too, so that a blob outlives its row for a while: a
  * backup that contains the row finds the blob.
  */
-export class UnusedTwice {
+export class UnusedSinceLastSweep {
   readonly #inUse: InUse;
   #before = new Set<string>();
   #now = new Set<string>();

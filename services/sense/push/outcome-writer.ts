@@ -12,7 +12,7 @@ interface Pending {
 const nothing = (): Pending => ({ acknowledged: [], failed: [], released: new Map() });
 
 /** Collects the outcomes of an agent's pushes while earlier ones are being written. */
-export class Settler {
+export class OutcomeWriter {
   readonly #target: Target;
   readonly #broker: ServiceBroker;
   readonly #report: (err: unknown) => void;

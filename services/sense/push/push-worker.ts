@@ -9,7 +9,7 @@ import type { PushSpan, Tracing } from "../../../observability/tracing.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
-import { Settler } from "./settler.ts";
+import { OutcomeWriter } from "./outcome-writer.ts";
 import type { Target } from "./target.ts";
 
 export interface WorkerDeps {
@@ -36,7 +36,7 @@ const SECRETS_FRESH_MS = 60_000;
 export class PushWorker {
   readonly target: Target;
   readonly #deps: WorkerDeps;
-  readonly #settler: Settler;
+  readonly #settler: OutcomeWriter;
   readonly #abort = new AbortController();
   #secrets: { read: Promise<string[]>; until: number } | undefined;
   #breaker: OpenBreaker | null;
@@ -51,7 +51,7 @@ export class PushWorker {
     this.target = target;
     this.#breaker = breaker;
     this.#deps = deps;
-    this.#settler = new Settler(target, deps.broker, deps.report);
+    this.#settler = new OutcomeWriter(target, deps.broker, deps.report);
   }
 
   /** Whether only a wake-up or a change makes it look for deliveries. */
@@ -134,8 +134,8 @@ export class PushWorker {
       if (this.#abort.signal.aborted) return;
       const secrets = await this.#signingSecrets();
       const lease = randomBytes(9).toString("base64url");
-      const wish = { tenant_id, agent_id, limit: most, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
-      const { deliveries } = await broker.call<Received, unknown>("deliveries.claim", wish);
+      const request = { tenant_id, agent_id, limit: most, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
+      const { deliveries } = await broker.call<Received, unknown>("deliveries.claim", request);
       used = deliveries.length;
       if (used === most) this.#wanted = true;
       for (const delivery of deliveries) this.#start(delivery, secrets, release);

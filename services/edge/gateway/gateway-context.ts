@@ -6,7 +6,7 @@ import type { Fault } from "../../../lib/contract/faults.ts";
 import { RateWindows } from "../../../observability/rate-windows.ts";
 import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import type { Runtime } from "../../runtime.ts";
-import { clientAddress } from "./access/client.ts";
+import { clientAddress } from "./access/client-address.ts";
 import { sendFromBlob } from "./answer/from-blob.ts";
 import { Output, SMALL_BYTES } from "./answer/output.ts";
 import { type Envelope, send, sendLong, sizeOf, toFault } from "./answer/respond.ts";
@@ -37,7 +37,7 @@ interface Callers {
 }
 
 /** Dependencies of a gateway besides its operations. */
-export interface EdgeDeps {
+export interface GatewayDeps {
   callers: Callers;
   /** One for each `consumes` other than JSON. */
   bodyReaders: Record<string, BodyReader>;
@@ -46,10 +46,10 @@ export interface EdgeDeps {
 }
 
 /** State shared by a gateway's hooks: counters, limits and caches of this node. */
-export class Edge {
+export class GatewayContext {
   readonly runtime: Runtime;
   readonly broker: ServiceBroker;
-  readonly deps: EdgeDeps;
+  readonly deps: GatewayDeps;
   readonly observer: RequestObserver;
   readonly limits: CallerLimits;
   readonly failures: PublicFailures;
@@ -63,7 +63,7 @@ export class Edge {
   readonly #ending = new AbortController();
   #leaving = false;
 
-  constructor(runtime: Runtime, broker: ServiceBroker, depsOf: (edge: Edge) => EdgeDeps) {
+  constructor(runtime: Runtime, broker: ServiceBroker, depsOf: (edge: GatewayContext) => GatewayDeps) {
     const { config, windows, secrets } = runtime;
     this.runtime = runtime;
     this.broker = broker;

@@ -5,7 +5,7 @@ import type { KeptAnswer } from "./idempotency.model.ts";
 const KEPT_MS = 15 * 60_000;
 
 /** Recent erasures: answers in progress must not be stored with what they erased. */
-export class ErasedLately {
+export class RecentErasures {
   readonly #now: () => number;
   readonly #erased = new Map<string, { at: number; isErased: IsErased }[]>();
 

@@ -13,7 +13,7 @@ interface Known {
  * What statistics need of deliveries that this node handed out, so that acknowledging reads no row. Two generations:
  * the older one is dropped as a whole. Deliveries that it does not know are counted without a type and a latency.
  */
-export class HandedOut {
+export class AcknowledgementCounts {
   #young = new Map<string, Known>();
   #old = new Map<string, Known>();
 
