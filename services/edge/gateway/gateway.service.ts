@@ -28,8 +28,9 @@ import { streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
 import { stream } from "./streams/stream.ts";
 
-/** The service as its hooks see it: its own state, and the method of moleculer-web that they use. */
+/** The service as its hooks see it: its own state, and the methods of moleculer-web that they use. */
 interface Gateway extends Service {
+  aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<unknown>;
   edge: GatewayContext;
   server: HttpServer;
   router: Router;
@@ -77,7 +78,7 @@ function toProtocol(edge: GatewayContext, name: "a2a" | "mcp"): StreamHandler {
 
 /**
  * The gateway: moleculer-web with routes from the contracts and hooks in hooks.ts. It replaces `resolveAlias` by a tree
- * look-up, and `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
+ * look-up, `routeHandler` for its cost, and `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
  */
 export function gateway(
   runtime: Runtime,
@@ -182,6 +183,17 @@ async function answer(edge: GatewayContext, exchange: Exchange): Promise<void> {
   return edge.send(exchange, await callAction(edge, exchange));
 }
 
+/** A route as moleculer-web makes it of its settings. */
+interface Route {
+  middlewares: ((req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void)[];
+}
+
+/** What `resolveAlias` finds. */
+interface Found {
+  alias: RoutedAlias;
+  params: Record<string, string>;
+}
+
 /** Methods of moleculer-web that are hooks or that the gateway replaces. */
 const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
   authenticate(_ctx: Context, _route: unknown, req: GatewayRequest) {
@@ -193,6 +205,16 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
   resolveAlias(url: string, method = "GET") {
     const found = this.router.resolve(url, method);
     return found && { alias: this.aliasOf.get(found.op), params: found.path };
+  },
+  /** The original also listens for three events of each response, to settle a promise that nothing waits for. */
+  async routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Found) {
+    for (const middleware of route.middlewares)
+      await new Promise<void>((resolve, reject) =>
+        middleware(req, res, (err) => (err ? reject(err) : resolve())),
+      );
+    if (!found) return null;
+    Object.assign(req, { $route: route, $alias: found.alias, $params: { params: found.params } });
+    return this.aliasHandler(req, res, found.alias);
   },
   errorHandler(req: GatewayRequest, res: ServerResponse, err: unknown) {
     this.sendError(req, res, err);
