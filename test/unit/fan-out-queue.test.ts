@@ -53,7 +53,7 @@ test("an event is held until it is released, and taken once under one lease", ()
   queue.push(entry("a", 1));
   expect(queue.take(5, 1e9)).toEqual([]);
   queue.release(first);
-  expect([queue.get("a-1"), queue.size]).toEqual([undefined, 0]);
+  expect([queue.get("a-1"), queue.load.events]).toEqual([undefined, 0]);
 });
 
 test("a tenant that is full spills, alone, until the store's part is taken", () => {

@@ -25,6 +25,8 @@ let broker: ServiceBroker;
 let version = 1;
 const recorded: RoutingSubject[] = [];
 let failing = false;
+/** The record does not say what was changed, either. */
+let away = false;
 /** Hook that runs before the version is next increased. */
 let beforeRaise = async () => {};
 /** Hook that runs at the next read of a table, after the interests. */
@@ -40,6 +42,7 @@ beforeAll(async () => {
     actions: {
       routing_version: () => version,
       routing_since: ({ params }: { params: RoutingBasis }): RoutingState => {
+        if (away) throw new Error("the store did not answer");
         const unrecorded = version - recorded.length;
         const changes = params.unrecorded === unrecorded ? recorded.slice(params.version - unrecorded) : null;
         return { version, unrecorded, changes };
@@ -80,6 +83,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   failing = false;
+  away = false;
 });
 
 const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a", scopes: ["receive"] };
@@ -127,6 +131,29 @@ test("a change that could not be counted holds while the table is being read", a
   held.resolve();
   await reading;
   await settle(async () => (await matches("com.read")) === 0);
+});
+
+test("a change that could not be counted holds once the record is back, and no failure goes unhandled", async () => {
+  const agent_id = "ag_a";
+  const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.away" });
+  expect(await matches("com.away")).toBe(1);
+  const unhandled: unknown[] = [];
+  const note = (err: unknown) => void unhandled.push(err);
+  process.on("unhandledRejection", note);
+  failing = true;
+  away = true;
+  await expect(call("delete", { agent_id, id })).rejects.toThrow("did not answer");
+  // Without a table the next event asks the record.
+  await settle(() =>
+    matches("com.away").then(
+      () => false,
+      () => true,
+    ),
+  );
+  away = false;
+  expect(await matches("com.away")).toBe(0);
+  process.off("unhandledRejection", note);
+  expect(unhandled).toEqual([]);
 });
 
 test("of two changes of one interest at once that one holds which was written last", async () => {

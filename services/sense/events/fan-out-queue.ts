@@ -180,10 +180,6 @@ export class FanOutQueue {
     this.#bytes -= entry.size;
   }
 
-  get size(): number {
-    return this.#held.size;
-  }
-
   #next(places: number): TenantQueue | null {
     const busy = [...this.#tenants.values()].filter(({ waiting, batches }) => waiting.length || batches);
     const share = Math.max(1, Math.floor(places / busy.length));

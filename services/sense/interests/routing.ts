@@ -70,6 +70,7 @@ export class Routing {
 
   forget(tenant_id: string): void {
     this.#tables.delete(tenant_id);
+    this.#outdated.delete(tenant_id);
   }
 
   #readAnew(tenant_ids: string[]): void {
@@ -85,8 +86,12 @@ export class Routing {
       this.#outdated.delete(tenant_id);
       await this.#renewing.get(tenant_id)?.catch(() => {});
       // Without the record, the next event reads the table.
-      await this.#load(tenant_id, await this.#since(tenant_id)).catch(() => this.#tables.delete(tenant_id));
+      await this.#read(tenant_id).catch(() => this.#tables.delete(tenant_id));
     }
+  }
+
+  async #read(tenant_id: string): Promise<void> {
+    await this.#load(tenant_id, await this.#since(tenant_id));
   }
 
   #used(tenant_id: string, table: RoutingTable): RoutingTable {
