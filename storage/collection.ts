@@ -2,7 +2,6 @@ import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, 
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
 import type { TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
-import type { RecordClock } from "./record-clock.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 import { type EachOptions, readEach, readWithin, type Within, type WithinOptions } from "./within.ts";
 import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
@@ -19,8 +18,6 @@ export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
 export interface CollectionOptions {
   /** Counts inserted bytes; without it nothing is counted. */
   growth?: Growth | undefined;
-  /** Of a record that nodes share. */
-  clock?: RecordClock | undefined;
   /** The model's large fields. */
   large?: readonly string[];
   /** Reads of large rows by tenants: only a few run at once. */
@@ -43,17 +40,15 @@ export class TenantCollection<T extends TenantDocument> {
   readonly system: SystemCollection<T>;
 
   readonly #growth: Growth | undefined;
-  readonly #clock: RecordClock | undefined;
   readonly #native: Collection<Row>;
   readonly #blobs: CollectionOptions["blobs"];
   readonly #large: readonly string[];
   readonly #reads: FairQueue | undefined;
 
-  constructor(native: Collection<Row>, { growth, clock, blobs, large = [], reads }: CollectionOptions = {}) {
+  constructor(native: Collection<Row>, { growth, blobs, large = [], reads }: CollectionOptions = {}) {
     this.system = (blobs ? readOnly(native) : native) as unknown as SystemCollection<T>;
     this.#native = native;
     this.#growth = growth;
-    this.#clock = clock;
     this.#blobs = blobs;
     this.#large = large;
     this.#reads = reads;
@@ -173,23 +168,12 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   /**
-   * Writes, and resolves when every node's time is past the times in what was written. Rows written after the answer get
-   * later times, on whichever node, so that lists by time have them in order.
-   */
-  async inOrder<R>(write: () => Promise<R>): Promise<R> {
-    const stamped = this.#clock?.now() ?? 0;
-    const result = await write();
-    await this.#clock?.passed(stamped);
-    return result;
-  }
-
-  /**
-   * Inserts in order, unless an earlier attempt of the same request did so under the same id: then returns the existing
-   * row. Throws the duplicate-key error for a conflict on another unique field.
+   * Inserts, unless an earlier attempt of the same request did so under the same id: then returns the existing row.
+   * Throws the duplicate-key error for a conflict on another unique field.
    */
   async insertOnce(doc: T): Promise<T> {
     try {
-      return await this.inOrder(() => this.insert(doc));
+      return await this.insert(doc);
     } catch (err) {
       const own = { _id: doc._id, tenant_id: doc.tenant_id };
       const there = isDuplicateKey(err) && (await this.rows.findOne<T>(own));
