@@ -17,7 +17,7 @@ import { type Plan, planTicks, type Timing } from "./timing.ts";
 
 interface TickerDeps {
   rows: TenantCollection<ScheduleDoc>;
-  store: Pick<Store, "now" | "clock">;
+  store: Pick<Store, "now" | "past">;
   broker: ServiceBroker;
   usage: Pick<StorageUsage, "isFull">;
 }
