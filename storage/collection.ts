@@ -1,15 +1,13 @@
 import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
-import type { TenantDocument } from "./model.ts";
+import type { Row, TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
+import { queued, type RecordQueues } from "./record-queues.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 import { type EachOptions, readEach, readWithin, type Within, type WithinOptions } from "./within.ts";
 import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
 
-export type { TenantDocument } from "./model.ts";
-
-/** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
-export type Row = TenantDocument & Document;
+export type { Row, TenantDocument } from "./model.ts";
 
 /** Is called with the blobs that rows of a tenant no longer reference. */
 export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
@@ -20,6 +18,8 @@ export interface CollectionOptions {
   growth?: Growth | undefined;
   /** The model's large fields. */
   large?: readonly string[];
+  /** For the connections to a record that has a limit of them. */
+  queues?: RecordQueues | null;
   /** Reads of large rows by tenants: only a few run at once. */
   reads?: FairQueue;
   /** The fields that reference blobs (`Model.blobs`). */
@@ -38,14 +38,24 @@ const SLICE = 500;
 export class TenantCollection<T extends TenantDocument> {
   /** Accesses all tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
   readonly system: SystemCollection<T>;
+  /**
+   * The same rows, for what frees capacity (acknowledgements) or keeps work alive (renewals): other work cannot take all
+   * connections from it.
+   */
+  readonly reserved: TenantCollection<T>;
 
   readonly #growth: Growth | undefined;
   readonly #native: Collection<Row>;
+  readonly #rows: Collection<Row>;
   readonly #blobs: CollectionOptions["blobs"];
   readonly #large: readonly string[];
   readonly #reads: FairQueue | undefined;
 
-  constructor(native: Collection<Row>, { growth, blobs, large = [], reads }: CollectionOptions = {}) {
+  constructor(native: Collection<Row>, options: CollectionOptions = {}, queue = options.queues?.record) {
+    const { growth, queues, blobs, large = [], reads } = options;
+    const reserve = queues && queue === queues.record ? queues.record_reserved : null;
+    this.#rows = queue ? queued(native, queue) : native;
+    this.reserved = reserve ? new TenantCollection(native, options, reserve) : this;
     this.system = (blobs ? readOnly(native) : native) as unknown as SystemCollection<T>;
     this.#native = native;
     this.#growth = growth;
@@ -54,23 +64,11 @@ export class TenantCollection<T extends TenantDocument> {
     this.#reads = reads;
   }
 
-  protected get rows(): Collection<Row> {
-    return this.#native;
-  }
-
-  /**
-   * The same rows, for what frees capacity (acknowledgements) or keeps work alive (renewals): other work cannot take all
-   * connections from it.
-   */
-  get reserved(): TenantCollection<T> {
-    return this;
-  }
-
   /** Returns the documents that match. The types, and a check, refuse a read of large fields without a limit. */
   find(tenant_id: string, filter: Where<T>, ...[given]: FindArgs<T>): Promise<T[]> {
     const { bounded, ...options } = (given ?? {}) as FindOptions & { bounded?: string };
     if (bounded === undefined) this.#requireBrief(options.projection);
-    return this.rows.find<T>(scoped(tenant_id, filter), options).toArray();
+    return this.#rows.find<T>(scoped(tenant_id, filter), options).toArray();
   }
 
   #requireBrief(projection: Document = {}): void {
@@ -85,7 +83,7 @@ export class TenantCollection<T extends TenantDocument> {
    */
   findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
     const within = scoped(tenant_id, filter) as never;
-    return this.#inTurn(tenant_id, () => readWithin<T>(this.rows as never, within, options));
+    return this.#inTurn(tenant_id, () => readWithin<T>(this.#rows as never, within, options));
   }
 
   /** Yields all documents that match, in batches that `findWithin` reads. */
@@ -109,7 +107,7 @@ export class TenantCollection<T extends TenantDocument> {
     { filter = {}, ...options }: { filter?: Where<T> } & Omit<EachOptions, "filter"> = {},
   ): Promise<T[]> {
     const each = { ...options, filter: scoped(tenant_id, filter) as never };
-    return (await this.#inTurn(tenant_id, () => readEach<T>(this.rows as never, [...ids], each))).rows;
+    return (await this.#inTurn(tenant_id, () => readEach<T>(this.#rows as never, [...ids], each))).rows;
   }
 
   /** Large rows are read in turn: only a few pages of them at once. */
@@ -124,7 +122,7 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
-    return this.rows.findOne<T>(scoped(tenant_id, filter), options);
+    return this.#rows.findOne<T>(scoped(tenant_id, filter), options);
   }
 
   /**
@@ -156,13 +154,13 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   count(tenant_id: string, filter: Where<T>): Promise<number> {
-    return this.rows.countDocuments(scoped(tenant_id, filter));
+    return this.#rows.countDocuments(scoped(tenant_id, filter));
   }
 
   /** Inserts a document, which includes its tenant. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
     requireTenants([doc]);
-    await this.rows.insertOne(doc as Row);
+    await this.#rows.insertOne(doc as Row);
     this.#grew([doc]);
     return doc;
   }
@@ -176,7 +174,7 @@ export class TenantCollection<T extends TenantDocument> {
       return await this.insert(doc);
     } catch (err) {
       const own = { _id: doc._id, tenant_id: doc.tenant_id };
-      const there = isDuplicateKey(err) && (await this.rows.findOne<T>(own));
+      const there = isDuplicateKey(err) && (await this.#rows.findOne<T>(own));
       if (there) return there;
       throw err;
     }
@@ -187,7 +185,7 @@ export class TenantCollection<T extends TenantDocument> {
     requireTenants(docs);
     // Before refusals are known: a measurement corrects it.
     this.#grew(docs);
-    await this.rows.insertMany(docs as Row[], { ordered: false });
+    await this.#rows.insertMany(docs as Row[], { ordered: false });
   }
 
   /** Inserts documents whose keys are new; leaves existing ones unchanged. */
@@ -208,7 +206,7 @@ export class TenantCollection<T extends TenantDocument> {
     const options = { returnDocument: "after" } as const;
     const changes = update as UpdateFilter<Row>;
     const referenced = await this.#referenced(tenant_id, filter, update);
-    const written = await this.rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options);
+    const written = await this.#rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options);
     if (written) await this.#dropped(tenant_id, referenced);
     return written as T | null;
   }
@@ -218,7 +216,7 @@ export class TenantCollection<T extends TenantDocument> {
     let changed = 0;
     for (const slice of await this.#slices(tenant_id, filter)) {
       const referenced = await this.#referenced(tenant_id, slice, update);
-      changed += (await this.rows.updateMany(scoped(tenant_id, slice), update as UpdateFilter<Row>))
+      changed += (await this.#rows.updateMany(scoped(tenant_id, slice), update as UpdateFilter<Row>))
         .modifiedCount;
       await this.#dropped(tenant_id, referenced);
     }
@@ -228,7 +226,7 @@ export class TenantCollection<T extends TenantDocument> {
   /** Deletes one; returns whether it existed. */
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
     const referenced = await this.#referenced(tenant_id, filter);
-    const { deletedCount } = await this.rows.deleteOne(scoped(tenant_id, filter));
+    const { deletedCount } = await this.#rows.deleteOne(scoped(tenant_id, filter));
     await this.#dropped(tenant_id, referenced);
     return deletedCount === 1;
   }
@@ -238,7 +236,7 @@ export class TenantCollection<T extends TenantDocument> {
     let removed = 0;
     for (const slice of await this.#slices(tenant_id, filter)) {
       const referenced = await this.#referenced(tenant_id, slice);
-      removed += (await this.rows.deleteMany(scoped(tenant_id, slice))).deletedCount;
+      removed += (await this.#rows.deleteMany(scoped(tenant_id, slice))).deletedCount;
       await this.#dropped(tenant_id, referenced);
     }
     return removed;
@@ -268,7 +266,7 @@ export class TenantCollection<T extends TenantDocument> {
     const projection = Object.fromEntries(fields.map((field) => [field, 1]));
     const rows: Row[] = isNamed
       ? [known as Row]
-      : await this.rows.find<Row>(scoped(tenant_id, filter), { projection }).toArray();
+      : await this.#rows.find<Row>(scoped(tenant_id, filter), { projection }).toArray();
     return rows.flatMap((row) => fields.flatMap((field) => row[field] || []));
   }
 
@@ -282,7 +280,7 @@ export class TenantCollection<T extends TenantDocument> {
    */
   async #slices(tenant_id: string, filter: Where<T>): Promise<Where<T>[]> {
     const whole = scoped(tenant_id, filter);
-    const ids = (limit: number) => this.rows.find(whole, { projection: { _id: 1 }, limit }).toArray();
+    const ids = (limit: number) => this.#rows.find(whole, { projection: { _id: 1 }, limit }).toArray();
     if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [filter];
     const rows = await ids(0);
     const slices: Where<T>[] = [];
@@ -299,7 +297,7 @@ export class TenantCollection<T extends TenantDocument> {
 
   #bulk(writes: Write<T>[]) {
     requireTenants(writes.flatMap((write) => Object.values(write).map(({ filter }) => filter)));
-    return this.rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
+    return this.#rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
   }
 
   /**

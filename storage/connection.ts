@@ -11,11 +11,11 @@ import {
   TenantCollection,
   type TenantDocument,
 } from "./collection.ts";
-import { FairCollection, type RecordQueues, recordQueues } from "./fair-collection.ts";
 import { largeFields, type Model } from "./model.ts";
 import { ENDING_CONNECTIONS } from "./mongo-connection.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
+import { type RecordQueues, recordQueues } from "./record-queues.ts";
 import { requireWhole } from "./restoring.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
 import { Growth } from "./usage/growth.ts";
@@ -202,14 +202,12 @@ function modelsOf(
       built.catch(() => {});
       building.push(built);
       const options: CollectionOptions = {
-        ...{ growth, large: largeFields(schema as never), reads },
+        ...{ growth, queues, large: largeFields(schema as never), reads },
         ...(blobs && {
           blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
         }),
       };
-      return queues
-        ? new FairCollection<T>(native, queues, options)
-        : new TenantCollection<T>(native, options);
+      return new TenantCollection<T>(native, options);
     },
     onDropped(listener) {
       dropped = listener;
