@@ -154,6 +154,25 @@ export class FairQueue {
     });
   }
 
+  /**
+   * Takes a unit without waiting and without a charge.
+   *
+   * @throws Fault rate_limited at the limit of the caller or its tenant, service_unavailable while all are in use
+   */
+  enter({ tenant_id, caller: id }: Share): Release {
+    const { capacity, perTenant = capacity, perCaller = perTenant } = this.#options;
+    const tenant = this.#tenants.arrive(tenant_id);
+    const caller = tenant.callers.arrive(id);
+    if (this.#inUse >= capacity) throw busy();
+    if (tenant.inUse >= perTenant || caller.inUse >= perCaller) throw tooMany("in progress");
+    this.#use(tenant, caller, 1);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#use(tenant, caller, -1);
+      isHeld = false;
+    };
+  }
+
   #enqueue(waiter: Waiter): void {
     const { tenant, caller, queued } = waiter;
     caller.waiters.push(waiter);
@@ -265,8 +284,8 @@ function fullest<F extends Flow>(flows: Iterable<F>): F {
 
 const RETRY_AFTER_SECONDS = 1;
 
-function tooMany(): Fault {
-  const message = `Too many of your requests are waiting for the same resource. Retry in ${RETRY_AFTER_SECONDS} s.`;
+function tooMany(are = "waiting for the same resource"): Fault {
+  const message = `Too many of your requests are ${are}. Retry in ${RETRY_AFTER_SECONDS} s.`;
   return new Fault("rate_limited", message, { retry_after_seconds: RETRY_AFTER_SECONDS });
 }
 
