@@ -155,22 +155,19 @@ export class FairQueue {
   }
 
   /**
-   * Takes a unit without waiting and without a charge.
+   * Takes units without waiting. No tenant has more of them than it leaves free: there are always some for another.
    *
-   * @throws Fault rate_limited at the limit of the caller or its tenant, service_unavailable while all are in use
+   * @throws Fault rate_limited when the caller or its tenant has its share, service_unavailable while all are in use
    */
-  enter({ tenant_id, caller: id }: Share): Release {
-    const { capacity, perTenant = capacity, perCaller = perTenant } = this.#options;
+  enter({ tenant_id, caller: id }: Share, cost = 1): () => void {
+    const { capacity, perCaller = capacity } = this.#options;
     const tenant = this.#tenants.arrive(tenant_id);
     const caller = tenant.callers.arrive(id);
-    if (this.#inUse >= capacity) throw busy();
-    if (tenant.inUse >= perTenant || caller.inUse >= perCaller) throw tooMany("in progress");
-    this.#use(tenant, caller, 1);
-    let isHeld = true;
-    return () => {
-      if (isHeld) this.#use(tenant, caller, -1);
-      isHeld = false;
-    };
+    const free = capacity - this.#inUse;
+    if (free <= 0) throw busy();
+    if (tenant.inUse >= free || caller.inUse >= perCaller) throw tooMany("in progress");
+    this.#use(tenant, caller, cost);
+    return () => this.#use(tenant, caller, -cost);
   }
 
   #enqueue(waiter: Waiter): void {

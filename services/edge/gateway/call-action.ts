@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import { cookieName, cookieValue } from "../../../lib/access/session-cookie.ts";
-import type { Release } from "../../../lib/queue/fair-queue.ts";
 import { endWrite } from "../../../storage/blobs/blobs.ts";
 import { isRefusedInBand, requireAccess } from "./access/access.ts";
 import { originFor } from "./access/origin.ts";
@@ -13,6 +12,7 @@ import { maxBodyOf } from "./body/budget.ts";
 import { readParams } from "./body/params.ts";
 import { type Answer, type Exchange, type NestedRequest, RootCall, requestShare } from "./exchange.ts";
 import type { GatewayContext } from "./gateway-context.ts";
+import type { Leave } from "./limits/overload.ts";
 import { requireQuota, requireSpace } from "./limits/storage-limits.ts";
 import { whileWanted } from "./streams/long-poll.ts";
 
@@ -32,7 +32,7 @@ export async function callNested(
 ): Promise<Answer> {
   const started = performance.now();
   const { op } = request;
-  let leave: Release | null = null;
+  let leave: Leave | null = null;
   let answer: Answer;
   try {
     requireSpace(op, edge.runtime.disk);

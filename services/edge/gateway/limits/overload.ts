@@ -1,6 +1,6 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { Fault, unavailable } from "../../../../lib/contract/faults.ts";
-import { FairQueue, type Release, type Share } from "../../../../lib/queue/fair-queue.ts";
+import { type Fault, unavailable } from "../../../../lib/contract/faults.ts";
+import { FairQueue, type Share } from "../../../../lib/queue/fair-queue.ts";
 
 const SAMPLE_MS = 250;
 /** Limits of open streams: in total, and per caller. */
@@ -8,6 +8,9 @@ const MAX_STREAMS = 10_000;
 const MAX_STREAMS_OF_CALLER = 100;
 
 const RETRY_AFTER_SECONDS = 1;
+
+/** Gives a place back, once. */
+export type Leave = () => void;
 
 /**
  * Refuses work that would only wait (spec: service_unavailable): with too many writes or streams, or if the event loop
@@ -55,16 +58,16 @@ export class Overload {
   }
 
   /** Takes a place for a write or a stream; null for uncounted operations. @throws Fault as `FairQueue.enter` */
-  enter(op: Operation, share: Share): Release | null {
+  enter(op: Operation, share: Share): Leave | null {
     if (op.stream) return this.#streams.enter(share);
     if (op.method === "GET") return null;
     return (op.reserved ? this.#reserved : this.#writes).enter(share);
   }
 }
 
-/** Places of a node for concurrent work: a tenant has at most half of them, a caller a quarter. */
+/** Places of a node for concurrent work: a caller has a quarter at most. */
 function places(capacity: number, perCaller = Math.ceil(capacity / 4)): FairQueue {
-  return new FairQueue({ capacity, perTenant: Math.ceil(capacity / 2), perCaller, maxWaiting: 0 });
+  return new FairQueue({ capacity, perCaller, maxWaiting: 0 });
 }
 
 /** @param why a sentence */
