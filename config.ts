@@ -169,7 +169,7 @@ export const SETTINGS = {
   ),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
-    "Concurrent writes on a node; further writes get 503. Above half of the limit, a tenant with a quarter of it or a caller with an eighth gets 429. Acknowledgements and renewals have as many separate slots.",
+    "Concurrent writes on a node; further writes get 503. A tenant with as many as it leaves free, and a caller with a quarter of all, get 429. Acknowledgements and renewals have as many separate slots.",
     1,
     1e6,
   ),

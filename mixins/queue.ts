@@ -45,16 +45,20 @@ function callerOf(queue: string): string | undefined {
   return parts.length === 4 ? parts[1] : undefined;
 }
 
-/** Returns tenant and caller of a position, for `IsFull`. */
-export function laneOf(queue: string): string {
-  return [tenantOf(queue), callerOf(queue)].filter((each) => each !== undefined).join(" ");
-}
-
 /** Sorts after all of a tenant's positions: `~` follows every character of an id. */
 const pastTenant = (queue: string) => `${tenantOf(queue)} ~`;
 
-/** Whether a lane may not get another row now: a tenant's id, or tenant and caller separated by a space. */
-type IsFull = (lane: string) => boolean;
+/** Limits of rows that `begin` has in work: of all tenants, of one, and of one caller of it. */
+interface Limits {
+  capacity: number;
+  perTenant: number;
+  perCaller: number;
+}
+
+const UNLIMITED: Limits = {
+  ...{ capacity: Number.POSITIVE_INFINITY, perTenant: Number.POSITIVE_INFINITY },
+  perCaller: Number.POSITIVE_INFINITY,
+};
 
 /**
  * Leases rows of a collection to workers. Rotates between tenants, and within a tenant between its callers; due rows
@@ -63,19 +67,52 @@ type IsFull = (lane: string) => boolean;
 export class Queue<T extends Workable> {
   readonly #rows: TenantCollection<T>;
   readonly #now: () => number;
+  readonly #limits: Limits;
+  /** Rows in work here, by their work. */
+  readonly #inWork = new Map<Promise<void>, string>();
   /** Positions after the last served tenant, and after each tenant's last served caller. */
   #last = "";
   readonly #lastCallers = new Map<string, string>();
 
-  constructor(rows: TenantCollection<T>, now: () => number) {
+  constructor(rows: TenantCollection<T>, now: () => number, limits = UNLIMITED) {
     this.#rows = rows;
     this.#now = now;
+    this.#limits = limits;
   }
 
-  /** Leases a row; null if none is due. Skips tenants and callers that are full. */
-  async claim(isFull: IsFull = () => false): Promise<Queued<T> | null> {
+  /**
+   * Leases a row and begins its work, which never rejects; then calls `ended`.
+   *
+   * @returns false if none is due, or this node is at its limit
+   */
+  async begin(work: (row: Queued<T>) => Promise<void>, ended: () => void): Promise<boolean> {
+    if (this.#inWork.size >= this.#limits.capacity) return false;
+    const row = await this.claim();
+    if (!row) return false;
+    const working = work(row).then(() => {
+      this.#inWork.delete(working);
+      ended();
+    });
+    this.#inWork.set(working, row.queue);
+    return true;
+  }
+
+  /** Resolves when all that was begun has ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#inWork.keys());
+  }
+
+  /** Whether a tenant, or a caller if given, has as many rows in work as it may. */
+  #isFull(tenant_id: string, caller?: string): boolean {
+    const lane = caller === undefined ? `${tenant_id} ` : `${tenant_id} ${caller} `;
+    const inWork = [...this.#inWork.values()].filter((queue) => queue.startsWith(lane)).length;
+    return inWork >= (caller === undefined ? this.#limits.perTenant : this.#limits.perCaller);
+  }
+
+  /** Leases a row; null if none is due. Skips tenants and callers that are at their limit. */
+  async claim(): Promise<Queued<T> | null> {
     for (;;) {
-      const row = (await this.#dueAfter(this.#last, isFull)) ?? (await this.#dueAfter("", isFull));
+      const row = (await this.#dueAfter(this.#last)) ?? (await this.#dueAfter(""));
       if (!row) return null;
       this.#last = pastTenant(row.queue);
       if (this.#lastCallers.size >= MOST_REMEMBERED) this.#lastCallers.clear();
@@ -132,31 +169,30 @@ export class Queue<T extends Workable> {
     for (const row of all) await this.#move(row, this.#now());
   }
 
-  async #dueAfter(after: string, isFull: IsFull): Promise<Queued<T> | null> {
+  async #dueAfter(after: string): Promise<Queued<T> | null> {
     for (let from = after; ; ) {
       const row = await this.#after(from);
       if (!row) return null;
-      const due = await this.#dueOfTenant(row, isFull);
+      const due = await this.#dueOfTenant(row);
       if (due) return due;
       from = pastTenant(row.queue);
     }
   }
 
   /** Returns a due row of the tenant, given its first row. */
-  async #dueOfTenant(first: Queued<T>, isFull: IsFull): Promise<Queued<T> | null> {
+  async #dueOfTenant(first: Queued<T>): Promise<Queued<T> | null> {
     const tenant_id = tenantOf(first.queue);
-    if (isFull(tenant_id)) return null;
+    if (this.#isFull(tenant_id)) return null;
     const last = this.#lastCallers.get(tenant_id);
     const next = last === undefined ? null : await this.#after(last);
-    return (
-      (next && (await this.#dueFrom(next, tenant_id, isFull))) ?? this.#dueFrom(first, tenant_id, isFull)
-    );
+    return (next && (await this.#dueFrom(next, tenant_id))) ?? this.#dueFrom(first, tenant_id);
   }
 
-  async #dueFrom(first: Queued<T>, tenant_id: string, isFull: IsFull): Promise<Queued<T> | null> {
+  async #dueFrom(first: Queued<T>, tenant_id: string): Promise<Queued<T> | null> {
     for (let row: Queued<T> | null = first; row && tenantOf(row.queue) === tenant_id; ) {
       const ahead = dueOf(row.queue) - this.#now();
-      if ((ahead <= 0 || ahead > LONGEST_MS) && !isFull(laneOf(row.queue))) return row;
+      const isDue = ahead <= 0 || ahead > LONGEST_MS;
+      if (isDue && !this.#isFull(tenant_id, callerOf(row.queue))) return row;
       row = await this.#after(pastCaller(row.queue));
     }
     return null;

@@ -47,8 +47,12 @@ import { A2aTaskModel } from "./work/a2a/a2a-tasks.model.ts";
 import { PushConfigModel } from "./work/a2a/push-configs.model.ts";
 import { ExemplarModel } from "./work/exemplars/exemplars.model.ts";
 import { HandoffModel } from "./work/handoffs/handoffs.model.ts";
-import { MailBudgetModel } from "./work/outputs/mails.model.ts";
-import { ChunkModel as OutputChunkModel, OutputModel, VersionModel } from "./work/outputs/outputs.model.ts";
+import {
+  MailBudgetModel,
+  ChunkModel as OutputChunkModel,
+  OutputModel,
+  VersionModel,
+} from "./work/outputs/outputs.model.ts";
 import { RunArtifactModel, RunFactsModel, RunModel } from "./work/runs/runs.model.ts";
 import { TemplateModel } from "./work/templates/templates.model.ts";
 

@@ -1,16 +1,13 @@
 import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
-import type { TenantDocument } from "./model.ts";
+import type { Row, TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
-import type { RecordClock } from "./record-clock.ts";
+import { queued, type RecordQueues } from "./record-queues.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 import { type EachOptions, readEach, readWithin, type Within, type WithinOptions } from "./within.ts";
 import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
 
-export type { TenantDocument } from "./model.ts";
-
-/** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
-export type Row = TenantDocument & Document;
+export type { Row, TenantDocument } from "./model.ts";
 
 /** Is called with the blobs that rows of a tenant no longer reference. */
 export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
@@ -19,10 +16,10 @@ export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
 export interface CollectionOptions {
   /** Counts inserted bytes; without it nothing is counted. */
   growth?: Growth | undefined;
-  /** Of a record that nodes share. */
-  clock?: RecordClock | undefined;
   /** The model's large fields. */
   large?: readonly string[];
+  /** For the connections to a record that has a limit of them. */
+  queues?: RecordQueues | null;
   /** Reads of large rows by tenants: only a few run at once. */
   reads?: FairQueue;
   /** The fields that reference blobs (`Model.blobs`). */
@@ -41,41 +38,37 @@ const SLICE = 500;
 export class TenantCollection<T extends TenantDocument> {
   /** Accesses all tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
   readonly system: SystemCollection<T>;
-
-  readonly #growth: Growth | undefined;
-  readonly #clock: RecordClock | undefined;
-  readonly #native: Collection<Row>;
-  readonly #blobs: CollectionOptions["blobs"];
-  readonly #large: readonly string[];
-  readonly #reads: FairQueue | undefined;
-
-  constructor(native: Collection<Row>, { growth, clock, blobs, large = [], reads }: CollectionOptions = {}) {
-    this.system = (blobs ? readOnly(native) : native) as unknown as SystemCollection<T>;
-    this.#native = native;
-    this.#growth = growth;
-    this.#clock = clock;
-    this.#blobs = blobs;
-    this.#large = large;
-    this.#reads = reads;
-  }
-
-  protected get rows(): Collection<Row> {
-    return this.#native;
-  }
-
   /**
    * The same rows, for what frees capacity (acknowledgements) or keeps work alive (renewals): other work cannot take all
    * connections from it.
    */
-  get reserved(): TenantCollection<T> {
-    return this;
+  readonly reserved: TenantCollection<T>;
+
+  readonly #growth: Growth | undefined;
+  readonly #native: Collection<Row>;
+  readonly #rows: Collection<Row>;
+  readonly #blobs: CollectionOptions["blobs"];
+  readonly #large: readonly string[];
+  readonly #reads: FairQueue | undefined;
+
+  constructor(native: Collection<Row>, options: CollectionOptions = {}, queue = options.queues?.record) {
+    const { growth, queues, blobs, large = [], reads } = options;
+    const reserve = queues && queue === queues.record ? queues.record_reserved : null;
+    this.#rows = queue ? queued(native, queue) : native;
+    this.reserved = reserve ? new TenantCollection(native, options, reserve) : this;
+    this.system = (blobs ? readOnly(native) : native) as unknown as SystemCollection<T>;
+    this.#native = native;
+    this.#growth = growth;
+    this.#blobs = blobs;
+    this.#large = large;
+    this.#reads = reads;
   }
 
   /** Returns the documents that match. The types, and a check, refuse a read of large fields without a limit. */
   find(tenant_id: string, filter: Where<T>, ...[given]: FindArgs<T>): Promise<T[]> {
     const { bounded, ...options } = (given ?? {}) as FindOptions & { bounded?: string };
     if (bounded === undefined) this.#requireBrief(options.projection);
-    return this.rows.find<T>(scoped(tenant_id, filter), options).toArray();
+    return this.#rows.find<T>(scoped(tenant_id, filter), options).toArray();
   }
 
   #requireBrief(projection: Document = {}): void {
@@ -90,7 +83,7 @@ export class TenantCollection<T extends TenantDocument> {
    */
   findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
     const within = scoped(tenant_id, filter) as never;
-    return this.#inTurn(tenant_id, () => readWithin<T>(this.rows as never, within, options));
+    return this.#inTurn(tenant_id, () => readWithin<T>(this.#rows as never, within, options));
   }
 
   /** Yields all documents that match, in batches that `findWithin` reads. */
@@ -114,7 +107,7 @@ export class TenantCollection<T extends TenantDocument> {
     { filter = {}, ...options }: { filter?: Where<T> } & Omit<EachOptions, "filter"> = {},
   ): Promise<T[]> {
     const each = { ...options, filter: scoped(tenant_id, filter) as never };
-    return (await this.#inTurn(tenant_id, () => readEach<T>(this.rows as never, [...ids], each))).rows;
+    return (await this.#inTurn(tenant_id, () => readEach<T>(this.#rows as never, [...ids], each))).rows;
   }
 
   /** Large rows are read in turn: only a few pages of them at once. */
@@ -129,7 +122,7 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
-    return this.rows.findOne<T>(scoped(tenant_id, filter), options);
+    return this.#rows.findOne<T>(scoped(tenant_id, filter), options);
   }
 
   /**
@@ -161,38 +154,27 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   count(tenant_id: string, filter: Where<T>): Promise<number> {
-    return this.rows.countDocuments(scoped(tenant_id, filter));
+    return this.#rows.countDocuments(scoped(tenant_id, filter));
   }
 
   /** Inserts a document, which includes its tenant. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
     requireTenants([doc]);
-    await this.rows.insertOne(doc as Row);
+    await this.#rows.insertOne(doc as Row);
     this.#grew([doc]);
     return doc;
   }
 
   /**
-   * Writes, and resolves when every node's time is past the times in what was written. Rows written after the answer get
-   * later times, on whichever node, so that lists by time have them in order.
-   */
-  async inOrder<R>(write: () => Promise<R>): Promise<R> {
-    const stamped = this.#clock?.now() ?? 0;
-    const result = await write();
-    await this.#clock?.passed(stamped);
-    return result;
-  }
-
-  /**
-   * Inserts in order, unless an earlier attempt of the same request did so under the same id: then returns the existing
-   * row. Throws the duplicate-key error for a conflict on another unique field.
+   * Inserts, unless an earlier attempt of the same request did so under the same id: then returns the existing row.
+   * Throws the duplicate-key error for a conflict on another unique field.
    */
   async insertOnce(doc: T): Promise<T> {
     try {
-      return await this.inOrder(() => this.insert(doc));
+      return await this.insert(doc);
     } catch (err) {
       const own = { _id: doc._id, tenant_id: doc.tenant_id };
-      const there = isDuplicateKey(err) && (await this.rows.findOne<T>(own));
+      const there = isDuplicateKey(err) && (await this.#rows.findOne<T>(own));
       if (there) return there;
       throw err;
     }
@@ -203,7 +185,7 @@ export class TenantCollection<T extends TenantDocument> {
     requireTenants(docs);
     // Before refusals are known: a measurement corrects it.
     this.#grew(docs);
-    await this.rows.insertMany(docs as Row[], { ordered: false });
+    await this.#rows.insertMany(docs as Row[], { ordered: false });
   }
 
   /** Inserts documents whose keys are new; leaves existing ones unchanged. */
@@ -224,7 +206,7 @@ export class TenantCollection<T extends TenantDocument> {
     const options = { returnDocument: "after" } as const;
     const changes = update as UpdateFilter<Row>;
     const referenced = await this.#referenced(tenant_id, filter, update);
-    const written = await this.rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options);
+    const written = await this.#rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options);
     if (written) await this.#dropped(tenant_id, referenced);
     return written as T | null;
   }
@@ -234,7 +216,7 @@ export class TenantCollection<T extends TenantDocument> {
     let changed = 0;
     for (const slice of await this.#slices(tenant_id, filter)) {
       const referenced = await this.#referenced(tenant_id, slice, update);
-      changed += (await this.rows.updateMany(scoped(tenant_id, slice), update as UpdateFilter<Row>))
+      changed += (await this.#rows.updateMany(scoped(tenant_id, slice), update as UpdateFilter<Row>))
         .modifiedCount;
       await this.#dropped(tenant_id, referenced);
     }
@@ -244,7 +226,7 @@ export class TenantCollection<T extends TenantDocument> {
   /** Deletes one; returns whether it existed. */
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
     const referenced = await this.#referenced(tenant_id, filter);
-    const { deletedCount } = await this.rows.deleteOne(scoped(tenant_id, filter));
+    const { deletedCount } = await this.#rows.deleteOne(scoped(tenant_id, filter));
     await this.#dropped(tenant_id, referenced);
     return deletedCount === 1;
   }
@@ -254,7 +236,7 @@ export class TenantCollection<T extends TenantDocument> {
     let removed = 0;
     for (const slice of await this.#slices(tenant_id, filter)) {
       const referenced = await this.#referenced(tenant_id, slice);
-      removed += (await this.rows.deleteMany(scoped(tenant_id, slice))).deletedCount;
+      removed += (await this.#rows.deleteMany(scoped(tenant_id, slice))).deletedCount;
       await this.#dropped(tenant_id, referenced);
     }
     return removed;
@@ -284,7 +266,7 @@ export class TenantCollection<T extends TenantDocument> {
     const projection = Object.fromEntries(fields.map((field) => [field, 1]));
     const rows: Row[] = isNamed
       ? [known as Row]
-      : await this.rows.find<Row>(scoped(tenant_id, filter), { projection }).toArray();
+      : await this.#rows.find<Row>(scoped(tenant_id, filter), { projection }).toArray();
     return rows.flatMap((row) => fields.flatMap((field) => row[field] || []));
   }
 
@@ -298,7 +280,7 @@ export class TenantCollection<T extends TenantDocument> {
    */
   async #slices(tenant_id: string, filter: Where<T>): Promise<Where<T>[]> {
     const whole = scoped(tenant_id, filter);
-    const ids = (limit: number) => this.rows.find(whole, { projection: { _id: 1 }, limit }).toArray();
+    const ids = (limit: number) => this.#rows.find(whole, { projection: { _id: 1 }, limit }).toArray();
     if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [filter];
     const rows = await ids(0);
     const slices: Where<T>[] = [];
@@ -315,7 +297,7 @@ export class TenantCollection<T extends TenantDocument> {
 
   #bulk(writes: Write<T>[]) {
     requireTenants(writes.flatMap((write) => Object.values(write).map(({ filter }) => filter)));
-    return this.rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
+    return this.#rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
   }
 
   /**

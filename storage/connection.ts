@@ -11,11 +11,11 @@ import {
   TenantCollection,
   type TenantDocument,
 } from "./collection.ts";
-import { FairCollection, type RecordQueues, recordQueues } from "./fair-collection.ts";
 import { largeFields, type Model } from "./model.ts";
 import { ENDING_CONNECTIONS } from "./mongo-connection.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
+import { type RecordQueues, recordQueues } from "./record-queues.ts";
 import { requireWhole } from "./restoring.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
 import { Growth } from "./usage/growth.ts";
@@ -58,6 +58,8 @@ export interface Store {
   ready(): Promise<void>;
   /** Returns the store's time in milliseconds since 1970: use it for every timestamp that decides anything. */
   now(): number;
+  /** Returns a time that is over for certain: for what must not come early. */
+  past(): number;
   /** How well this node knows the store's time; null if the store's clock is this node's. */
   clock: RecordClock | null;
   /** Resolves when data deleted before is on no page of the store's files, as far as the driver can ensure it. */
@@ -98,6 +100,7 @@ async function openEmbedded({
     ...modelsOf(connection, { setOutOfLine: (name, field) => client.db().setOutOfLine(name, field) }),
     driver: "sqlite",
     now: Date.now,
+    past: Date.now,
     clock: null,
     scrub: () => scrubber.scrub(),
     onFatal: (listener) => void client.on("fatal", listener),
@@ -126,9 +129,10 @@ async function openMongo(url: string): Promise<Store> {
     return localTime as Date;
   });
   return {
-    ...modelsOf(connection, { clock }),
+    ...modelsOf(connection, {}),
     driver: "mongodb",
     now: () => clock.now(),
+    past: () => clock.past(),
     clock,
     scrub: async () => "deleted",
     onFatal: () => {},
@@ -161,13 +165,11 @@ async function connect(
 interface DriverParts {
   /** Called with a collection's out-of-line field before the collection is used. */
   setOutOfLine?: (name: string, field: string) => void;
-  /** Of a record that nodes share. */
-  clock?: RecordClock;
 }
 
 function modelsOf(
   connection: Connection,
-  { setOutOfLine, clock }: DriverParts,
+  { setOutOfLine }: DriverParts,
 ): Pick<
   Store,
   "connection" | "queues" | "reads" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
@@ -200,14 +202,12 @@ function modelsOf(
       built.catch(() => {});
       building.push(built);
       const options: CollectionOptions = {
-        ...{ growth, clock, large: largeFields(schema as never), reads },
+        ...{ growth, queues, large: largeFields(schema as never), reads },
         ...(blobs && {
           blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
         }),
       };
-      return queues
-        ? new FairCollection<T>(native, queues, options)
-        : new TenantCollection<T>(native, options);
+      return new TenantCollection<T>(native, options);
     },
     onDropped(listener) {
       dropped = listener;

@@ -1,4 +1,4 @@
-import type { Binary } from "mongodb";
+import type { Binary, Document } from "mongodb";
 import { Schema } from "mongoose";
 
 /** Fields of every stored document. */
@@ -6,6 +6,9 @@ export interface TenantDocument {
   _id: string;
   tenant_id: string;
 }
+
+/** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
+export type Row = TenantDocument & Document;
 
 /**
  * How the content of a collection is erased. With a tenant all its rows are deleted, in every collection.

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openStore, type Store } from "../storage/connection.ts";
-import { RecordBusyError, recordQueues } from "../storage/fair-collection.ts";
+import { RecordBusyError, recordQueues } from "../storage/record-queues.ts";
 import { isStoreLost } from "../storage/store-lost.ts";
 import { RecordedModel } from "../storage/traffic/traffic.model.ts";
 import { startMongo } from "./support/mongo.ts";

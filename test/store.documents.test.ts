@@ -3,6 +3,7 @@ import { LEASE_MS, place, Queue } from "../mixins/queue.ts";
 import { type DocumentDoc, DocumentModel } from "../services/remember/documents/documents.model.ts";
 import type { TenantCollection } from "../storage/collection.ts";
 import { type TemporaryStore, temporaryStore } from "./support/gateway.ts";
+import { settle } from "./support/settle.ts";
 
 let files: TemporaryStore;
 let documents: TenantCollection<DocumentDoc>;
@@ -46,16 +47,29 @@ test("alternates between callers of a tenant and rows without a caller", async (
   expect(order).toEqual(["unnamed-0", "busy-0", "other", "unnamed-1", "busy-1", "busy-2", undefined]);
 });
 
-test("tenants and callers that are full are passed over", async () => {
-  await enqueue("tn_a", "full tenant", now, "ag_a");
-  await enqueue("tn_b", "full caller", now, "ag_b");
-  await enqueue("tn_b", "other caller", now, "ag_c");
-  const full = new Set(["tn_a", "tn_b ag_b"]);
-  const queue = new Queue(documents, clock);
-  const next = async () => (await queue.claim((lane) => full.has(lane)))?._id;
-  expect([await next(), await next()]).toEqual(["other caller", undefined]);
-  full.clear();
-  expect([await next(), await next()]).toEqual(["full tenant", "full caller"]);
+test("tenants and callers at their limit are passed over until their work ends, and a full node takes none", async () => {
+  const queue = new Queue(documents, clock, { capacity: 3, perTenant: 2, perCaller: 1 });
+  const working = new Map<string, () => void>();
+  let ended = 0;
+  const begin = () =>
+    queue.begin(
+      ({ _id }) => new Promise((resolve) => void working.set(_id, resolve)),
+      () => ended++,
+    );
+  for (let at = 0; at < 3; at++) await enqueue("tn_a", `a-${at}`, now + at - 10, "ag_a");
+  await enqueue("tn_a", "b-0", now, "ag_b");
+  await enqueue("tn_a", "c-0", now, "ag_c");
+  expect([await begin(), await begin(), await begin()]).toEqual([true, true, false]);
+  expect([...working.keys()]).toEqual(["a-0", "b-0"]);
+  await enqueue("tn_b", "other", now);
+  await enqueue("tn_b", "full", now + 1);
+  expect([await begin(), await begin(), working.has("other")]).toEqual([true, false, true]);
+  working.get("a-0")?.();
+  await settle(() => ended === 1);
+  expect([await begin(), working.has("c-0") || working.has("a-1")]).toEqual([true, true]);
+  for (const end of working.values()) end();
+  await queue.ended();
+  expect(ended).toBe(4);
 });
 
 test("what is not due yet holds up nobody", async () => {

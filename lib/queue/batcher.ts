@@ -24,9 +24,6 @@ interface BatcherOptions<T, R> {
 export class Batcher<T, R> {
   readonly #options: BatcherOptions<T, R>;
   #waiting: Group<T, R>[] = [];
-  /** Items and weight added but not answered, for backpressure. */
-  pendingItems = 0;
-  pendingWeight = 0;
 
   constructor(options: BatcherOptions<T, R>) {
     this.#options = options;
@@ -35,8 +32,6 @@ export class Batcher<T, R> {
   /** Adds a group of items that are flushed together. Rejects with the error of their flush. */
   add(items: T[]): Promise<R[]> {
     const weight = items.reduce((sum, item) => sum + this.#options.weight(item), 0);
-    this.pendingItems += items.length;
-    this.pendingWeight += weight;
     if (this.#waiting.length === 0) atTickEnd(() => this.#flushAll());
     return new Promise<R[]>((resolve, reject) => this.#waiting.push({ items, weight, resolve, reject }));
   }
@@ -68,22 +63,13 @@ export class Batcher<T, R> {
       (results) => {
         let at = 0;
         for (const group of groups) {
-          this.#answered(group);
           group.resolve(results.slice(at, at + group.items.length));
           at += group.items.length;
         }
       },
       (err) => {
-        for (const group of groups) {
-          this.#answered(group);
-          group.reject(err);
-        }
+        for (const group of groups) group.reject(err);
       },
     );
-  }
-
-  #answered({ items, weight }: Group<T, R>): void {
-    this.pendingItems -= items.length;
-    this.pendingWeight -= weight;
   }
 }

@@ -154,6 +154,22 @@ export class FairQueue {
     });
   }
 
+  /**
+   * Takes units without waiting. No tenant has more of them than it leaves free: there are always some for another.
+   *
+   * @throws Fault rate_limited when the caller or its tenant has its share, service_unavailable while all are in use
+   */
+  enter({ tenant_id, caller: id }: Share, cost = 1): () => void {
+    const { capacity, perCaller = capacity } = this.#options;
+    const tenant = this.#tenants.arrive(tenant_id);
+    const caller = tenant.callers.arrive(id);
+    const free = capacity - this.#inUse;
+    if (free <= 0) throw busy();
+    if (tenant.inUse >= free || caller.inUse >= perCaller) throw tooMany("in progress");
+    this.#use(tenant, caller, cost);
+    return () => this.#use(tenant, caller, -cost);
+  }
+
   #enqueue(waiter: Waiter): void {
     const { tenant, caller, queued } = waiter;
     caller.waiters.push(waiter);
@@ -265,8 +281,8 @@ function fullest<F extends Flow>(flows: Iterable<F>): F {
 
 const RETRY_AFTER_SECONDS = 1;
 
-function tooMany(): Fault {
-  const message = `Too many of your requests are waiting for the same resource. Retry in ${RETRY_AFTER_SECONDS} s.`;
+function tooMany(are = "waiting for the same resource"): Fault {
+  const message = `Too many of your requests are ${are}. Retry in ${RETRY_AFTER_SECONDS} s.`;
   return new Fault("rate_limited", message, { retry_after_seconds: RETRY_AFTER_SECONDS });
 }
 

@@ -1,3 +1,5 @@
+import { LruMap } from "../lru-map.ts";
+
 /** The state of a key in a window. Times are in milliseconds since the epoch. */
 export interface Standing {
   /** Remaining hits. */
@@ -25,25 +27,19 @@ export interface Taken {
 }
 
 const SLOTS = 60;
-/** Keys of a generation, which bounds what callers from many addresses make it keep. */
+/** Bounds what callers from many addresses make it keep. */
 const MOST_KEYS = 50_000;
 
 /**
  * Counts hits per key over a window that slides in sixty steps: no window ever exceeds the limit, and after `resets_at`
- * there is capacity. A key takes about 400 bytes until it has been idle for a window or two; of too many, those that
- * came first are forgotten.
+ * there is capacity. A key takes about 400 bytes; of too many, those used least recently are forgotten.
  */
 export class SlidingWindow {
-  readonly windowMs: number;
   readonly #slotMs: number;
-  // Keys unused for a whole window are dropped with their generation, without a sweep.
-  #current = new Map<string, Counter>();
-  #previous = new Map<string, Counter>();
-  #rotatesAt = 0;
+  readonly #counters = new LruMap<string, Counter>(MOST_KEYS);
 
   constructor(windowSeconds: number) {
-    this.windowMs = windowSeconds * 1000;
-    this.#slotMs = this.windowMs / SLOTS;
+    this.#slotMs = (windowSeconds * 1000) / SLOTS;
   }
 
   /** Returns the state of a key against a limit, without counting a hit. */
@@ -77,21 +73,10 @@ export class SlidingWindow {
   }
 
   #counter(key: string, now: number): Counter {
-    if (now >= this.#rotatesAt) this.#rotate(now);
-    let counter = this.#current.get(key);
-    if (!counter) {
-      counter = this.#previous.get(key) ?? new Counter();
-      if (this.#current.size >= MOST_KEYS) this.#current.delete(this.#current.keys().next().value as string);
-      this.#current.set(key, counter);
-    }
+    const counter = this.#counters.get(key) ?? new Counter();
+    this.#counters.set(key, counter);
     counter.advance(Math.floor(now / this.#slotMs));
     return counter;
-  }
-
-  #rotate(now: number): void {
-    this.#previous = now < this.#rotatesAt + this.windowMs ? this.#current : new Map();
-    this.#current = new Map();
-    this.#rotatesAt = now + this.windowMs;
   }
 }
 

@@ -1,3 +1,5 @@
+import { LruMap } from "../lru-map.ts";
+
 /** A budget that refills with time up to `burst`. Times are milliseconds of a monotonic clock. */
 export class TokenBucket {
   left: number;
@@ -29,14 +31,14 @@ export class TokenBucket {
   }
 }
 
-const FORGET_FROM = 1_024;
+/** Bounds what many keys make it keep. */
+const MOST_KEYS = 50_000;
 
-/** Token buckets by key. */
+/** Token buckets by key; of too many, those used least recently are forgotten. */
 export class TokenBuckets {
   readonly #perMs: number;
   readonly #burst: number;
-  readonly #buckets = new Map<string, TokenBucket>();
-  #forgetAt = FORGET_FROM;
+  readonly #buckets = new LruMap<string, TokenBucket>(MOST_KEYS);
 
   constructor(perSecond: number, burst: number) {
     this.#perMs = perSecond / 1000;
@@ -53,18 +55,9 @@ export class TokenBuckets {
   }
 
   take(key: string, amount: number, now: number): void {
-    let bucket = this.#buckets.get(key);
-    if (!bucket) {
-      if (this.#buckets.size >= this.#forgetAt) this.#forgetFull(now);
-      bucket = new TokenBucket(this.#perMs, this.#burst);
-      this.#buckets.set(key, bucket);
-    }
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#perMs, this.#burst);
+    this.#buckets.set(key, bucket);
     bucket.refill(now);
     bucket.take(amount);
-  }
-
-  #forgetFull(now: number): void {
-    for (const [key, bucket] of this.#buckets) if (bucket.refill(now)) this.#buckets.delete(key);
-    this.#forgetAt = Math.max(FORGET_FROM, 2 * this.#buckets.size);
   }
 }

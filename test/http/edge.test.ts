@@ -18,7 +18,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     operations: [...domain.operations, ...(systemOperations as unknown as Operation[])],
     services: [domain.service],
-    env: { MAX_WRITES_IN_FLIGHT: "4", TRUST_PROXY: "loopback" },
+    env: { MAX_WRITES_IN_FLIGHT: "8", TRUST_PROXY: "loopback" },
     deps: { streams: { "things.stream": streamUntilClosed } },
   });
 });

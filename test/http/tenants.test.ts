@@ -143,10 +143,11 @@ describe("leftovers of a crash", () => {
     await broker.call("tenants.found", founding("tn_routed", "routed"));
     const version = () => broker.call<number, object>("tenants.routing_version", { tenant_id: "tn_routed" });
     const before = await version();
-    expect(await broker.call("tenants.bump_routing", { tenant_id: "tn_routed" })).toBe(before + 1);
+    const change = { tenant_id: "tn_routed", subject: "agent ag_1" };
+    expect(await broker.call("tenants.bump_routing", change)).toBe(before + 1);
     expect(await version()).toBe(before + 1);
     await runtime.store.collection(TenantModel).delete("tn_routed", { _id: "tn_routed" });
-    await expect(broker.call("tenants.bump_routing", { tenant_id: "tn_routed" })).rejects.toMatchObject({
+    await expect(broker.call("tenants.bump_routing", change)).rejects.toMatchObject({
       type: "not_found",
     });
   });

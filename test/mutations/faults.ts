@@ -179,7 +179,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "agents manage interests of others",
-    "services/sense/interests/authorize.ts",
+    "services/sense/interests/interests.ts",
     "caller.agent_id === agent_id",
     "caller.agent_id !== null",
     "http/interests",

@@ -192,7 +192,6 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/sense/deliveries/replay.ts": "outbox of replays",
   "services/sense/deliveries/sweep.ts": "sweep of what is due",
   "services/identity/devices/codes.ts": "a device code and a claim by their digests; sweep of old codes",
-  "services/identity/devices/claim-budget.ts": "sweep of claim budgets",
   "services/identity/devices/session-sweeps.ts": "sweeps of devices whose key is gone, or was never fetched",
   "services/identity/oauth/grants.ts": "sweep of what has expired",
   "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",

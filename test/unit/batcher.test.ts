@@ -41,11 +41,3 @@ test("a flush that fails fails those who were in it, and nobody else", async () 
   const settled = await Promise.allSettled([batcher.add([1]), batcher.add([13]), batcher.add([2])]);
   expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
 });
-
-test("what is pending is known until it is answered", async () => {
-  const { batcher } = recording(100, 1000);
-  const done = [batcher.add([1, 2]), batcher.add([14])];
-  expect([batcher.pendingItems, batcher.pendingWeight]).toEqual([3, 17]);
-  await Promise.all(done);
-  expect([batcher.pendingItems, batcher.pendingWeight]).toEqual([0, 0]);
-});

@@ -196,11 +196,12 @@ describe("an overloaded node", () => {
       while (!refusal(() => overload.enter(write, share(tenant, caller)))) taken++;
       return taken;
     };
-    expect(fill("a", "flood")).toBe(8);
-    expect(refusal(() => overload.enter(write, share("a", "other")))?.[0]).toBe("rate_limited");
-    expect(fill("b", "busy")).toBe(2);
-    expect(fill("b", "other")).toBe(2);
+    expect(fill("a", "flood")).toBe(4);
+    expect(fill("a", "other")).toBe(4);
+    expect(refusal(() => overload.enter(write, share("a", "third")))?.[0]).toBe("rate_limited");
+    expect(fill("b", "busy")).toBe(4);
     expect(fill("c", "calm")).toBe(2);
+    expect(fill("d", "calm")).toBe(1);
   });
 
   test("keeps places for the streams of others", () => {

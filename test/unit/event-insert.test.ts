@@ -44,7 +44,7 @@ function fill(inserter: EventInserter, tenant_id: string, each: number, size?: n
   try {
     for (;;) waiting.push(inserter.insert(publications(tenant_id, each, size)));
   } catch (err) {
-    expect(err).toMatchObject({ type: "service_unavailable", data: { retry_after_seconds: 1 } });
+    expect(err).toMatchObject({ type: "rate_limited", data: { retry_after_seconds: 1 } });
     return waiting;
   }
 }

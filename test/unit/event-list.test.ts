@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../lib/access/caller.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
-import { listEvents } from "../../services/sense/events/list.ts";
+import { listEvents, ScanBudget, WINDOWS } from "../../services/sense/events/list.ts";
 import { positionMaker } from "../../services/sense/events/position.ts";
-import { ScanBudget, WINDOWS } from "../../services/sense/events/scan-budget.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 

@@ -27,7 +27,7 @@ describe("a sliding window", () => {
     expect(window.look("a", 2, resets_at).resets_at).toBe(START + 90_000);
   });
 
-  test("forgets a key that is idle, whatever its generation", () => {
+  test("forgets what was counted a window ago", () => {
     const window = new SlidingWindow(60);
     window.hit("a", START);
     for (let i = 1; i <= 5; i++) window.hit("b", START + i * 61_000);
@@ -77,7 +77,7 @@ describe("a sliding window", () => {
     expect(window.look("a", 2, START).room).toBe(1);
   });
 
-  test("keeps a bounded number of keys, those that came last", () => {
+  test("keeps a bounded number of keys, those that were used last", () => {
     const window = new SlidingWindow(60);
     for (let i = 0; i < 50_000; i++) window.hit(`address ${i}`, START);
     window.hit("one more", START);

@@ -62,7 +62,7 @@ beforeEach(async () => {
 const tickerOn = (collection = rows) =>
   new Ticker({
     rows: collection,
-    store: { now: () => now, clock: null },
+    store: { now: () => now, past: () => now },
     broker,
     usage: { isFull: () => full },
   });

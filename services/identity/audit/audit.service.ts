@@ -62,7 +62,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
       /** Records that an action is about to happen; returns the entry's id. */
       begin: internal<AuditBeginning>(async ({ params, meta }) => {
         const row = newEntry(params, meta, { _id: newId("aud"), at: now(), outcome: "begun" });
-        return (await entries.inOrder(() => entries.insert(row)))._id;
+        return (await entries.insert(row))._id;
       }),
 
       /** Records its outcome. */

@@ -1,16 +1,8 @@
 import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
 import type { Scope } from "../../../lib/access/caller.ts";
-import {
-  date,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
+import { date, type Model, mixed, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
 import type { Approval } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
@@ -79,16 +71,11 @@ export const SessionModel: Model<SessionDoc> = {
   schema: sessions,
 };
 
-/** Claims of an address in its current hour. `_id` is a digest of the address. */
-export interface ClaimBudgetDoc extends InferSchemaType<typeof budgets> {}
-
-const budgets = tenantSchema({
-  attempts: number(),
-  ends_at: date(),
-});
+const budgets = hourlyBudgets();
 budgets.index({ ends_at: 1 });
 
-export const ClaimBudgetModel: Model<ClaimBudgetDoc> = {
+/** Claims of an address within an hour. `_id` is a digest of the address, which belongs to no tenant. */
+export const ClaimBudgetModel: Model<HourlyBudgetDoc> = {
   erasure: { none: "counts; deleted within an hour" },
   name: "claim_budgets",
   schema: budgets,

@@ -5,12 +5,12 @@ import { newId } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { HourlyBudget } from "../../../storage/hourly-budget.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import { approvalBy, isValidKey } from "../keys/approval.ts";
 import { originOf } from "../tenants/origin.ts";
 import { maySeeDevices, ownAgent, scopesToIssue } from "./agent-access.ts";
-import { ClaimBudget } from "./claim-budget.ts";
 import { Codes } from "./codes.ts";
 import type * as contract from "./devices.contract.ts";
 import {
@@ -23,19 +23,23 @@ import {
 
 /** How long the status reports the outcome of a code. */
 const KEPT_MS = 24 * 60 * 60_000;
+const TOO_MANY_CLAIMS = "Too many codes were tried, or clients registered, from this address.";
+/** An address belongs to no tenant. */
+const NOBODY = "installation";
 
 /** Connects devices to agents: issue, claim, confirm, complete. */
 export class Devices {
   readonly #runtime: Runtime;
   readonly #codes: Codes;
-  readonly #budget: ClaimBudget;
+  readonly #budget: HourlyBudget;
   readonly #sessions: TenantCollection<SessionDoc>;
 
   constructor(runtime: Runtime) {
     const { store, secrets, config } = runtime;
     this.#runtime = runtime;
     this.#codes = new Codes(store.collection(DeviceCodeModel), secrets);
-    this.#budget = new ClaimBudget(store.collection(ClaimBudgetModel), config.DEVICE_CLAIMS_PER_HOUR);
+    const claims = store.collection(ClaimBudgetModel);
+    this.#budget = new HourlyBudget(claims, config.DEVICE_CLAIMS_PER_HOUR, TOO_MANY_CLAIMS);
     this.#sessions = store.collection(SessionModel);
   }
 
@@ -135,7 +139,7 @@ export class Devices {
   /** Removes old codes, and counts of claims whose hour is over. */
   async removeOld(): Promise<boolean> {
     await this.#codes.removeOld(new Date(this.#now() - KEPT_MS));
-    await this.#budget.removeOld(new Date(this.#now()));
+    await this.#budget.removeOld(this.#now());
     return false;
   }
 
@@ -143,7 +147,7 @@ export class Devices {
   takeTry({ meta }: Call, purpose: "code" | "client" = "code"): Promise<void> {
     const network = networkOf(meta.ip ?? "");
     const address = purpose === "code" ? network : `${purpose} ${network}`;
-    return this.#budget.take(this.#codes.digest("address", address), this.#now());
+    return this.#budget.take(NOBODY, this.#codes.digest("address", address), this.#now());
   }
 
   #now(): number {

@@ -3,16 +3,10 @@ import type { Context } from "moleculer";
 /** What a change of a tenant's routing concerns: a kind and an id. A member's id is that of its channel and its agent. */
 export type RoutingSubject = `${"interest" | "feed" | "member" | "channel" | "agent"} ${string}`;
 
-/** The version of a tenant's routing that a table is built from. */
-export interface RoutingBasis {
+/** The current version of a tenant's routing, and what was changed since an earlier one. */
+export interface RoutingState {
   version: number;
-  /** How many versions up to this one have no recorded subject. */
-  unrecorded: number;
-}
-
-/** The current version, and what was changed since an earlier one. */
-export interface RoutingState extends RoutingBasis {
-  /** Subjects of all changes since the earlier version; null if some are no longer or were not recorded. */
+  /** Subjects of all changes since the earlier version; null if some are no longer recorded. */
   changes: RoutingSubject[] | null;
 }
 

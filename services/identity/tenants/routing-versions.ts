@@ -1,6 +1,6 @@
 import { notFound } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { RoutingBasis, RoutingState, RoutingSubject } from "./routing-change.ts";
+import type { RoutingState, RoutingSubject } from "./routing-change.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 /** Limit of recorded changes: a routing table that is further behind is loaded anew. */
@@ -26,22 +26,20 @@ export class RoutingVersions {
   }
 
   /** Returns the current state, with the changes since an earlier one. */
-  async since(tenant_id: string, known: RoutingBasis): Promise<RoutingState> {
-    const projection = { routing_version: 1, routing_changes: 1, routing_recorded: 1 };
+  async since(tenant_id: string, known: number): Promise<RoutingState> {
+    const projection = { routing_version: 1, routing_changes: 1 };
     const doc = await this.#tenants.findOne(tenant_id, { _id: tenant_id }, { projection });
     const version = doc?.routing_version ?? 0;
-    const unrecorded = version - (doc?.routing_recorded ?? 0);
     const recorded = (doc?.routing_changes ?? []) as RoutingSubject[];
-    const behind = version - known.version;
-    const isComplete = unrecorded === known.unrecorded && behind <= recorded.length;
-    return { version, unrecorded, changes: isComplete ? recorded.slice(recorded.length - behind) : null };
+    const behind = version - known;
+    return { version, changes: behind <= recorded.length ? recorded.slice(recorded.length - behind) : null };
   }
 
   /** Returns the new version. Call after a change of routing is written and before it is answered. */
-  async raise(tenant_id: string, subject?: RoutingSubject): Promise<number> {
-    const $push = subject && { routing_changes: { $each: [subject], $slice: -MAX_RECORDED } };
-    const $inc = { routing_version: 1, ...(subject && { routing_recorded: 1 }) };
-    const doc = await this.#tenants.update(tenant_id, { _id: tenant_id }, { $inc, ...($push && { $push }) });
+  async raise(tenant_id: string, subject: RoutingSubject): Promise<number> {
+    const $push = { routing_changes: { $each: [subject], $slice: -MAX_RECORDED } };
+    const change = { $inc: { routing_version: 1 }, $push };
+    const doc = await this.#tenants.update(tenant_id, { _id: tenant_id }, change);
     // An answer without a new version would leave every routing table outdated.
     if (!doc) throw notFound("tenant", tenant_id);
     return this.#keep(tenant_id, doc);

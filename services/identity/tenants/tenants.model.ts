@@ -16,8 +16,6 @@ const schema = tenantSchema({
   routing_version: number(),
   /** The latest changes, the last of them last: routing tables read only what changed (routing-versions.ts). */
   routing_changes: optional(array(string())),
-  /** How many changes were ever recorded there: an earlier version of the service records none. */
-  routing_recorded: optional(number()),
   created_at: date(),
   updated_at: date(),
   /** When its rows are to be erased (again): set while a node may still write some. */

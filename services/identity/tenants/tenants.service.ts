@@ -4,7 +4,7 @@ import type { StorageUsage } from "../../../storage/usage/usage.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Founding } from "./founding.ts";
 import { limitsOf } from "./limits.ts";
-import type { RoutingBasis, RoutingSubject } from "./routing-change.ts";
+import type { RoutingSubject } from "./routing-change.ts";
 import { RoutingVersions } from "./routing-versions.ts";
 import * as contract from "./tenants.contract.ts";
 import { type TenantDoc, TenantModel } from "./tenants.model.ts";
@@ -66,10 +66,10 @@ export const tenantsService: ServiceFactory = (runtime) => {
 function routingActions(versions: RoutingVersions): Record<string, ActionSchema> {
   return {
     routing_version: idempotent<{ tenant_id: string }>(({ params }) => versions.read(params.tenant_id)),
-    routing_since: idempotent<{ tenant_id: string } & RoutingBasis>(({ params }) =>
-      versions.since(params.tenant_id, params),
+    routing_since: idempotent<{ tenant_id: string; version: number }>(({ params }) =>
+      versions.since(params.tenant_id, params.version),
     ),
-    bump_routing: internal<{ tenant_id: string; subject?: RoutingSubject }>(({ params }) =>
+    bump_routing: internal<{ tenant_id: string; subject: RoutingSubject }>(({ params }) =>
       versions.raise(params.tenant_id, params.subject),
     ),
   };

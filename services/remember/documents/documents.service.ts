@@ -8,7 +8,7 @@ import { MIME_TYPES } from "./documents.contract.ts";
 import { ChunkModel, DocumentModel, SourceModel } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
 import { deleteDocument, type EraseSubject, eraseSubject } from "./erase.ts";
-import { Ingest } from "./ingest.ts";
+import { IN_WORK, Ingest } from "./ingest.ts";
 import { internalActions } from "./internal-actions.ts";
 import { downloadDocument, retryDocument } from "./original.ts";
 import { getDocument, listChunks, listDocuments } from "./read.ts";
@@ -39,7 +39,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     nudge: () => void broker.broadcast("documents.queued"),
     leave: (document_ids) => ingest.leave(document_ids),
   };
-  const queue = new Queue(documents.rows, store.now);
+  const queue = new Queue(documents.rows, store.now, IN_WORK);
 
   return {
     name: "documents",

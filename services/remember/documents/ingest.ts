@@ -2,9 +2,8 @@ import type { ServiceBroker } from "moleculer";
 import { type DocumentConverter, NotConvertible } from "../../../connectors/document-converter.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
-import { WorkerSlots } from "../../../lib/queue/worker-slots.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
-import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
+import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
@@ -23,7 +22,7 @@ const MEGABYTES = 512;
 const MOST_CONVERSIONS = 6;
 
 /** Limits of documents in work: on this node, of one tenant, and of one uploader. */
-const IN_WORK = { capacity: 32, perTenant: 4, perCaller: 2 };
+export const IN_WORK = { capacity: 32, perTenant: 4, perCaller: 2 };
 /** Reserves one slot for another tenant, however long one tenant's documents keep a parser busy. */
 const PARSING = { capacity: 2, perTenant: 1, chargeTime: true };
 const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: IN_WORK.capacity });
@@ -53,7 +52,6 @@ interface Dependencies {
 export class Ingest {
   readonly #deps: Dependencies;
   readonly #ending = new AbortController();
-  readonly #slots = new WorkerSlots(IN_WORK);
   readonly #chunks: ChunkWrites;
   readonly #steps: Record<DocumentDoc["status"], Step> = {
     queued: (doc) => this.#read(doc),
@@ -73,7 +71,7 @@ export class Ingest {
   /** Stops reading; documents are read again after the next start. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    await this.#slots.ended();
+    await this.#deps.queue.ended();
   }
 
   /** Resolves when no more writes to these erased documents can happen. */
@@ -82,13 +80,8 @@ export class Ingest {
   }
 
   /** Begins the next step of one document; returns false if none is due or this node is at its limit. */
-  async work(): Promise<boolean> {
-    if (this.#slots.isFull()) return false;
-    const claimed = await this.#deps.queue.claim((lane) => this.#slots.isFull(lane));
-    if (!claimed) return false;
-    const { tenant_id, queue } = claimed;
-    this.#slots.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#deps.next);
-    return true;
+  work(): Promise<boolean> {
+    return this.#deps.queue.begin((claimed) => this.#step(claimed), this.#deps.next);
   }
 
   async #step(claimed: Queued): Promise<void> {

@@ -105,7 +105,7 @@ class Creation {
     const plain = rows.filter(
       (row): row is MemoryDoc => !(row instanceof Error) && row.supersedes_id === null,
     );
-    const made = await this.#memories.rows.inOrder(() => this.#insertAll(plain));
+    const made = await this.#insertAll(plain);
     await this.#memories.afterChange(this.#ctx, [...made.values()]);
     const results: (MemoryDoc | Error)[] = [];
     for (const row of rows) {

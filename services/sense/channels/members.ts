@@ -25,8 +25,7 @@ export class Members {
     const _id = memberId(channel_id, agent_id);
     const row = { _id, tenant_id, channel_id, agent_id, joined_at: this.#channels.now() };
     await changeRouting(ctx, tenant_id, `member ${_id}`, async () => {
-      if ((await members.inOrder(() => members.insert(row)).catch(nullIfTaken)) === null)
-        ctx.meta.$statusCode = 200;
+      if ((await members.insert(row).catch(nullIfTaken)) === null) ctx.meta.$statusCode = 200;
       await this.#channels.keep(row, () => members.delete(tenant_id, { _id }));
     });
     return present((await members.findOne(tenant_id, { _id })) ?? row);

@@ -21,43 +21,19 @@ const MAX_ENTRIES_PER_TENANT = 20_000;
 const MAX_BYTES = 64 * 1_048_576;
 /** Bytes guaranteed to a tenant when others fill the queue. */
 const RESERVED_BYTES = 256 * 1024;
-/** Bytes that cost as much as an event or a receiver. */
-const BYTES_PER_UNIT = 1024;
-/** Remove idle tenants above this number. */
-const FORGET_FROM = 64;
 
 /** One tenant's part of the queue. */
 class TenantQueue {
   waiting: Entry[] = [];
   /** Bytes of all its entries, waiting or in progress. */
   bytes = 0;
-  /** Batches in progress. */
-  batches = 0;
-  /** Cost so far, in events, receivers and bytes. The waiting queue with the lowest is next. */
-  charged: number;
-
-  constructor(charged: number) {
-    this.charged = charged;
-  }
-
-  get idle(): boolean {
-    return this.batches === 0 && this.bytes === 0 && this.waiting.length === 0;
-  }
-}
-
-/** The load of the queue: see `FanOutQueue.load`. */
-export interface FanOutLoad {
-  events: number;
-  bytes: number;
-  batches: number;
-  spilled: number;
 }
 
 /**
- * The in-memory fan-out queue: first in, first out within a tenant, and shared fairly by cost between tenants. It is
- * bounded: events beyond its capacity stay in the store, and a tenant that has spilled keeps spilling until its stored
- * events are claimed, or later events would overtake earlier ones. No tenant takes more bytes than it leaves free, so
- * that there is always capacity for another.
+ * The events in memory that wait for fan-out or are in progress: first in, first out within a tenant. It is bounded:
+ * events beyond its capacity stay in the store, and a tenant that has spilled keeps spilling until its stored events are
+ * claimed, or later events would overtake earlier ones. No tenant takes more bytes than it leaves free, so that there is
+ * always capacity for another.
  */
 export class FanOutQueue {
   readonly #tenants = new Map<string, TenantQueue>();
@@ -66,18 +42,15 @@ export class FanOutQueue {
   /** In the order in which stored events are claimed. */
   readonly #spilled = new Set<string>();
   #bytes = 0;
-  #batches = 0;
-  /** Cost of the queue served last: a new queue starts there, so idle time earns no credit. */
-  #clock = 0;
 
-  /** What is waiting or in progress here, and the tenants with more in the store. */
-  get load(): FanOutLoad {
-    return {
-      events: this.#held.size,
-      bytes: this.#bytes,
-      batches: this.#batches,
-      spilled: this.#spilled.size,
-    };
+  /** What is waiting or in progress here, and the number of tenants with more in the store. */
+  get load() {
+    return { events: this.#held.size, bytes: this.#bytes, spilled: this.#spilled.size };
+  }
+
+  /** The tenants with waiting events. */
+  get waiting(): string[] {
+    return [...this.#tenants].filter(([, { waiting }]) => waiting.length > 0).map(([tenant_id]) => tenant_id);
   }
 
   /** Whether a new event of this tenant may be queued here. If not, the tenant has spilled. */
@@ -121,86 +94,39 @@ export class FanOutQueue {
 
   /** Appends an event, unless it is held under the same lease already. */
   push(entry: Entry): void {
-    if (this.#held.get(entry.event_id)?.owner === entry.owner) return;
-    this.#held.set(entry.event_id, entry);
-    const queue = this.#queueOf(entry.tenant_id);
-    if (queue.waiting.length === 0) queue.charged = Math.max(queue.charged, this.#clock);
+    const { event_id, tenant_id, owner, size } = entry;
+    if (this.#held.get(event_id)?.owner === owner) return;
+    this.#held.set(event_id, entry);
+    const queue = this.#tenants.get(tenant_id) ?? new TenantQueue();
+    this.#tenants.set(tenant_id, queue);
     queue.waiting.push(entry);
-    queue.bytes += entry.size;
-    this.#bytes += entry.size;
+    queue.bytes += size;
+    this.#bytes += size;
   }
 
-  /**
-   * Takes the next batch: the oldest events of the tenant with the lowest cost that has not used up its share of the
-   * batches in progress. Empty without one. The batch is in progress until `finish`.
-   *
-   * @param places limit of batches in progress; one more for a tenant that has none
-   */
-  take(maxEvents: number, maxBytes: number, places = Number.POSITIVE_INFINITY): Entry[] {
-    const queue = this.#next(places);
-    if (!queue) return [];
+  /** Takes a tenant's oldest events; at least one, if any waits. They are in progress until they are released. */
+  take(tenant_id: string, maxEvents: number, maxBytes = Number.POSITIVE_INFINITY): Entry[] {
+    const waiting = this.#tenants.get(tenant_id)?.waiting ?? [];
     let count = 0;
-    let bytes = 0;
-    while (count < queue.waiting.length && count < maxEvents) {
-      const { size } = queue.waiting[count] as Entry;
-      if (count > 0 && bytes + size > maxBytes) break;
-      bytes += size;
-      count++;
+    for (let bytes = 0; count < waiting.length && count < maxEvents; count++) {
+      bytes += (waiting[count] as Entry).size;
+      if (count > 0 && bytes > maxBytes) break;
     }
-    this.#clock = Math.max(this.#clock, queue.charged);
-    queue.charged += count + bytes / BYTES_PER_UNIT;
-    queue.batches++;
-    this.#batches++;
-    return queue.waiting.splice(0, count);
+    return waiting.splice(0, count);
   }
 
-  /** Ends a batch of this tenant. */
-  finish(tenant_id: string): void {
-    this.#queueOf(tenant_id).batches--;
-    this.#batches--;
-  }
-
-  /** Charges the tenant for its events' receivers. */
-  charge(tenant_id: string, receivers: number): void {
-    this.#queueOf(tenant_id).charged += receivers;
-  }
-
-  /** Returns a batch to the front of the queue for a retry. */
+  /** Returns a batch to the front of its tenant's events for a retry. */
   putBack(batch: Entry[]): void {
-    const [first] = batch;
-    if (!first) return;
-    const queue = this.#queueOf(first.tenant_id);
-    queue.waiting = [...batch, ...queue.waiting];
+    this.#tenants.get(batch[0]?.tenant_id ?? "")?.waiting.unshift(...batch);
   }
 
   /** Removes an event that is done or was returned to the store. */
   release(entry: Entry): void {
-    if (this.#held.get(entry.event_id) === entry) this.#held.delete(entry.event_id);
-    this.#queueOf(entry.tenant_id).bytes -= entry.size;
-    this.#bytes -= entry.size;
-  }
-
-  #next(places: number): TenantQueue | null {
-    const busy = [...this.#tenants.values()].filter(({ waiting, batches }) => waiting.length || batches);
-    const share = Math.max(1, Math.floor(places / busy.length));
-    const mayStart = ({ batches }: TenantQueue) =>
-      batches === 0 ? this.#batches <= places : this.#batches < places && batches < share;
-    const waiting = busy.filter((queue) => queue.waiting.length > 0 && mayStart(queue));
-    return waiting.length ? waiting.reduce((a, b) => (b.charged < a.charged ? b : a)) : null;
-  }
-
-  #queueOf(tenant_id: string): TenantQueue {
-    const known = this.#tenants.get(tenant_id);
-    if (known) return known;
-    if (this.#tenants.size >= FORGET_FROM) this.#forgetIdle();
-    const queue = new TenantQueue(this.#clock);
-    this.#tenants.set(tenant_id, queue);
-    return queue;
-  }
-
-  /** Keep queues with a cost above the clock: they would lose their debt. */
-  #forgetIdle(): void {
-    for (const [tenant_id, queue] of this.#tenants)
-      if (queue.idle && queue.charged <= this.#clock) this.#tenants.delete(tenant_id);
+    const { event_id, tenant_id, size } = entry;
+    if (this.#held.get(event_id) === entry) this.#held.delete(event_id);
+    const queue = this.#tenants.get(tenant_id) as TenantQueue;
+    queue.bytes -= size;
+    this.#bytes -= size;
+    if (queue.bytes === 0) this.#tenants.delete(tenant_id);
   }
 }

@@ -3,6 +3,7 @@ import { atTickEnd } from "../../../lib/queue/tick-end.ts";
 import { isOwner } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { RecentEvents } from "../deliveries/recent-events.ts";
@@ -10,7 +11,7 @@ import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import { isSystemic, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
-import { type Entry, type FanOutLoad, FanOutQueue } from "./fan-out-queue.ts";
+import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd, toEntry } from "./fan-out-sweep.ts";
 import { fanoutKey } from "./position.ts";
@@ -19,11 +20,15 @@ import { fanoutKey } from "./position.ts";
 const MAX_BATCH = 400;
 /** Calls between nodes carry at most about a megabyte. */
 const MAX_BATCH_BYTES = 700 * 1024;
-/** The next batch is matched while one is being written; more concurrency would only make batches smaller. */
-const MAX_CONCURRENT = 2;
-/** A batch that takes longer (a very wide match) stops blocking others. */
+/** A batch that takes longer (a very wide match) no longer blocks others: it keeps one unit. */
 const SLOW_MS = 50;
-const MAX_SLOW = 6;
+const UNITS = 7;
+/** A tenant's next batch is matched while one is written; more of them at once would only be smaller. */
+const PER_TENANT = 2 * UNITS;
+const TURNS = {
+  ...{ capacity: PER_TENANT + UNITS, perTenant: PER_TENANT, chargeTime: true },
+  maxWaiting: Number.POSITIVE_INFINITY,
+};
 const SWEEP_MS = 1_000;
 /** The same on all nodes but one, in case that one cannot. */
 const STANDBY_SWEEP_MS = 5_000;
@@ -67,9 +72,11 @@ export class FanOut {
   #state: "stopped" | "running" | "paused" = "stopped";
   #pauseTimer: NodeJS.Timeout | undefined;
   #pauseMs = SHORTEST_PAUSE_MS;
+  /** Shares batches among tenants. */
+  readonly #turns = resourceQueue("fan_out", TURNS);
+  /** Tenants that wait for the turn of their next batch. */
+  readonly #asking = new Set<string>();
   readonly #inProgress = new Set<Promise<void>>();
-  /** Batches in progress for longer than `SLOW_MS`. */
-  #slow = 0;
   #pumpScheduled = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
@@ -95,11 +102,13 @@ export class FanOut {
     await this.#loop.stop();
     await Promise.all(this.#inProgress);
     await this.#stamps.flush();
-    for (;;) {
-      const rest = this.#queue.take(MAX_BATCH, Number.POSITIVE_INFINITY);
-      if (rest.length === 0) return;
-      await releaseLeases(this.#deps, rest);
-    }
+    for (const tenant_id of this.#queue.waiting)
+      for (
+        let rest = this.#queue.take(tenant_id, MAX_BATCH);
+        rest.length;
+        rest = this.#queue.take(tenant_id, MAX_BATCH)
+      )
+        await releaseLeases(this.#deps, rest);
   }
 
   /** Marks a new event's row as leased to this node, or as due at once if this node has no capacity. */
@@ -124,8 +133,9 @@ export class FanOut {
     this.#loop.nudge();
   }
 
-  get load(): FanOutLoad {
-    return this.#queue.load;
+  /** What is in memory, in batches in progress, and the number of tenants with more in the store. */
+  get load() {
+    return { ...this.#queue.load, batches: this.#inProgress.size };
   }
 
   /** Returns why no event is being fanned out, or null. */
@@ -163,21 +173,30 @@ export class FanOut {
     });
   }
 
-  /** Starts as many batches as may be in progress. */
+  /** Asks for a turn for each tenant whose events wait. */
   #pump(): void {
-    const places = MAX_CONCURRENT + Math.min(this.#slow, MAX_SLOW);
-    while (this.#state === "running") {
-      const batch = this.#queue.take(MAX_BATCH, MAX_BATCH_BYTES, places);
-      const [first] = batch;
-      if (!first) break;
-      const progress = this.#timed(this.#dropLapsed(batch)).finally(() => {
-        this.#inProgress.delete(progress);
-        this.#queue.finish(first.tenant_id);
-        this.#pump();
-      });
-      this.#inProgress.add(progress);
-    }
+    if (this.#state !== "running") return;
+    for (const tenant_id of this.#queue.waiting)
+      if (!this.#asking.has(tenant_id)) void this.#fanOutNext(tenant_id);
     if (this.#queue.nextSpilled()) this.#loop.nudge();
+  }
+
+  async #fanOutNext(tenant_id: string): Promise<void> {
+    this.#asking.add(tenant_id);
+    const release = await this.#turns.acquire({ tenant_id, caller: "" }, UNITS);
+    this.#asking.delete(tenant_id);
+    const isRunning = this.#state === "running";
+    const batch = isRunning ? this.#queue.take(tenant_id, MAX_BATCH, MAX_BATCH_BYTES) : [];
+    if (batch.length === 0) return release();
+    const slow = setTimeout(() => release(UNITS - 1), SLOW_MS);
+    const progress = this.#process(this.#dropLapsed(batch)).finally(() => {
+      clearTimeout(slow);
+      release();
+      this.#inProgress.delete(progress);
+      this.#pump();
+    });
+    this.#inProgress.add(progress);
+    this.#pump();
   }
 
   /** Returns entries whose lease still holds. Other nodes may be working on the others: the store decides. */
@@ -191,18 +210,6 @@ export class FanOut {
       this.#queue.markSpilled(entry.tenant_id);
     }
     return held;
-  }
-
-  async #timed(batch: Entry[]): Promise<void> {
-    let slow = 0;
-    const timer = setTimeout(() => {
-      slow = 1;
-      this.#slow++;
-      this.#pump();
-    }, SLOW_MS);
-    await this.#process(batch);
-    clearTimeout(timer);
-    this.#slow -= slow;
   }
 
   async #process(batch: Entry[]): Promise<void> {
@@ -225,7 +232,6 @@ export class FanOut {
     metrics.eventsFannedOut.inc(entries.length);
     const receivers = counts.reduce((sum, count) => sum + count, 0);
     const { tenant_id } = entries[0] as Entry;
-    this.#queue.charge(tenant_id, receivers);
     if (receivers) this.#deps.arrivals.tell(tenant_id);
     for (const entry of entries) {
       entry.event = null;

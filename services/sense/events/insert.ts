@@ -1,5 +1,5 @@
-import { Fault } from "../../../lib/contract/faults.ts";
 import { Batcher } from "../../../lib/queue/batcher.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey, refusedRows } from "../../../storage/write-errors.ts";
@@ -15,65 +15,35 @@ interface InserterDeps {
   fanOut: FanOut;
 }
 
-/** Events being written. */
-interface Load {
-  rows: number;
-  bytes: number;
-}
-
 const MAX_ROWS = 500;
 const MAX_BYTES = 8 * 1_048_576;
-/** Above these, publishers must wait: the store is slower than they are. */
-const MAX_PENDING: Load = { rows: 20_000, bytes: 64 * 1_048_576 };
-/** Capacity guaranteed to a tenant when others have reached the limit. */
-const RESERVED: Load = { rows: 500, bytes: 1_048_576 };
+/** Bytes of events being written: above them the store is slower than its publishers, who must wait. */
+const MAX_PENDING = 64 * 1_048_576;
+/** A smaller event counts as much. */
+const LEAST_BYTES = 3_355;
 
 /** Inserts events; concurrent callers share one round trip. */
 export class EventInserter {
   readonly #deps: InserterDeps;
   readonly #batcher: Batcher<Publication, Inserted>;
-  readonly #pendingByTenant = new Map<string, Load>();
+  readonly #pending = resourceQueue("event_writes", { capacity: MAX_PENDING, maxWaiting: 0 });
 
   constructor(deps: InserterDeps) {
     this.#deps = deps;
     this.#batcher = new Batcher({
-      flush: (publications) =>
-        this.#insert(publications).finally(() => {
-          for (const { row } of publications) this.#countPending(row, -1);
-        }),
+      flush: (publications) => this.#insert(publications),
       weight: ({ row }) => row.size,
       maxItems: MAX_ROWS,
       maxWeight: MAX_BYTES,
     });
   }
 
-  /** Resolves when the events are durable, with the outcome of each. @throws Fault service_unavailable on overload. */
+  /** Resolves when the events of a tenant are durable, with the outcome of each. @throws Fault as `FairQueue.enter` */
   insert(publications: Publication[]): Promise<Inserted[]> {
-    if (!this.#admits((publications[0] as Publication).row.tenant_id)) {
-      const message = "Too many of your events are waiting to be written. Retry in 1 s.";
-      throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
-    }
-    for (const { row } of publications) this.#countPending(row, 1);
-    return this.#batcher.add(publications);
-  }
-
-  /** No tenant has more pending than it leaves free: there is always capacity for another. */
-  #admits(tenant_id: string): boolean {
-    const own = this.#pendingByTenant.get(tenant_id);
-    if (!own) return true;
-    const { pendingItems, pendingWeight } = this.#batcher;
-    return (
-      own.rows < Math.max(MAX_PENDING.rows - pendingItems, RESERVED.rows) &&
-      own.bytes < Math.max(MAX_PENDING.bytes - pendingWeight, RESERVED.bytes)
-    );
-  }
-
-  #countPending({ tenant_id, size }: EventDoc, change: 1 | -1): void {
-    const own = this.#pendingByTenant.get(tenant_id) ?? { rows: 0, bytes: 0 };
-    own.rows += change;
-    own.bytes += change * size;
-    if (own.rows === 0) this.#pendingByTenant.delete(tenant_id);
-    else this.#pendingByTenant.set(tenant_id, own);
+    const { tenant_id } = (publications[0] as Publication).row;
+    const bytes = publications.reduce((sum, { row }) => sum + Math.max(row.size, LEAST_BYTES), 0);
+    const leave = this.#pending.enter({ tenant_id, caller: "" }, bytes);
+    return this.#batcher.add(publications).finally(leave);
   }
 
   async #insert(publications: Publication[]): Promise<Inserted[]> {

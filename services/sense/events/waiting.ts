@@ -34,12 +34,9 @@ export class WaitingEvents {
   async release(): Promise<More> {
     const { events, store, onReleased } = this.#deps;
     const options = { sort: { due_at: 1 }, limit: BATCH, projection: { tenant_id: 1, due_at: 1 } } as const;
-    const due = { due_at: { $lte: new Date(store.now()) } };
+    const due = { due_at: { $lte: new Date(store.past()) } };
     const rows = (await events.system.find(due, options).toArray()) as EventDoc[];
-    const latest = rows.at(-1)?.due_at;
-    if (!latest) return this.#untilNext();
-    // The record's clock may be behind this node's estimate, and no event may come early.
-    await store.clock?.passed(latest.getTime());
+    if (rows.length === 0) return this.#untilNext();
     for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
       await events.updateMany(
         tenant_id,
@@ -58,7 +55,7 @@ export class WaitingEvents {
     const { events, store } = this.#deps;
     const options = { sort: { due_at: 1 }, projection: { due_at: 1 } } as const;
     const next = (await events.system.findOne({ due_at: { $gt: new Date(0) } }, options)) as EventDoc | null;
-    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.now()) : false;
+    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.past()) : false;
   }
 
   /** Deletes an event that still waits: its publisher's own, for admins any. */

@@ -13,11 +13,8 @@ const FREE = 500;
  * a few large ones do more harm than many small ones.
  */
 const MODEST = 4_000;
-/**
- * A returning filter's own budget, which is one evaluation of the costliest kind: otherwise each return would cost as
- * much as the first time.
- */
-const PROBATION = { burst: BURST / 32, perMs: PER_MS / 4 };
+/** A returning filter pays so many times the price: otherwise each return would cost as much as the first time. */
+const RETURNING = 32;
 /** With more spenders than this, each is small: suspend the one that asks for more. */
 const MOST_COMPARED = 1_000;
 const FIRST_SUSPENSION_MS = 10_000;
@@ -33,13 +30,12 @@ export class FilterAccount {
   spent = 0;
   suspendedUntil = 0;
   suspensionMs = 0;
-  probation: TokenBucket | null = null;
 }
 
 /**
  * Keeps a tenant's costly filters and globs from delaying its other events and other tenants: when the budget is used
- * up, the most expensive one is suspended, which counts as its error. It returns on probation; each failure doubles the
- * next suspension. Times are in ms of a monotonic clock.
+ * up, the most expensive one is suspended, which counts as its error. For as long again it pays more; each failure
+ * doubles the next suspension. Times are in ms of a monotonic clock.
  */
 export class FilterAllowance {
   readonly #budget = new TokenBucket(PER_MS, BURST);
@@ -48,13 +44,12 @@ export class FilterAllowance {
   /** Charges a costly evaluation of a filter. @returns whether this or another filter got suspended */
   charge(account: FilterAccount, units: number, now: number): boolean {
     if (this.#budget.refill(now)) this.#forgetSpenders();
-    const price = priceOf(units);
+    if (now > account.suspendedUntil + account.suspensionMs) account.suspensionMs = 0;
+    const price = priceOf(units) * (account.suspensionMs > 0 ? RETURNING : 1);
     this.#spenders.add(account);
     account.spent += price;
-    const enough = this.#budget.take(price);
-    if (!passesProbation(account, price, now)) this.#suspend(account, now);
-    else if (!enough) this.#suspend(this.#costliest(account), now);
-    else return false;
+    if (this.#budget.take(price)) return false;
+    this.#suspend(this.#costliest(account), now);
     return true;
   }
 
@@ -78,18 +73,5 @@ export class FilterAllowance {
       LONGEST_SUSPENSION_MS,
     );
     account.suspendedUntil = now + account.suspensionMs;
-    account.probation = new TokenBucket(PROBATION.perMs, PROBATION.burst);
   }
-}
-
-/** Probation lasts as long as the suspension before it. */
-function passesProbation(account: FilterAccount, price: number, now: number): boolean {
-  if (!account.probation) return true;
-  if (now > account.suspendedUntil + account.suspensionMs) {
-    account.probation = null;
-    account.suspensionMs = 0;
-    return true;
-  }
-  account.probation.refill(now);
-  return account.probation.take(price);
 }

@@ -1,4 +1,4 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
@@ -7,7 +7,6 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
-import { authorizeAgent } from "./authorize.ts";
 import { type LatestParams, type Sample, tryInterest } from "./dry-run.ts";
 import type * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc } from "./interests.model.ts";
@@ -182,4 +181,21 @@ export class Interests {
 function check({ event_type, filter_expression }: Partial<CreateParams>): void {
   if (event_type !== undefined) checkGlob("event_type", event_type);
   checkFilter("filter_expression", filter_expression);
+}
+
+/**
+ * Returns the agent of the path if the caller may manage its interests: the agent itself, or an admin of its tenant.
+ *
+ * @throws Fault not_found if the tenant has no such agent, forbidden if it is another's.
+ */
+async function authorizeAgent(ctx: Call<{ agent_id: string }>): Promise<{ id: string; status: string }> {
+  const { caller } = ctx.meta;
+  const { agent_id } = ctx.params;
+  const asked = { tenant_id: caller.tenant_id, agent_ids: [agent_id] };
+  const [agent] = await ctx.call<{ id: string; status: string }[], unknown>("agents.get_many", asked);
+  if (!agent) throw notFound("agent", agent_id);
+  const own = caller.kind === "agent" && caller.agent_id === agent_id;
+  if (!own && !isAdmin(caller))
+    throw new Fault("forbidden", "Only the agent itself and admins can read its interests. Ask one of them.");
+  return agent;
 }

@@ -1,7 +1,6 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { RoutingBasis } from "../../identity/tenants/routing-change.ts";
 import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
@@ -15,8 +14,6 @@ const SLICE_MS = 2;
 /** The routing of one tenant, as of one routing version. */
 export class RoutingTable {
   version: number;
-  /** See `RoutingBasis`. */
-  readonly unrecorded: number;
   readonly #index = new MatchIndex();
   /** Interests with a depth other than none. */
   readonly #depths = new Map<string, EnrichmentDepth>();
@@ -25,9 +22,8 @@ export class RoutingTable {
   /** Interned agent ids: every row has its own copy of the text. */
   readonly #agents = new Map<string, string>();
 
-  constructor({ version, unrecorded }: RoutingBasis) {
+  constructor(version: number) {
     this.version = version;
-    this.unrecorded = unrecorded;
   }
 
   get size(): number {

@@ -124,12 +124,11 @@ export class Routing {
   }
 
   #since(tenant_id: string, table?: RoutingTable): Promise<RoutingState> {
-    const known = { version: table?.version ?? 0, unrecorded: table?.unrecorded ?? 0 };
-    return this.#broker.call("tenants.routing_since", { tenant_id, ...known });
+    return this.#broker.call("tenants.routing_since", { tenant_id, version: table?.version ?? 0 });
   }
 
-  async #load(tenant_id: string, state: RoutingState): Promise<void> {
-    const table = new RoutingTable(state);
+  async #load(tenant_id: string, { version }: RoutingState): Promise<void> {
+    const table = new RoutingTable(version);
     await this.#rows.addAll(tenant_id, table);
     metrics.routingLoads.inc();
     this.#used(tenant_id, table);

@@ -17,7 +17,7 @@ import { type Plan, planTicks, type Timing } from "./timing.ts";
 
 interface TickerDeps {
   rows: TenantCollection<ScheduleDoc>;
-  store: Pick<Store, "now" | "clock">;
+  store: Pick<Store, "now" | "past">;
   broker: ServiceBroker;
   usage: Pick<StorageUsage, "isFull">;
 }
@@ -47,12 +47,9 @@ export class Ticker {
   async run(): Promise<More> {
     const { rows, store } = this.#deps;
     const options = { sort: { due_at: 1 }, limit: BATCH, bytes: MESSAGE_BYTES } as const;
-    const past = { due_at: { $lte: new Date(store.now()) } };
+    const past = { due_at: { $lte: new Date(store.past()) } };
     const { rows: due, more } = await rows.findAnyWithin(past, options);
-    const latest = due.at(-1)?.due_at;
-    if (!latest) return this.#untilNext();
-    // The record's clock may be behind this node's estimate, and nothing may come early.
-    await store.clock?.passed(latest.getTime());
+    if (due.length === 0) return this.#untilNext();
     const settled = await Promise.allSettled(due.map((row) => this.#settle(row)));
     const failed = settled.find((each) => each.status === "rejected");
     if (failed) throw failed.reason;
@@ -80,7 +77,7 @@ export class Ticker {
     const { rows, store } = this.#deps;
     const options = { sort: { due_at: 1 }, projection: { due_at: 1 } } as const;
     const next = (await rows.system.findOne({ due_at: { $gt: new Date(0) } }, options)) as ScheduleDoc | null;
-    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.now()) : false;
+    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.past()) : false;
   }
 
   async #settle(row: ScheduleDoc): Promise<void> {

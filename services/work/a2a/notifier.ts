@@ -3,8 +3,7 @@ import { hostOf } from "../../../connectors/address-guard.ts";
 import { type Outcome, outcomeOf } from "../../../connectors/push-outcome.ts";
 import { PushSender } from "../../../connectors/push-sender.ts";
 import { backOff, pushBackOff } from "../../../lib/queue/backoff.ts";
-import { WorkerSlots } from "../../../lib/queue/worker-slots.ts";
-import { laneOf, place, Queue, type Queued } from "../../../mixins/queue.ts";
+import { place, Queue, type Queued } from "../../../mixins/queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
@@ -37,7 +36,6 @@ export class Notifier {
   readonly #configs: TenantCollection<PushConfigDoc>;
   readonly #changed: Queue<A2aTaskDoc>;
   readonly #due: Queue<PushConfigDoc>;
-  readonly #slots = new WorkerSlots(IN_WORK);
   readonly #ending = new AbortController();
   readonly #sender: PushSender;
 
@@ -50,7 +48,7 @@ export class Notifier {
     this.#tasks = store.collection(A2aTaskModel);
     this.#configs = store.collection(PushConfigModel);
     this.#changed = new Queue(this.#tasks, store.now);
-    this.#due = new Queue(this.#configs, store.now);
+    this.#due = new Queue(this.#configs, store.now, IN_WORK);
     const allowPrivate = config.PUSH_ALLOW_PRIVATE;
     this.#sender = new PushSender({ resolver, allowPrivate, timeoutMs: TIMEOUT_MS });
   }
@@ -63,7 +61,7 @@ export class Notifier {
   /** Aborts what is in progress; it begins again after the next start. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    await this.#slots.ended();
+    await this.#due.ended();
     this.#sender.close();
   }
 
@@ -71,7 +69,8 @@ export class Notifier {
   async work(): Promise<boolean> {
     const task = await this.#changed.claim();
     if (task) await this.#queueConfigs(task);
-    return (await this.#begin()) || task !== null;
+    if (this.#ending.signal.aborted) return false;
+    return (await this.#due.begin((config) => this.#hold(config), this.#next)) || task !== null;
   }
 
   /** If this ends early, the lease does too, and it is repeated. */
@@ -83,14 +82,6 @@ export class Notifier {
       await this.#configs.update(tenant_id, { _id: config._id, queue: { $exists: false } }, { $set });
     }
     await this.#tasks.update(tenant_id, { _id, queue }, { $unset: { queue: 1 } });
-  }
-
-  async #begin(): Promise<boolean> {
-    if (this.#slots.isFull() || this.#ending.signal.aborted) return false;
-    const config = await this.#due.claim((lane) => this.#slots.isFull(lane));
-    if (!config) return false;
-    this.#slots.add(new Set([config.tenant_id, laneOf(config.queue)]), this.#hold(config), this.#next);
-    return true;
   }
 
   #hold(config: Config): Promise<void> {

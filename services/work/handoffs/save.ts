@@ -86,7 +86,7 @@ async function insert(handoffs: Handoffs, ctx: Asked, content: Content): Promise
     ...{ version_num: 1, pinned_at: null, last_resumed_at: null, ...fullTerm(at, null) },
     ...{ created_at: at, updated_at: at, version: 1, changed_at: at, save_seed },
   };
-  const saved = await handoffs.rows.inOrder(() => handoffs.rows.insert(row)).catch(nullIfTaken);
+  const saved = await handoffs.rows.insert(row).catch(nullIfTaken);
   if (saved) await handoffs.updateSearch(ctx, saved);
   return saved;
 }

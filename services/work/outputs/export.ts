@@ -7,13 +7,12 @@ import { account } from "../../../middlewares/audit.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
+import { HourlyBudget } from "../../../storage/hourly-budget.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { EXPORT_TYPES, type emailOutput, type exportOutput } from "./files.contract.ts";
-import { MailBudget } from "./mail-budget.ts";
 import { sendMail } from "./mailer.ts";
-import { MailBudgetModel } from "./mails.model.ts";
 import type { ExportFormat } from "./outputs.contract.ts";
-import type { OutputDoc } from "./outputs.model.ts";
+import { MailBudgetModel, type OutputDoc } from "./outputs.model.ts";
 import { findReadable, type Outputs } from "./outputs.ts";
 import { render } from "./render/render.ts";
 
@@ -25,16 +24,19 @@ const mailing = resourceQueue("mail", {
   ...{ capacity: 8, perTenant: 4, perCaller: 2, maxWaiting: 32, patienceMs: 8000 },
 });
 
+const TOO_MANY_MAILS = "The organisation has reached its limit of # e-mails per hour.";
+
 /** Delivers outputs as files and by e-mail. */
 export class OutputFiles {
   readonly #outputs: Outputs;
   readonly #config: Runtime["config"];
-  readonly #budget: MailBudget;
+  readonly #budget: HourlyBudget;
 
   constructor(outputs: Outputs, { config, store }: Runtime) {
     this.#outputs = outputs;
     this.#config = config;
-    this.#budget = new MailBudget(store.collection(MailBudgetModel), config.OUTBOUND_EMAILS_PER_HOUR);
+    const mails = store.collection(MailBudgetModel);
+    this.#budget = new HourlyBudget(mails, config.OUTBOUND_EMAILS_PER_HOUR, TOO_MANY_MAILS);
   }
 
   async export(ctx: CallOf<typeof exportOutput>) {
@@ -74,7 +76,7 @@ export class OutputFiles {
         attachments: format ? [await this.#attachment(ctx, doc, format)] : [],
         messageId: messageId(SMTP_FROM, idempotency_seed && `${callerId(caller)} ${idempotency_seed}`),
       };
-      await this.#budget.take(caller.tenant_id, this.#outputs.now());
+      await this.#budget.take(caller.tenant_id, caller.tenant_id, this.#outputs.now());
       await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
     });
     account(ctx, { to, version_num: doc.version_num, attach_format: format ?? null });

@@ -1,5 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
 import {
   array,
   boolean,
@@ -194,3 +195,10 @@ export function toEntry(chunk: ChunkDoc): SearchEntry {
     ...{ expires_at: null, superseded, cites: 0, thread: null },
   };
 }
+
+/** The e-mails of a tenant within an hour. `_id`: the tenant's. */
+export const MailBudgetModel: Model<HourlyBudgetDoc> = {
+  erasure: { none: "counts" },
+  name: "output_mail_budgets",
+  schema: hourlyBudgets(),
+};

@@ -1,19 +1,15 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { Fault, unavailable } from "../../../../lib/contract/faults.ts";
-import type { Share } from "../../../../lib/queue/fair-queue.ts";
+import { type Fault, unavailable } from "../../../../lib/contract/faults.ts";
+import { FairQueue, type Share } from "../../../../lib/queue/fair-queue.ts";
 
 const SAMPLE_MS = 250;
 /** Limits of open streams: in total, and per caller. */
 const MAX_STREAMS = 10_000;
 const MAX_STREAMS_OF_CALLER = 100;
 
-/** Once half full, one tenant may hold a quarter of the slots, one caller an eighth. */
-const CROWDED = 1 / 2;
-const OF_TENANT = 1 / 4;
-const OF_CALLER = 1 / 8;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Releases a slot. */
+/** Gives a place back, once. */
 export type Leave = () => void;
 
 /**
@@ -23,16 +19,16 @@ export type Leave = () => void;
  */
 export class Overload {
   readonly #maxLagMs: number;
-  readonly #writes: Slots;
-  /** Apart from other writes, which could take all slots: these free capacity, or keep work alive. */
-  readonly #reserved: Slots;
-  readonly #streams = new Slots("streams", MAX_STREAMS, MAX_STREAMS_OF_CALLER);
+  readonly #writes: FairQueue;
+  /** Apart from other writes, which could take all places: these free capacity, or keep work alive. */
+  readonly #reserved: FairQueue;
+  readonly #streams = places(MAX_STREAMS, MAX_STREAMS_OF_CALLER);
   #lagMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(maxWrites: number, maxLagMs = 1000) {
-    this.#writes = new Slots("writes", maxWrites);
-    this.#reserved = new Slots("acknowledgements", maxWrites);
+    this.#writes = places(maxWrites);
+    this.#reserved = places(maxWrites);
     this.#maxLagMs = maxLagMs;
   }
 
@@ -61,7 +57,7 @@ export class Overload {
     if (this.#lagMs > this.#maxLagMs) throw busyNode("This node is overloaded.");
   }
 
-  /** Takes a slot for a write or a stream; null for uncounted operations. @throws Fault as `Slots.enter` */
+  /** Takes a place for a write or a stream; null for uncounted operations. @throws Fault as `FairQueue.enter` */
   enter(op: Operation, share: Share): Leave | null {
     if (op.stream) return this.#streams.enter(share);
     if (op.method === "GET") return null;
@@ -69,51 +65,9 @@ export class Overload {
   }
 }
 
-/** The slots of a node for concurrent work; nobody may hold most of them while others compete. */
-class Slots {
-  readonly #what: string;
-  readonly #max: number;
-  readonly #maxOfCaller: number;
-  readonly #held = new Map<string, number>();
-  #total = 0;
-
-  /** @param what the name in messages, such as `writes` */
-  constructor(what: string, max: number, maxOfCaller = max) {
-    this.#what = what;
-    this.#max = max;
-    this.#maxOfCaller = maxOfCaller;
-  }
-
-  /** @throws Fault rate_limited while the tenant or the caller exceeds its share, service_unavailable when full */
-  enter({ tenant_id, caller }: Share): Leave {
-    const keys = [tenant_id, `${tenant_id} ${caller}`] as const;
-    this.#requireFree(keys);
-    this.#count(keys, 1);
-    return () => this.#count(keys, -1);
-  }
-
-  #requireFree([tenant, caller]: readonly [string, string]): void {
-    const heldBy = (key: string) => this.#held.get(key) ?? 0;
-    if (this.#total >= this.#max) throw busyNode(`Too many ${this.#what} are in progress on this node.`);
-    if (heldBy(caller) >= this.#maxOfCaller) throw this.#tooMany();
-    if (this.#total < this.#max * CROWDED) return;
-    if (heldBy(tenant) >= this.#max * OF_TENANT || heldBy(caller) >= this.#max * OF_CALLER)
-      throw this.#tooMany();
-  }
-
-  #count(keys: readonly string[], by: number): void {
-    this.#total += by;
-    for (const key of keys) {
-      const count = (this.#held.get(key) ?? 0) + by;
-      if (count) this.#held.set(key, count);
-      else this.#held.delete(key);
-    }
-  }
-
-  #tooMany(): Fault {
-    const message = `Too many of your ${this.#what} are in progress on this node. Retry in ${RETRY_AFTER_SECONDS} s.`;
-    return new Fault("rate_limited", message, { retry_after_seconds: RETRY_AFTER_SECONDS });
-  }
+/** Places of a node for concurrent work: a caller has a quarter at most. */
+function places(capacity: number, perCaller = Math.ceil(capacity / 4)): FairQueue {
+  return new FairQueue({ capacity, perCaller, maxWaiting: 0 });
 }
 
 /** @param why a sentence */

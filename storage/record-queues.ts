@@ -1,6 +1,6 @@
 import type { Collection, Document } from "mongodb";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
-import { type CollectionOptions, type Row, TenantCollection, type TenantDocument } from "./collection.ts";
+import type { Row } from "./model.ts";
 
 /** Shares of a node's connections. The rest is for statements across tenants: authentication and sweeps. */
 const ORDINARY = 5 / 8;
@@ -32,35 +32,8 @@ export function recordQueues(connections: number | undefined): RecordQueues | nu
   return { record: queue(ORDINARY), record_reserved: queue(RESERVED) };
 }
 
-/** A collection whose commands for a tenant wait for the tenant's share of the connections. */
-export class FairCollection<T extends TenantDocument> extends TenantCollection<T> {
-  readonly #fair: Collection<Row>;
-  readonly #reserved: TenantCollection<T>;
-
-  constructor(
-    native: Collection<Row>,
-    { record, record_reserved }: RecordQueues,
-    options?: CollectionOptions,
-    queue = record,
-  ) {
-    super(native, options);
-    this.#fair = queued(native, queue);
-    const queues = { record, record_reserved };
-    this.#reserved =
-      queue === record ? new FairCollection<T>(native, queues, options, record_reserved) : this;
-  }
-
-  protected override get rows(): Collection<Row> {
-    return this.#fair;
-  }
-
-  override get reserved(): TenantCollection<T> {
-    return this.#reserved;
-  }
-}
-
 /** Returns the collection with its commands in a queue. */
-function queued(native: Collection<Row>, queue: FairQueue): Collection<Row> {
+export function queued(native: Collection<Row>, queue: FairQueue): Collection<Row> {
   const inTurn = async <R>(tenant_id: string, command: () => Promise<R>): Promise<R> => {
     const release = await queue.acquire({ tenant_id, caller: "" }, 1).catch(() => {
       throw new RecordBusyError("the record has no connection to spare");
