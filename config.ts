@@ -1,22 +1,18 @@
-import { ConfigError, isServiceLink, readSetting, type Setting } from "./lib/settings.ts";
+import {
+  ConfigError,
+  flag,
+  integer,
+  isServiceLink,
+  list,
+  readSetting,
+  type Setting,
+  servers,
+  text,
+  url,
+  web,
+} from "./lib/settings.ts";
 
 export { ConfigError };
-
-const text = (fallback: string | null, means: string, more: Partial<Setting<string | null>> = {}) =>
-  ({ kind: "text", default: fallback, means, ...more }) as Setting<string | null>;
-const url = (schemes: readonly string[], means: string) =>
-  ({ kind: "url", default: null, schemes, means }) as Setting<string | null>;
-const WEB = ["http://", "https://"];
-const servers = (pattern: RegExp, description: string, means: string) =>
-  ({ kind: "servers", default: null, form: { pattern, description }, means, secret: true }) as Setting<
-    string | null
-  >;
-const flag = (fallback: boolean, means: string) =>
-  ({ kind: "boolean", default: fallback, means }) as Setting<boolean>;
-const list = (fallback: readonly string[], means: string) =>
-  ({ kind: "list", default: fallback, means }) as Setting<readonly string[]>;
-const integer = (fallback: number, means: string, min: number, max: number) =>
-  ({ kind: "integer", default: fallback, means, min, max }) as Setting<number>;
 
 const DAY = 365 * 100;
 const SECRET = { secret: true };
@@ -37,8 +33,7 @@ export const SETTINGS = {
     "./data",
     "Folder for the embedded store, its blobs, keys and `credentials.json`.",
   ) as Setting<string>,
-  PUBLIC_URL: url(
-    WEB,
+  PUBLIC_URL: web(
     "Origin that callers use, if a proxy is in front. Default: the address that the server binds.",
   ),
   SERVICES: list(
@@ -95,8 +90,7 @@ export const SETTINGS = {
     true,
     "Whether people can sign in with a password; `false` needs `OIDC_ISSUER`, and applies to all tenants.",
   ),
-  OIDC_ISSUER: url(
-    WEB,
+  OIDC_ISSUER: web(
     "Identity provider (OpenID Connect) that people of `OIDC_TENANT` sign in by; `https://`, or `http://` on loopback. Default: none.",
   ),
   OIDC_CLIENT_ID: text(
@@ -186,10 +180,7 @@ export const SETTINGS = {
     104_857_600,
   ),
   DOCUMENT_PARSE_SECONDS: integer(30, "Timeout for parsing a document, in seconds.", 1, 600),
-  DOCUMENT_CONVERTER_URL: url(
-    WEB,
-    "Service that documents are sent to which cannot be read here: scans etc.",
-  ),
+  DOCUMENT_CONVERTER_URL: web("Service that documents are sent to which cannot be read here: scans etc."),
   DOCUMENT_CONVERTER: text("docling", "Kind of that service: docling-serve, Apache Tika or unstructured.", {
     oneOf: ["docling", "tika", "unstructured"],
   }) as Setting<string>,
@@ -312,8 +303,7 @@ export const SETTINGS = {
       "`url` if `EMBEDDER_URL` is set, else `bundled`.",
     { oneOf: ["bundled", "url", "none"] },
   ),
-  EMBEDDER_URL: url(
-    WEB,
+  EMBEDDER_URL: web(
     "OpenAI-compatible embedding service: its `/v1` URL, or the full URL of its `embeddings` endpoint.",
   ),
   EMBEDDER_MODEL: text("text-embedding-3-small", "Model requested from `EMBEDDER_URL`.") as Setting<string>,
@@ -322,8 +312,15 @@ export const SETTINGS = {
   EMBEDDER_TEXT_PREFIX: text(null, 'Text that the model expects before a searched text: "passage: " for e5.'),
   EMBEDDER_DIMENSIONS: integer(0, "Components of a vector to request; 0: the model's own number.", 0, 8192),
 
-  OTEL_EXPORTER_OTLP_ENDPOINT: url(
-    WEB,
+  RERANKER_URL: web(
+    "Service that rates the 50 best results of a search, by the `/rerank` protocol of text-embeddings-inference, Jina, " +
+      "Cohere, vLLM and llama.cpp: its URL, or the full URL of its `rerank` endpoint. Default: none.",
+  ),
+  RERANKER_MODEL: text(null, "Model requested from `RERANKER_URL`, if it has several."),
+  RERANKER_API_KEY: text(null, "Bearer token for `RERANKER_URL`.", { secret: true }),
+  RERANKER_TIMEOUT_MS: integer(1000, "How long a search waits for `RERANKER_URL`.", 50, 10_000),
+
+  OTEL_EXPORTER_OTLP_ENDPOINT: web(
     "OTLP endpoint (HTTP) to which traces are sent. Default: none, tracing is off.",
   ),
 } satisfies Record<string, Setting<unknown>>;
@@ -335,7 +332,7 @@ export type Config = Readonly<{
 
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|MAX_SCHEDULES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|OAUTH_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|MAX_SCHEDULES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|RERANKER_|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|OAUTH_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

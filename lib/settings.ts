@@ -21,6 +21,23 @@ export interface Setting<T> {
   secret?: boolean;
 }
 
+/** Builders of settings, with their defaults and what they mean. */
+export const text = (fallback: string | null, means: string, more: Partial<Setting<string | null>> = {}) =>
+  ({ kind: "text", default: fallback, means, ...more }) as Setting<string | null>;
+export const url = (schemes: readonly string[], means: string) =>
+  ({ kind: "url", default: null, schemes, means }) as Setting<string | null>;
+export const web = (means: string) => url(["http://", "https://"], means);
+export const servers = (pattern: RegExp, description: string, means: string) =>
+  ({ kind: "servers", default: null, form: { pattern, description }, means, secret: true }) as Setting<
+    string | null
+  >;
+export const flag = (fallback: boolean, means: string) =>
+  ({ kind: "boolean", default: fallback, means }) as Setting<boolean>;
+export const list = (fallback: readonly string[], means: string) =>
+  ({ kind: "list", default: fallback, means }) as Setting<readonly string[]>;
+export const integer = (fallback: number, means: string, min: number, max: number) =>
+  ({ kind: "integer", default: fallback, means, min, max }) as Setting<number>;
+
 /** A setting that cannot be used: the service reports it in one line and does not start. */
 export class ConfigError extends Error {}
 

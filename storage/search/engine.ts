@@ -63,6 +63,8 @@ export class SearchEngine {
         return this.#useModel(request.model);
       case "unembedded":
         return this.#unembedded(request);
+      case "texts":
+        return this.#file.texts(request);
       case "waiting":
         return this.#model ? this.#file.waiting(this.#model.number) : [];
       case "setVectors":

@@ -97,6 +97,8 @@ export interface SearchFind {
   spare?: number;
   /** 0..1; hits with lower scores are omitted. */
   min_score?: number;
+  /** False: do not wait for the reranker. */
+  rerank?: boolean;
   /** Include the plan. */
   explain?: boolean;
   /** An id; the plan explains where and why it was excluded. */
@@ -122,6 +124,7 @@ export interface SearchPlan {
     vector: number | null;
     bm25: number | null;
     fused: number;
+    relevance?: number;
     confidence: number;
     recency: number;
     final: number;

@@ -5,7 +5,14 @@ import { TERMS_VERSION } from "../../lib/text/terms.ts";
 import type { SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
-import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";
+import {
+  ERASURES_CURSOR,
+  MOST_AWAY_MS,
+  type OfTenant,
+  type SearchRequest,
+  type Size,
+  type Unembedded,
+} from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
 /** Increases with changes of the tables; like a change of the terms, it causes a rebuild of the index. */
@@ -216,6 +223,16 @@ export class SearchFile {
     const earlier = "model IN (SELECT 0 UNION ALL SELECT number FROM models WHERE number < ?)";
     const ofTenant = `${select} WHERE removed = 0 AND ${earlier} AND tenant = ? AND kind = ? LIMIT ? OFFSET ?`;
     return this.#all<Unembedded>(ofTenant, model, of.tenant_id, of.kind, limit, skip);
+  }
+
+  /** Returns the beginnings of entries' texts by id. */
+  texts({ tenant_id, kind, ids, characters }: SearchRequest & { op: "texts" }): Record<string, string> {
+    const rows = this.#all<{ id: string; text: string }>(
+      `SELECT id, substr(text, 1, ?) AS text FROM entries JOIN texts USING (rid)
+       WHERE tenant = ? AND kind = ? AND id IN (SELECT value FROM json_each(?))`,
+      ...[characters, tenant_id, kind, JSON.stringify(ids)],
+    );
+    return Object.fromEntries(rows.map(({ id, text }) => [id, text]));
   }
 
   /** Counts entries without a vector of the model. */

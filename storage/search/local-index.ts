@@ -232,6 +232,16 @@ export class LocalIndex {
     return this.#request({ op: "unembedded", limit, skip, ...(of && { of }) });
   }
 
+  /** Returns the beginnings of entries' titles and texts by id, without those that do not exist. */
+  texts(
+    tenant_id: string,
+    kind: SearchKind,
+    ids: string[],
+    characters: number,
+  ): Promise<Record<string, string>> {
+    return this.#request({ op: "texts", tenant_id, kind, ids, characters });
+  }
+
   /** Whether no vector is known to be missing. */
   #isEmbedded(): boolean {
     return this.#model === null || this.#puts === this.#embeddedPuts || this.#isBlank();

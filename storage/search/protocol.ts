@@ -112,6 +112,7 @@ export type SearchRequest =
   | { op: "useModel"; model: string | null }
   | { op: "waiting" }
   | { op: "unembedded"; limit: number; skip: number; of?: OfTenant }
+  | { op: "texts"; tenant_id: string; kind: SearchKind; ids: string[]; characters: number }
   | { op: "setVectors"; model: string; rows: VectorRow[] }
   | { op: "nearDuplicates"; tenant_id: string; kind: SearchKind; ids: string[]; least: number }
   | { op: "gap"; tenant_id?: string; kind?: SearchKind }

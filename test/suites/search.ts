@@ -17,6 +17,7 @@ export type SearchIndex = Pick<
   | "setVectors"
   | "nearDuplicates"
   | "gap"
+  | "texts"
 >;
 
 /** An index under test. */

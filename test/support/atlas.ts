@@ -42,5 +42,6 @@ export function settling(index: SearchIndex): SearchIndex {
     unembedded: (...args: Parameters<SearchIndex["unembedded"]>) => index.unembedded(...args),
     nearDuplicates: (...args: Parameters<SearchIndex["nearDuplicates"]>) => index.nearDuplicates(...args),
     gap: (...args: Parameters<SearchIndex["gap"]>) => index.gap(...args),
+    texts: (...args: Parameters<SearchIndex["texts"]>) => index.texts(...args),
   };
 }

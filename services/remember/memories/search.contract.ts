@@ -41,6 +41,7 @@ const Plan = Type.Object({
       vector: nullable(Type.Number()),
       bm25: nullable(Type.Number()),
       fused: Share("The score of the content alone."),
+      relevance: Type.Optional(Share("Its relevance by the reranker, if that rated it.")),
       confidence: Type.Number(),
       recency: Type.Number(),
       final: Share("The score."),

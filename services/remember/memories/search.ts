@@ -73,6 +73,8 @@ export async function recall(memories: Memories, ctx: Pick<Call<Recall>, "call" 
   const access = agentAccess(agent);
   const { found, hits } = await findRows(memories, ctx, {
     ...{ tenant_id, kind: "memory", query, access, limit, spare: SPARE },
+    // Deliveries wait for it.
+    rerank: false,
   });
   const recalled = hits.slice(0, limit).map(({ row, score }) => ({
     ...{ id: row._id, title: row.title, score },

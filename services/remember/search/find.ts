@@ -7,6 +7,7 @@ import type { IndexQueues } from "./index-queues.ts";
 import { parseQuery } from "./query.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
+import type { Reranking } from "./rerank.ts";
 
 /** Results that a plan shows. */
 const PLAN_RESULTS = 50;
@@ -22,11 +23,15 @@ interface Dependencies {
   /** Whether the latest changes may be missing: the tenant's owner has just changed. */
   isLate: boolean;
   queues: IndexQueues;
+  reranking: Reranking | null;
 }
 
-/** Searches one tenant by both legs concurrently; without the vector leg if its embedder is late or fails. */
+/**
+ * Searches one tenant by both legs concurrently, and has the best results rated; without the vector leg if its embedder
+ * is late or fails, and unrated if the reranker does.
+ */
 export async function find(
-  { index, vectors, baseline, now, isNew, isLate, queues }: Dependencies,
+  { index, vectors, baseline, now, isNew, isLate, queues, reranking }: Dependencies,
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
@@ -53,8 +58,14 @@ export async function find(
   };
   const legs = await index.legs(asksLegs, queues.searching(share));
   const ranked = rank(query, legs.candidates, legs.corpus, { now: at, baseline: baseline.get() });
+  const found = ranked.filter(({ score }) => score >= FLOOR);
+  const reranked =
+    reranking && asked.rerank !== false
+      ? await reranking.order({ tenant_id, kind, query: asked.query, share }, found)
+      : { ranked: found, reason: null, rated: 0, ms: 0 };
+  const all = [...reranked.ranked, ...ranked.slice(found.length)];
   const floor = Math.max(FLOOR, asked.min_score ?? 0);
-  const cleared = ranked.filter(({ score }) => score >= floor);
+  const cleared = reranked.ranked.filter(({ score }) => score >= floor);
   const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);
   const reasons = [
     reason,
@@ -63,6 +74,7 @@ export async function find(
     isNew ? "bm25, vector: the index is being built; only part of it was searched" : null,
     isLate ? "bm25, vector: the index has just been taken over, and the latest changes may be missing" : null,
     legs.isBuilding ? "vector: the index is being built" : null,
+    reranked.reason,
   ];
   return {
     hits,
@@ -72,7 +84,7 @@ export async function find(
     ),
     no_match: hits.length === 0,
     degraded: reasons.filter((each) => each !== null),
-    ...(asked.explain && { plan: planOf({ asked, legs, ranked, cleared, floor, embedMs }) }),
+    ...(asked.explain && { plan: planOf({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }) }),
   };
 }
 
@@ -88,10 +100,11 @@ interface Course {
   cleared: Ranked[];
   floor: number;
   embedMs: number;
+  reranked: { rated: number; ms: number };
 }
 
 function planOf(course: Course): SearchPlan {
-  const { asked, legs, ranked, cleared, embedMs } = course;
+  const { asked, legs, ranked, cleared, embedMs, reranked } = course;
   const ms = (value: number) => Math.round(value * 100) / 100;
   const given = Math.min(cleared.length, asked.limit);
   // A neighbour that was included counts as a match.
@@ -100,6 +113,7 @@ function planOf(course: Course): SearchPlan {
     legs: [
       { name: "bm25", candidates: legs.brought.text, ms: ms(legs.ms.text) },
       { name: "vector", candidates: legs.brought.vector, ms: ms(legs.ms.vector + embedMs) },
+      ...(reranked.rated ? [{ name: "rerank", candidates: reranked.rated, ms: ms(reranked.ms) }] : []),
     ],
     funnel: [
       // Counts only what the caller may see, to reveal nothing of others.
@@ -108,13 +122,14 @@ function planOf(course: Course): SearchPlan {
       { stage: "floor", in: ranked.length, out: cleared.length },
       { stage: "limit", in: cleared.length, out: given },
     ],
-    results: ranked.slice(0, PLAN_RESULTS).map(({ id, vector, bm25, fused, confidence, recency, score }) => ({
+    results: ranked.slice(0, PLAN_RESULTS).map(({ id, score, relevance, ...each }) => ({
       id,
-      vector,
-      bm25,
-      fused,
-      confidence,
-      recency,
+      vector: each.vector,
+      bm25: each.bm25,
+      fused: each.fused,
+      ...(relevance !== undefined && { relevance }),
+      confidence: each.confidence,
+      recency: each.recency,
       final: score,
     })),
     ...(asked.expect !== undefined && { expect: fateOf(asked.expect, course) }),

@@ -56,6 +56,8 @@ export interface Ranked {
   /** 1 when new, half as much every 30 days. */
   recency: number;
   superseded: boolean;
+  /** Its relevance by the reranker, if that rated it. */
+  relevance?: number;
 }
 
 interface Circumstances {

@@ -1,6 +1,8 @@
 import type { ServiceBroker } from "moleculer";
+import type { Config } from "../../../config.ts";
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../../connectors/embedders/make.ts";
+import { HttpReranker } from "../../../connectors/reranker.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { nodesWith } from "../../../mixins/affinity.ts";
@@ -28,6 +30,7 @@ import { owns, type View } from "./holders.ts";
 import { IndexQueues, shareOf } from "./index-queues.ts";
 import { openIndex } from "./open-index.ts";
 import { QueryVectors } from "./query-vectors.ts";
+import { Reranking } from "./rerank.ts";
 import { EmbeddingModel, type ErasureDoc, ErasureModel } from "./search.model.ts";
 
 type Dropped = Awaited<ReturnType<SearchIndex["drop"]>>;
@@ -46,6 +49,7 @@ export class SearchNode {
   #vectors!: QueryVectors;
   #queues!: IndexQueues;
   #baseline!: CosineBaseline;
+  #reranking: Reranking | null = null;
   #catchUp!: CatchUp;
   #catchingUp: Loop | undefined;
   #embedding: { loop: Loop; work: EmbeddingWork } | undefined;
@@ -70,6 +74,9 @@ export class SearchNode {
     this.#vectors = new QueryVectors(this.#embedder);
     this.#queues = new IndexQueues(index.searchesAtOnce);
     this.#baseline = new CosineBaseline(this.#embedder);
+    this.#reranking = rerankingOf(config, index, (err) =>
+      log.warn({ err }, "the reranker failed several times in a row: searches go on without it for a while"),
+    );
     const record = { embeddings: this.#embeddings, erasures: this.#erasures };
     const view = () => this.#view();
     this.#catchUp = new CatchUp({ broker, index, ...record, now: store.now, view });
@@ -119,6 +126,7 @@ export class SearchNode {
       vectors: this.#vectors,
       baseline: this.#baseline,
       queues: this.#queues,
+      reranking: this.#reranking,
     };
     const { kind, tenant_id } = params;
     const isNew = this.#catchUp.isPartial(kind, tenant_id);
@@ -227,4 +235,17 @@ export class SearchNode {
     this.#embedding = { loop, work };
     loop.start();
   }
+}
+
+/** Returns null without a configured service. */
+function rerankingOf(config: Config, index: SearchIndex, report: (err: Error) => void): Reranking | null {
+  const {
+    RERANKER_URL: url,
+    RERANKER_MODEL: model,
+    RERANKER_API_KEY: apiKey,
+    RERANKER_TIMEOUT_MS: timeoutMs,
+  } = config;
+  return url === null
+    ? null
+    : new Reranking(index, new HttpReranker({ url, model, apiKey, timeoutMs }), report);
 }

@@ -1,3 +1,4 @@
+import { beginningOf } from "../../../lib/text/beginning.ts";
 import type { TenantCollection } from "../../collection.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
 import type { Model } from "../file.ts";
@@ -159,6 +160,12 @@ export class AtlasIndex implements SearchIndex {
       )
       .toArray();
     return rows.map(({ tenant_id, kind, id, hash, text }) => ({ tenant_id, kind, id, hash, text }));
+  }
+
+  async texts(tenant_id: string, kind: SearchKind, ids: string[], characters: number) {
+    const _id = { $in: ids.map((id) => entryId(kind, id)) };
+    const rows = await this.#entries.find(tenant_id, { _id }, { projection: { id: 1, text: 1 } });
+    return Object.fromEntries(rows.map(({ id, text }) => [id, beginningOf(text, characters)]));
   }
 
   async setVectors(model: string, rows: VectorRow[]): Promise<number> {

@@ -36,6 +36,20 @@ export function changeCases(index: () => SearchIndex): void {
       expect(await found("opentofu")).not.toContain(longer);
     });
 
+    test("texts are read by id, with their titles and up to a length, of one tenant and kind", async () => {
+      const [known, removed] = await put(
+        entry({ title: "Numbat", text: "eats termites" }),
+        entry({ text: "gone", removed: true }),
+      );
+      const ids = [known, removed, "unknown"] as string[];
+      expect(await index().texts(TENANT, "memory", ids, 100)).toEqual({
+        [known as string]: "Numbat\neats termites",
+      });
+      expect(await index().texts(TENANT, "memory", ids, 10)).toEqual({ [known as string]: "Numbat\neat" });
+      expect(await index().texts("another", "memory", ids, 100)).toEqual({});
+      expect(await index().texts(TENANT, "chunk", ids, 100)).toEqual({});
+    });
+
     test("another tenant and another kind do not see it", async () => {
       await put(entry({ text: "bandicoot" }));
       expect(await found("bandicoot", { tenant_id: "tn_2" })).toEqual([]);

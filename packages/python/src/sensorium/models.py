@@ -1657,6 +1657,8 @@ class MemoriesSearchResultPlanResultsItem(Model):
     bm25: Union[float, None]
     fused: float
     """The score of the content alone."""
+    relevance: Union[float, None] = None
+    """Its relevance by the reranker, if that rated it."""
     confidence: float
     recency: float
     final: float

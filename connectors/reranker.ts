@@ -1,0 +1,110 @@
+import { redirectNote } from "../lib/http/redirect.ts";
+import { beginningOf } from "../lib/text/beginning.ts";
+
+/** Rates how well texts answer a query. */
+export interface Reranker {
+  /** How long a search waits for it, in milliseconds. */
+  readonly patience: number;
+  /** Returns the relevance of each text, 0..1. @throws Error if the service does not answer in time, or wrongly */
+  rate(query: string, texts: readonly string[]): Promise<number[]>;
+}
+
+interface Options {
+  /** The service's address, or the full address of its `rerank`. */
+  url: string;
+  model: string | null;
+  apiKey: string | null;
+  timeoutMs: number;
+}
+
+const MOST_QUERY_CHARACTERS = 2000;
+
+/** A service that reads `texts` refuses `documents`, as something is missing. */
+const REFUSED = new Set([400, 422]);
+
+type Form = "documents" | "texts";
+
+/** A rated text in the answer: Jina, Cohere, vLLM and llama.cpp, or text-embeddings-inference. */
+interface Rated {
+  index?: unknown;
+  relevance_score?: unknown;
+  score?: unknown;
+}
+
+/**
+ * Asks a service for `/rerank`: `{query, documents}` as Jina, Cohere, vLLM and llama.cpp read it, else `{query, texts}`
+ * as text-embeddings-inference does. The first answer decides.
+ */
+export class HttpReranker implements Reranker {
+  readonly patience: number;
+  readonly #options: Options;
+  #form: Form = "documents";
+  #isKnown = false;
+
+  constructor(options: Options) {
+    this.#options = { ...options, url: addressOf(options.url) };
+    this.patience = options.timeoutMs;
+  }
+
+  async rate(query: string, texts: readonly string[]): Promise<number[]> {
+    const signal = AbortSignal.timeout(this.patience);
+    let response = await this.#request(query, texts, signal);
+    if (!this.#isKnown && this.#form === "documents" && REFUSED.has(response.status)) {
+      await response.body?.cancel();
+      this.#form = "texts";
+      response = await this.#request(query, texts, signal);
+      if (!response.ok) this.#form = "documents";
+    }
+    const { status, headers } = response;
+    if (!response.ok) {
+      await response.body?.cancel();
+      const note = redirectNote(headers.get("location"), this.#options.url);
+      throw new Error(`the reranker responded with ${status}${note}`);
+    }
+    const rated = ratingsOf(await response.json(), texts.length);
+    this.#isKnown = true;
+    return rated;
+  }
+
+  #request(query: string, texts: readonly string[], signal: AbortSignal): Promise<Response> {
+    const { url, model, apiKey } = this.#options;
+    const list = texts.map((text) => text.toWellFormed() || " ");
+    return fetch(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify({
+        query: beginningOf(query.toWellFormed(), MOST_QUERY_CHARACTERS),
+        ...(this.#form === "documents"
+          ? { documents: list, top_n: list.length, ...(model !== null && { model }) }
+          : { texts: list, truncate: true }),
+      }),
+      // Texts and key are for this address only.
+      redirect: "manual",
+      signal,
+    });
+  }
+}
+
+function addressOf(url: string): string {
+  const address = new URL(url);
+  const path = address.pathname.replace(/\/+$/, "");
+  if (!/\/(rerank|reranking)$/.test(path)) address.pathname = `${path}/rerank`;
+  return address.href;
+}
+
+function ratingsOf(answer: unknown, count: number): number[] {
+  const rated = Array.isArray(answer) ? answer : (answer as { results?: unknown } | null)?.results;
+  if (!Array.isArray(rated)) throw new Error("the reranker returned no ratings");
+  const scores = new Array<number>(count).fill(Number.NaN);
+  for (const { index, relevance_score, score } of rated as Rated[])
+    if (Number.isInteger(index)) scores[index as number] = Number(relevance_score ?? score);
+  if (scores.length !== count || !scores.every(Number.isFinite))
+    throw new Error(`the reranker did not rate each of ${count} texts`);
+  // Some services return the model's raw numbers.
+  return scores.every((each) => each >= 0 && each <= 1)
+    ? scores
+    : scores.map((each) => 1 / (1 + Math.exp(-each)));
+}
