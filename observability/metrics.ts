@@ -142,13 +142,13 @@ export function observeGauge<Label extends string>(
 }
 
 /** Adds a gauge without labels whose value is read on each scrape. */
-export function observeValue(name: string, help: string, read: () => number): void {
+export function observeValue(name: string, help: string, read: () => number | Promise<number>): void {
   const fullName = `sensorium_${name}`;
   registry.removeSingleMetric(fullName);
   new Gauge({
     ...{ name: fullName, help, registers: [registry] },
-    collect() {
-      this.set(read());
+    async collect() {
+      this.set(await read());
     },
   });
 }

@@ -1,14 +1,17 @@
+import { createRequire } from "node:module";
 import type { Config } from "../config.ts";
 import type { Store } from "../storage/connection.ts";
 import type { RecordClock } from "../storage/record-clock.ts";
 import { DiskWatch } from "./disk.ts";
 import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
-import { metrics, observeValue, startProcessMetrics } from "./metrics.ts";
+import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
 import { observeRecord } from "./record.ts";
 import { watchQueue } from "./resources.ts";
 import "./threads.ts";
 import type { Tracing } from "./tracing.ts";
+
+const { version: VERSION } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /** The observability of a node. */
 export interface Observability {
@@ -48,6 +51,10 @@ export async function startObservability(
   for (const [name, queue] of Object.entries({ ...store.queues, large_read: store.reads }))
     watchQueue(name, queue);
   startProcessMetrics();
+  observeValue("ready", "1 while this node can serve requests, as /readyz says, else 0", async () =>
+    (await health.report()).status === "ready" ? 1 : 0,
+  );
+  observeGauge("build_info", "1, with the version of this node", "version", async () => ({ [VERSION]: 1 }));
   const log = createLog(config);
   return { log, health, disk, tracing: await startTracing(config, log) };
 }

@@ -173,7 +173,9 @@ withAll("alerts of a node of a cluster", () => {
     const faulty = await during(work);
     proxy.mend();
     await settle(async () => (await admin.get("/agents")).status === 200);
-    await expectFiring(healthy, faulty, ["SensoriumMongoUnavailable", "SensoriumRequestsFailing"]);
+    await expectFiring(healthy, faulty, [
+      ...["SensoriumDown", "SensoriumMongoUnavailable", "SensoriumNodeNotReady", "SensoriumRequestsFailing"],
+    ]);
   });
 
   test("the collector of traces is lost", async () => {
@@ -248,7 +250,7 @@ withAll("alerts of a node of a cluster", () => {
 
   test("the node is killed", async () => {
     await server.kill();
-    await expectFiring(healthy, { from: null, to: null }, ["SensoriumNodeDown"]);
+    await expectFiring(healthy, { from: null, to: null }, ["SensoriumDown", "SensoriumNodeDown"]);
     await server.restart();
   });
 });

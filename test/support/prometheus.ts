@@ -51,16 +51,34 @@ export async function expectFiring(healthy: Phase, faulty: Phase, firing: string
   await onFile(test, (file) => promtool("test", "rules", file));
 }
 
+/** Returns the alerts that fire after three hours of these series: values by minute, in promtool's notation. */
+export async function firingOn(hours: Record<string, string>): Promise<string[]> {
+  const input_series = Object.entries(hours).map(([series, values]) => ({ series, values }));
+  const expr = 'group by (alertname) (ALERTS{alertstate="firing"})';
+  // It prints what it found instead of nothing.
+  const nothing = [{ expr, eval_time: "179m", exp_samples: [] }];
+  const tests = [{ interval: "1m", input_series, promql_expr_test: nothing }];
+  const printed = await onFile({ rule_files: [RULES], evaluation_interval: "1m", tests }, (file) =>
+    promtool("test", "rules", file).then(
+      () => "",
+      ({ message }: Error) => message,
+    ),
+  );
+  const found = [...printed.matchAll(/alertname="(\w+)"/g)].map(([, name]) => name as string);
+  if (printed && found.length === 0) throw new Error(printed);
+  return found;
+}
+
 /** @throws Error if Prometheus refuses these rules */
 export const checkRules = (rules: object) => onFile(rules, (file) => promtool("check", "rules", file));
 
-async function onFile(content: object, use: (file: string) => Promise<void>): Promise<void> {
+async function onFile<T>(content: object, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "sensorium-rules-"));
   try {
     const file = join(folder, "rules.yml");
     // JSON is YAML.
     await writeFile(file, JSON.stringify(content));
-    await use(file);
+    return await use(file);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,3 +1,5 @@
+import { operations } from "../../../services/contracts.ts";
+
 /** An alert of Prometheus. Its runbook is `docs/runbooks/<runbook>.md`. */
 export interface Alert {
   name: string;
@@ -11,12 +13,26 @@ export interface Alert {
   runbook: string;
 }
 
-const HTTP = "sensorium_http_request_duration_seconds_count";
+const SECONDS = "sensorium_http_request_duration_seconds";
+const HTTP = `${SECONDS}_count`;
 const COMMANDS = "sensorium_record_command_duration_seconds";
+const FAILED = `${HTTP}{status="5xx"}`;
+/** Polls wait for what comes: their time says nothing. */
+const ANSWERED = `{operation!~"${operations.flatMap(({ action, waits }) => (waits ? [action] : [])).join("|")}"}`;
+/** Deliveries that wait for their receivers; each worker counts those of all. */
 const READY = 'max(sensorium_deliveries_pending{state="ready"})';
 
 /** Alerts for symptoms that need a person. Whatever the server mends by itself has time to do so. */
 export const alerts: Alert[] = [
+  {
+    name: "SensoriumDown",
+    severity: "critical",
+    // Without any node there is no series at all.
+    expr: "sum(sensorium_ready) == 0 or absent(sensorium_ready)",
+    for: "1m",
+    summary: "No node can serve requests.",
+    runbook: "down",
+  },
   {
     name: "SensoriumNodeDown",
     severity: "critical",
@@ -26,12 +42,49 @@ export const alerts: Alert[] = [
     runbook: "node-down",
   },
   {
+    name: "SensoriumNodeNotReady",
+    severity: "warning",
+    expr: "sensorium_ready == 0",
+    for: "5m",
+    summary: "{{ $labels.instance }} cannot serve requests.",
+    runbook: "node-not-ready",
+  },
+  {
+    name: "SensoriumPeersLost",
+    severity: "warning",
+    // A node that left for good is forgotten after ten minutes.
+    expr: 'sensorium_peers{state="lost"} > 0',
+    for: "5m",
+    summary: "{{ $labels.instance }} has lost {{ $value }} other nodes.",
+    runbook: "peers-lost",
+  },
+  {
+    name: "SensoriumVersionsDiffer",
+    severity: "warning",
+    expr: "count(count by (version) (sensorium_build_info)) > 1",
+    for: "2h",
+    summary: "Nodes of {{ $value }} versions run side by side: an upgrade or a rollback did not end.",
+    runbook: "versions-differ",
+  },
+  {
     name: "SensoriumRequestsFailing",
     severity: "critical",
-    expr: `sum(rate(${HTTP}{status="5xx"}[5m])) / sum(rate(${HTTP}[5m])) > 0.05`,
+    // In a quiet minute two failed requests are many, and no reason to wake anybody.
+    expr: `sum(rate(${FAILED}[5m])) / sum(rate(${HTTP}[5m])) > 0.05 and sum(increase(${FAILED}[5m])) >= 20`,
     for: "5m",
     summary: "{{ $value | humanizePercentage }} of requests fail with a server error.",
     runbook: "requests-failing",
+  },
+  {
+    name: "SensoriumRequestsSlow",
+    severity: "warning",
+    expr: [
+      `histogram_quantile(0.95, sum by (le) (rate(${SECONDS}_bucket${ANSWERED}[5m]))) > 1`,
+      `and sum(increase(${HTTP}${ANSWERED}[5m])) >= 100`,
+    ].join("\n"),
+    for: "10m",
+    summary: "1 of 20 requests takes over {{ $value | humanizeDuration }}.",
+    runbook: "requests-slow",
   },
   {
     name: "SensoriumNatsDisconnected",
@@ -98,7 +151,8 @@ export const alerts: Alert[] = [
   {
     name: "SensoriumDeliveriesDeadLettered",
     severity: "warning",
-    expr: "sum(increase(sensorium_deliveries_dead_lettered_total[15m])) > 0",
+    // Single ones are the business of their team, which sees them in the console.
+    expr: "sum(increase(sensorium_deliveries_dead_lettered_total[15m])) >= 10",
     for: "0m",
     summary: "{{ $value | humanize }} deliveries were dead-lettered in 15 minutes.",
     runbook: "deliveries-dead-lettered",
@@ -106,7 +160,6 @@ export const alerts: Alert[] = [
   {
     name: "SensoriumDeliveriesDelayed",
     severity: "warning",
-    // Each worker counts the deliveries of all.
     expr: `${READY} > 1000\nand ${READY} > 1.1 * ${READY.replace(")", " offset 15m)")}`,
     for: "15m",
     summary: "{{ $value | humanize }} deliveries wait for their receivers, and more and more.",
@@ -119,6 +172,30 @@ export const alerts: Alert[] = [
     for: "10m",
     summary: "{{ $value }} connectors on {{ $labels.instance }} do not consume.",
     runbook: "connector-not-consuming",
+  },
+  {
+    name: "SensoriumPushEndpointsUnreachable",
+    severity: "warning",
+    expr: "sum(sensorium_push_breakers_open) > 0",
+    for: "30m",
+    summary: "{{ $value }} agents' push endpoints have not been reached for half an hour.",
+    runbook: "push-endpoints-unreachable",
+  },
+  {
+    name: "SensoriumSchedulesMissed",
+    severity: "warning",
+    expr: 'sum(increase(sensorium_schedule_ticks_total{outcome="missed"}[15m])) > 0',
+    for: "0m",
+    summary: "Schedules did not publish at their time, because no node was there to do it.",
+    runbook: "schedules-missed",
+  },
+  {
+    name: "SensoriumEmbeddingBehind",
+    severity: "warning",
+    expr: "sum(sensorium_embed_gap) > 1000\nand sum(sensorium_embed_gap) >= sum(sensorium_embed_gap offset 15m)",
+    for: "15m",
+    summary: "{{ $value | humanize }} texts have no vector, and not fewer: they are found by words only.",
+    runbook: "embedding-behind",
   },
   {
     name: "SensoriumLimitsNotShared",

@@ -31,6 +31,13 @@ const overview: Dashboard = {
   uid: "sensorium-overview",
   title: "Sensorium: service",
   rows: {
+    Service: [
+      panel("Nodes that can serve", "short", {
+        ready: "sum(sensorium_ready)",
+        all: "count(sensorium_ready)",
+      }),
+      panel("Nodes by version", "short", { "{{version}}": "sum by (version) (sensorium_build_info)" }),
+    ],
     Requests: [
       panel("Requests by status", "ops", {
         "{{status}}":
@@ -64,6 +71,16 @@ const overview: Dashboard = {
       }),
       panel("Connectors", "short", { "{{state}}": "sum by (state) (sensorium_connectors)" }),
     ],
+    Search: [
+      panel("Searches and their queries' vectors that wait", "short", {
+        "{{resource}}": 'sum by (resource) (sensorium_resource_waiting{resource=~"search|query_embedding"})',
+      }),
+      panel("Refused", "ops", {
+        "{{resource}}":
+          'sum by (resource) (rate(sensorium_resource_refused_total{resource=~"search|query_embedding"}[$__rate_interval]))',
+      }),
+      panel("Vectors made", "ops", { vectors: rate("embeddings_made") }),
+    ],
     Data: [
       panel("Stored", "bytes", { tenants: "max(sensorium_storage_bytes)" }),
       panel("Tenants over quota", "short", { tenants: "max(sensorium_tenants_over_quota)" }),
@@ -78,6 +95,7 @@ const nodes: Dashboard = {
   rows: {
     Process: [
       panel("Up", "short", { "{{instance}}": 'up{job="sensorium"}' }),
+      panel("Can serve", "short", { "{{instance}}": "sensorium_ready" }),
       panel("CPU", "percentunit", { "{{instance}}": "rate(process_cpu_seconds_total[$__rate_interval])" }),
       panel("Memory", "bytes", { "{{instance}}": "process_resident_memory_bytes" }),
       panel("Event loop lag", "s", { "{{instance}}": "nodejs_eventloop_lag_p99_seconds" }),

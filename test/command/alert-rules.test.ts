@@ -1,0 +1,176 @@
+/** @needs prometheus: each alert fires on series of its fault, and not on those of a usual hour. */
+import { describe, expect, test } from "@jest/globals";
+import { alerts } from "../../docs/generate/monitoring/alerts.ts";
+import { onPath } from "../support/needs.ts";
+import { firingOn } from "../support/prometheus.ts";
+
+/** Values of each minute by series, in promtool's notation: `0+5x90` rises by 5 for 90 minutes. */
+type Hours = Record<string, string>;
+
+const request = (status: string) => `sensorium_http_request_duration_seconds_count{status="${status}"}`;
+const within = (le: string) => `sensorium_http_request_duration_seconds_bucket{le="${le}"}`;
+const command = (rest: string) => `sensorium_record_command_duration_seconds${rest}`;
+const ready = 'sensorium_ready{instance="a"}';
+const other = 'sensorium_ready{instance="b"}';
+
+/** For each alert: what fires it, and what is nearly that and does not. */
+const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
+  SensoriumDown: {
+    fires: [{ [ready]: "1x30 0x150", [other]: "0x180" }, { up: "0x180" }],
+    quiet: [{ [ready]: "0x180", [other]: "1x180" }],
+  },
+  SensoriumNodeDown: {
+    fires: [{ 'up{job="sensorium",instance="a"}': "1x30 0x150" }],
+    quiet: [{ 'up{job="other"}': "0x180" }, { 'up{job="sensorium"}': "1x170 0x1 1x9" }],
+  },
+  SensoriumNodeNotReady: {
+    fires: [{ [ready]: "1x30 0x150", [other]: "1x180" }],
+    quiet: [{ [ready]: "1x177 0x3" }],
+  },
+  SensoriumPeersLost: {
+    fires: [{ 'sensorium_peers{state="lost"}': "0x30 1x150" }],
+    quiet: [{ 'sensorium_peers{state="lost"}': "0x177 1x3", 'sensorium_peers{state="available"}': "2x180" }],
+  },
+  SensoriumVersionsDiffer: {
+    fires: [{ 'sensorium_build_info{version="1"}': "1x180", 'sensorium_build_info{version="2"}': "1x180" }],
+    quiet: [
+      {
+        'sensorium_build_info{version="1",instance="a"}': "1x180",
+        'sensorium_build_info{version="1"}': "1x180",
+      },
+      { 'sensorium_build_info{version="1"}': "1x180", 'sensorium_build_info{version="2"}': "_x100 1x80" },
+    ],
+  },
+  SensoriumRequestsFailing: {
+    fires: [{ [request("2xx")]: "0+100x180", [request("5xx")]: "0+10x180" }],
+    quiet: [
+      { [request("2xx")]: "0+1x180", [request("5xx")]: "0+1x180" },
+      { [request("2xx")]: "0+1000x180", [request("5xx")]: "0+10x180" },
+    ],
+  },
+  SensoriumRequestsSlow: {
+    fires: [
+      {
+        [within("1")]: "0+50x180",
+        [within("5")]: "0+100x180",
+        [within("+Inf")]: "0+100x180",
+        [request("2xx")]: "0+100x180",
+      },
+    ],
+    quiet: [
+      {
+        [within("1").replace("{", '{operation="deliveries.poll",')]: "0x180",
+        [within("+Inf").replace("{", '{operation="deliveries.poll",')]: "0+900x180",
+        [request("2xx").replace("{", '{operation="deliveries.poll",')]: "0+900x180",
+      },
+      {
+        [within("1")]: "0+99x180",
+        [within("5")]: "0+100x180",
+        [within("+Inf")]: "0+100x180",
+        [request("2xx")]: "0+100x180",
+      },
+      {
+        [within("1")]: "0+1x180",
+        [within("5")]: "0+2x180",
+        [within("+Inf")]: "0+2x180",
+        [request("2xx")]: "0+2x180",
+      },
+    ],
+  },
+  SensoriumNatsDisconnected: {
+    fires: [{ sensorium_nats_connected: "1x30 0x150" }],
+    quiet: [{ sensorium_nats_connected: "1x180" }],
+  },
+  SensoriumMongoUnavailable: {
+    fires: [{ [command('_count{outcome="ok"}')]: "0+30x60 1800x120" }],
+    quiet: [
+      { [command('_count{outcome="ok"}')]: "0+30x180", [command('_count{outcome="error"}')]: "0+5x180" },
+    ],
+  },
+  SensoriumMongoSlow: {
+    fires: [
+      {
+        [command('_bucket{le="0.5"}')]: "0+50x180",
+        [command('_bucket{le="1"}')]: "0+100x180",
+        [command('_bucket{le="+Inf"}')]: "0+100x180",
+      },
+    ],
+    quiet: [
+      {
+        [command('_bucket{le="0.5"}')]: "0+100x180",
+        [command('_bucket{le="1"}')]: "0+100x180",
+        [command('_bucket{le="+Inf"}')]: "0+100x180",
+      },
+    ],
+  },
+  SensoriumClockUncertain: {
+    fires: [{ sensorium_clock_error_seconds: "0.2x180" }],
+    quiet: [{ sensorium_clock_error_seconds: "0.05x180" }],
+  },
+  SensoriumDiskNearlyFull: {
+    fires: [{ sensorium_disk_free_bytes: "150x180", sensorium_disk_min_free_bytes: "100x180" }],
+    quiet: [{ sensorium_disk_free_bytes: "250x180", sensorium_disk_min_free_bytes: "100x180" }],
+  },
+  SensoriumFanOutBehind: {
+    fires: [{ sensorium_fan_out_spilled_tenants: "1x180" }],
+    quiet: [
+      { sensorium_fan_out_spilled_tenants: "0x180" },
+      { sensorium_fan_out_spilled_tenants: "0x175 1x5" },
+    ],
+  },
+  SensoriumEventsParked: {
+    fires: [{ sensorium_events_parked_total: "0x170 1x10" }],
+    quiet: [{ sensorium_events_parked_total: "3x180" }],
+  },
+  SensoriumDeliveriesDeadLettered: {
+    fires: [{ sensorium_deliveries_dead_lettered_total: "0x170 20x10" }],
+    quiet: [{ sensorium_deliveries_dead_lettered_total: "0x170 1x10" }],
+  },
+  SensoriumDeliveriesDelayed: {
+    fires: [{ 'sensorium_deliveries_pending{state="ready"}': "1000x160 5000+1000x20" }],
+    quiet: [{ 'sensorium_deliveries_pending{state="ready"}': "5000x180" }],
+  },
+  SensoriumConnectorNotConsuming: {
+    fires: [{ 'sensorium_connectors{state="retrying"}': "1x180" }],
+    quiet: [
+      {
+        'sensorium_connectors{state="retrying"}': "0x175 1x5",
+        'sensorium_connectors{state="consuming"}': "3x180",
+      },
+    ],
+  },
+  SensoriumPushEndpointsUnreachable: {
+    fires: [{ sensorium_push_breakers_open: "1x180" }],
+    quiet: [{ sensorium_push_breakers_open: "0x160 1x20" }],
+  },
+  SensoriumSchedulesMissed: {
+    fires: [{ 'sensorium_schedule_ticks_total{outcome="missed"}': "0x170 1x10" }],
+    quiet: [{ 'sensorium_schedule_ticks_total{outcome="published"}': "0+1x180" }],
+  },
+  SensoriumEmbeddingBehind: {
+    fires: [{ sensorium_embed_gap: "2000x180" }],
+    quiet: [{ sensorium_embed_gap: "20000-100x180" }, { sensorium_embed_gap: "100x180" }],
+  },
+  SensoriumLimitsNotShared: {
+    fires: [{ sensorium_limits_shared: "1x30 0x150" }],
+    quiet: [{ sensorium_limits_shared: "1x180" }],
+  },
+  SensoriumTracesLost: {
+    fires: [{ sensorium_trace_spans_lost_total: "0+5x180" }],
+    quiet: [{ sensorium_trace_spans_lost_total: "5x180" }],
+  },
+};
+
+test("each alert has its cases", () => {
+  expect(Object.keys(CASES).sort()).toEqual(alerts.map(({ name }) => name).sort());
+});
+
+(onPath("promtool") ? describe : describe.skip)("alerts", () => {
+  test.each(Object.keys(CASES))("%s fires for its fault, and for nothing less", async (name) => {
+    const { fires, quiet } = CASES[name] as (typeof CASES)[string];
+    for (const hours of fires)
+      expect([hours, await firingOn(hours)]).toEqual([hours, expect.arrayContaining([name])]);
+    for (const hours of quiet)
+      expect([hours, await firingOn(hours)]).toEqual([hours, expect.not.arrayContaining([name])]);
+  });
+});
