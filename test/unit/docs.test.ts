@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
-const pages = globSync("{*.md,docs/**/*.md,packages/{*,integrations/*}/*.md,deploy/**/*.md}", {
+const pages = globSync("{*.md,.github/*.md,docs/**/*.md,packages/{*,integrations/*}/*.md,deploy/**/*.md}", {
   cwd: ROOT,
 }).sort();
 
