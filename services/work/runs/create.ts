@@ -7,7 +7,7 @@ import { pointedIds } from "../templates/pointer.ts";
 import { checkSteps } from "../templates/step-graph.ts";
 import { stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import { actorOf, requirePeople } from "./people.ts";
+import { requirePeople, toActor } from "./participants.ts";
 import { presentRun } from "./present.ts";
 import { factsAfter, slotOf } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
@@ -29,7 +29,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const { tenant_id } = ctx.meta.caller;
   const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
   const _id = newUuid(ctx.meta.idempotency_seed);
-  const begun = begin(_id, steps, { actor: actorOf(ctx.meta.caller), at });
+  const begun = begin(_id, steps, { actor: toActor(ctx.meta.caller), at });
   const { status, progress } = begun;
   const stale_check_at = nextStaleCheck({ status, steps, progress });
   return {

@@ -5,7 +5,7 @@ import type { CallOf } from "../../runtime.ts";
 import { presentAttempt } from "./facts.ts";
 import { accept, decline, offer } from "./offer-transitions.ts";
 import type * as contract from "./offers.contract.ts";
-import { actorOf, personOf, requireOwnWork } from "./people.ts";
+import { findPerson, requireOwnWork, toActor } from "./participants.ts";
 import { presentOffer, stepNamed } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
 import type { Offer, Run, StepDef } from "./runs.model.ts";
@@ -20,7 +20,7 @@ export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.
     await requireOwnWork(ctx, { handoff_id });
   }
   const id = newUuid(ctx.meta.idempotency_seed);
-  const given = { actor: actorOf(ctx.meta.caller), at: new Date(store.now()), id, handoff_id, note };
+  const given = { actor: toActor(ctx.meta.caller), at: new Date(store.now()), id, handoff_id, note };
   const { run } = await store.change(tenant_id, run_id, (state) =>
     // Created by an earlier try of the same request.
     state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, given),
@@ -38,8 +38,8 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
   const { run_id, offer_id } = ctx.params;
   const { idempotency_seed: seed, caller } = ctx.meta;
   const record_ids = [newUuid(seed), newUuid(seed && `${seed} attempt`)] as const;
-  const person = await personOf(ctx);
-  const given = { actor: actorOf(caller), at: new Date(store.now()), offer_id, record_ids, person };
+  const person = await findPerson(ctx);
+  const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, record_ids, person };
   const transition = (run: Run) => accept(run, given);
   const once = seed !== undefined && record_ids[0];
   const { run, facts } = await store.change(caller.tenant_id, run_id, transition, { once });
@@ -59,7 +59,7 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
 export async function declineOffer(store: RunStore, ctx: CallOf<typeof contract.declineOffer>) {
   const { run_id, offer_id, note = null } = ctx.params;
   const { caller } = ctx.meta;
-  const given = { actor: actorOf(caller), at: new Date(store.now()), offer_id, note };
+  const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, note };
   const { run } = await store.change(caller.tenant_id, run_id, (state) => decline(state, given));
   return presentOffer(run_id, offerOf(run, offer_id));
 }

@@ -5,7 +5,7 @@ import { containing } from "../../../lib/text/containing.ts";
 import type { CallOf } from "../../runtime.ts";
 import { attemptsOn } from "./facts.ts";
 import { historyOf, retrospectiveOf } from "./history.ts";
-import { personOf } from "./people.ts";
+import { findPerson } from "./participants.ts";
 import { positionOf, standing } from "./position.ts";
 import { presentRun, stepAt } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
@@ -42,7 +42,7 @@ export async function getRun(store: RunStore, ctx: Asked) {
 }
 
 export async function getPosition(store: RunStore, ctx: Asked) {
-  const [{ run, facts }, person] = await Promise.all([load(store, ctx), personOf(ctx)]);
+  const [{ run, facts }, person] = await Promise.all([load(store, ctx), findPerson(ctx)]);
   return { run: presentRun(run), ...positionOf(standing(run, facts, store.now()), person) };
 }
 

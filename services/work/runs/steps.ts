@@ -5,7 +5,7 @@ import { type Blobs, writingBlobs } from "../../../storage/blobs/blobs.ts";
 import type { CallOf } from "../../runtime.ts";
 import { keepContents, snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
-import { actorOf, requireOwnWork, requirePeople } from "./people.ts";
+import { requireOwnWork, requirePeople, toActor } from "./participants.ts";
 import { positionStep, standing } from "./position.ts";
 import { stepNamed } from "./present.ts";
 import type { Change, Doing } from "./run-state.ts";
@@ -28,7 +28,7 @@ async function changeStep(
   const { idempotency_seed: seed, caller } = ctx.meta;
   account(ctx, { step_key });
   const record_id = newUuid(seed);
-  const by = { actor: actorOf(caller), at: new Date(store.now()), record_id };
+  const by = { actor: toActor(caller), at: new Date(store.now()), record_id };
   const transition = (run: Run) => decide(run, step_key, by);
   const once = seed !== undefined && record_id;
   return { ...(await store.change(caller.tenant_id, run_id, transition, { once })), record_id };

@@ -6,15 +6,15 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
 import { readableMemories } from "../memories/readable.ts";
+import type { getBundleOfAgent, listBundlesOfAgent } from "./agent-bundles.contract.ts";
 import { type BundleDoc, type BundleItem, present } from "./bundles.model.ts";
-import type { getBundleOfAgent, listBundlesOfAgent } from "./people.contract.ts";
 
 type Bundles = TenantCollection<BundleDoc>;
 
 const QUERY = 280;
 
 /** Returns a page of an agent's bundles for an admin or its owner. */
-export async function listOfAgent(bundles: Bundles, ctx: CallOf<typeof listBundlesOfAgent>) {
+export async function listAgentBundles(bundles: Bundles, ctx: CallOf<typeof listBundlesOfAgent>) {
   const { agent_id, limit = 50, cursor } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
   const behind = cursor !== undefined && {
@@ -28,7 +28,7 @@ export async function listOfAgent(bundles: Bundles, ctx: CallOf<typeof listBundl
 }
 
 /** Returns one of them, without what the caller cannot read. @throws Fault not_found */
-export async function getOfAgent(bundles: Bundles, ctx: CallOf<typeof getBundleOfAgent>) {
+export async function getAgentBundle(bundles: Bundles, ctx: CallOf<typeof getBundleOfAgent>) {
   const { agent_id, id } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
   const doc = await bundles.findOne(tenant_id, { _id: id.toLowerCase(), agent_id });

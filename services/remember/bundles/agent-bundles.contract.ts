@@ -57,4 +57,4 @@ export const getBundleOfAgent = operation({
   errors: ["not_found", "forbidden"],
 });
 
-export const bundlePeopleOperations = [listBundlesOfAgent, getBundleOfAgent] as const;
+export const agentBundleOperations = [listBundlesOfAgent, getBundleOfAgent] as const;

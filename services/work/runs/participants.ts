@@ -1,21 +1,21 @@
 import type { Caller } from "../../../lib/access/caller.ts";
 import { unknownReference } from "../../../lib/contract/faults.ts";
 import type { RequestContext } from "../../../mixins/access.ts";
-import type { AgentState } from "../../identity/agents/agents.contract.ts";
+import { findAgent } from "../../identity/agents/find-agent.ts";
 import type { Actor, Offer } from "./runs.model.ts";
 
-export function actorOf(caller: Caller): Actor {
+export function toActor(caller: Caller): Actor {
   return caller.kind === "agent"
     ? { actor_kind: "agent", actor_id: caller.agent_id }
     : { actor_kind: "user", actor_id: caller.user_id };
 }
 
 /** Returns the calling person, or the owner of the calling agent; null without one. */
-export async function personOf(ctx: RequestContext): Promise<string | null> {
+export async function findPerson(ctx: RequestContext): Promise<string | null> {
   const { caller } = ctx.meta;
   return caller.kind === "user"
     ? caller.user_id
-    : ((await agentOf(ctx, caller.agent_id))?.owner_user_id ?? null);
+    : ((await findAgent(ctx, caller.agent_id))?.owner_user_id ?? null);
 }
 
 /** @throws Fault validation_error if one of them is no person of the tenant */
@@ -28,15 +28,6 @@ export async function requirePeople(
     if (await ctx.call<boolean, object>("users.exists", { tenant_id, user_id })) continue;
     throw unknownReference(named[0]?.field as string, "user", user_id);
   }
-}
-
-async function agentOf(ctx: RequestContext, agent_id: string): Promise<AgentState | undefined> {
-  const { tenant_id } = ctx.meta.caller;
-  const [agent] = await ctx.call<AgentState[], object>("agents.get_many", {
-    tenant_id,
-    agent_ids: [agent_id],
-  });
-  return agent;
 }
 
 /** The handoff or bundle that a caller names. */

@@ -4,17 +4,17 @@ import { summaryOf } from "../../../lib/text/quoted.ts";
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import { readableMemories } from "../../remember/memories/readable.ts";
 import type { CallOf } from "../../runtime.ts";
+import type { getHandoffOfAgent, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
 import { renderBrief } from "./brief.ts";
 import { type HandoffDoc, present } from "./handoffs.model.ts";
 import type { Handoffs } from "./handoffs.ts";
-import type { getHandoffOfAgent, listHandoffsOfAgent } from "./people.contract.ts";
 
 const SUMMARY = 280;
 /** Omits the long fields. */
 const BRIEFLY = { payload: 0, citations: 0, artifacts: 0 } as const;
 
 /** Returns a page of an agent's handoffs for an admin or its owner. */
-export async function listOfAgent(handoffs: Handoffs, ctx: CallOf<typeof listHandoffsOfAgent>) {
+export async function listAgentHandoffs(handoffs: Handoffs, ctx: CallOf<typeof listHandoffsOfAgent>) {
   const { agent_id, limit = 50, cursor } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
   const behind =
@@ -32,7 +32,7 @@ export async function listOfAgent(handoffs: Handoffs, ctx: CallOf<typeof listHan
 }
 
 /** Returns one of them with its brief. @throws Fault not_found */
-export async function getOfAgent(handoffs: Handoffs, ctx: CallOf<typeof getHandoffOfAgent>) {
+export async function getAgentHandoff(handoffs: Handoffs, ctx: CallOf<typeof getHandoffOfAgent>) {
   const { agent_id, id } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
   const doc = await handoffs.rows.findOne(tenant_id, { _id: id, agent_id, ...handoffs.standing() });

@@ -58,4 +58,4 @@ export const getHandoffOfAgent = operation({
   errors: ["not_found", "forbidden"],
 });
 
-export const handoffPeopleOperations = [listHandoffsOfAgent, getHandoffOfAgent] as const;
+export const agentHandoffOperations = [listHandoffsOfAgent, getHandoffOfAgent] as const;
