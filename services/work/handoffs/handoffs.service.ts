@@ -6,9 +6,9 @@ import { getAgentHandoff, listAgentHandoffs } from "./agent-handoffs.ts";
 import { renderBrief } from "./brief.ts";
 import { listHandoffs } from "./find.ts";
 import * as contract from "./handoffs.contract.ts";
+import { internalActions } from "./handoffs.internal.ts";
 import { present } from "./handoffs.model.ts";
 import { Handoffs } from "./handoffs.ts";
-import { internalActions } from "./internal-actions.ts";
 import { resume } from "./resume.ts";
 import { save } from "./save.ts";
 
