@@ -7,7 +7,7 @@ import { createLog, type Log } from "./log.ts";
 import { metrics, observeValue, startProcessMetrics } from "./metrics.ts";
 import { observeRecord } from "./record.ts";
 import { watchQueue } from "./resources.ts";
-import "./threads.ts";
+import "./thread-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** The observability of a node. */

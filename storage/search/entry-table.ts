@@ -1,7 +1,7 @@
 import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { grown, Names } from "./columns.ts";
 import type { SearchEntry, SearchWhere } from "./entry.ts";
-import { Threads } from "./search-threads.ts";
+import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
 const INSTITUTIONAL = MEMORY_SCOPES.indexOf("institutional");
@@ -30,7 +30,7 @@ export class EntryTable {
   revision = 0;
   /** Number of live rows. */
   living = 0;
-  readonly threads = new Threads();
+  readonly threads = new ThreadOrder();
   readonly entries: (EntryRow | null)[] = [];
   lengths = new Float32Array(0);
   expires = new Float64Array(0);

@@ -5,7 +5,7 @@ import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
 import type { LegsQuery } from "./protocol.ts";
 import { BM25, rarity } from "./rarity.ts";
 import { formsOf, isPrefix } from "./related.ts";
-import type { Threads } from "./search-threads.ts";
+import type { ThreadOrder } from "./thread-order.ts";
 import type { View } from "./views.ts";
 
 /** Turns of a thread that count as near, to each side. */
@@ -150,7 +150,7 @@ export class TextLeg {
   }
 
   /** Returns the terms of a row's neighbours. */
-  #near(row: number, threads: Threads): TermMask {
+  #near(row: number, threads: ThreadOrder): TermMask {
     let mask = 0;
     for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at))
       mask |= this.#has[at] as number;

@@ -7,9 +7,9 @@ import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
-import { compactSchema, type Kept, keptOf } from "./compact.ts";
 import { hintsOf } from "./hints.ts";
 import { DEFAULT_PRESET, PRESETS } from "./presets.ts";
+import { type Kept, pruneSchema, selectKept } from "./prune.ts";
 import { answerSchema, brief, inputSchema, valueSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */
@@ -143,7 +143,7 @@ function describe(op: Operation): OperationTool {
   const { summary } = op;
   const { description, core, aliases, answers } = hintsOf(op);
   const [answer, value] = [answerSchema(op), valueSchema(op)];
-  const kept = value ? keptOf(value, answers) : true;
+  const kept = value ? selectKept(value, answers) : true;
   const input = inputSchema(op);
   const tool: Tool = {
     name: op.action.replace(".", "_"),
@@ -155,7 +155,7 @@ function describe(op: Operation): OperationTool {
   };
   return {
     op,
-    tool: { ...tool, ...(answer && { outputSchema: compactSchema(answer, kept) as Tool["outputSchema"] }) },
+    tool: { ...tool, ...(answer && { outputSchema: pruneSchema(answer, kept) as Tool["outputSchema"] }) },
     brief: { ...tool, inputSchema: brief(input as JsonSchema, core, aliases) },
     kept,
   };

@@ -2,7 +2,7 @@ import type { Api } from "./http.ts";
 import { ok } from "./tenancy.ts";
 
 /** Publishes an event for each of these reasons to an agent whose deliveries die at the first nack. */
-export async function dieMany(agent: Api, type: string, reasons: readonly string[]): Promise<void> {
+export async function makeDeadLetters(agent: Api, type: string, reasons: readonly string[]): Promise<void> {
   for (let from = 0; from < reasons.length; from += 100) {
     const some = reasons.slice(from, from + 100);
     const events = some.map((_, i) => ({

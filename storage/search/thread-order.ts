@@ -2,8 +2,8 @@ import { grown } from "./columns.ts";
 
 const NONE = -1;
 
-/** Threads of rows in order of time: each row knows the previous and the next one. */
-export class Threads {
+/** Rows of each thread in order of time: each knows the previous and the next one. */
+export class ThreadOrder {
   #before = new Int32Array(0);
   #after = new Int32Array(0);
   #times = new Float64Array(0);

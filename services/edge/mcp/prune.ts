@@ -19,7 +19,7 @@ const OMITTED = new Set(["tenant_id"]);
  * @param paths of the kept fields, such as `results.memory.title`; lists are passed through. Default: all fields. One with a
  *   `?` at its end is kept unless it is empty.
  */
-export function keptOf(schema: JsonSchema, paths?: readonly string[]): Kept {
+export function selectKept(schema: JsonSchema, paths?: readonly string[]): Kept {
   const parts = alternatives(schema);
   const items = parts.find((part) => part.items)?.items;
   const properties = parts.flatMap((part) => (part.properties ? [part.properties] : []));
@@ -29,18 +29,18 @@ export function keptOf(schema: JsonSchema, paths?: readonly string[]): Kept {
     ([name, part]) => [name, OMITTED.has(name) ? false : keptField(name, part, paths)],
   );
   return {
-    ...(items && { items: keptOf(items, paths) }),
+    ...(items && { items: selectKept(items, paths) }),
     ...(properties.length > 0 && { fields: Object.fromEntries(fields) }),
   };
 }
 
 function keptField(name: string, schema: JsonSchema, paths: readonly string[] | undefined): Kept {
-  if (!paths || paths.includes(name)) return keptOf(schema);
+  if (!paths || paths.includes(name)) return selectKept(schema);
   if (paths.includes(`${name}?`)) return "unless empty";
   const within = paths
     .filter((path) => path.startsWith(`${name}.`))
     .map((path) => path.slice(name.length + 1));
-  return within.length > 0 && keptOf(schema, within);
+  return within.length > 0 && selectKept(schema, within);
 }
 
 function alternatives(schema: JsonSchema): JsonSchema[] {
@@ -48,12 +48,12 @@ function alternatives(schema: JsonSchema): JsonSchema[] {
 }
 
 /** Returns what is kept of a value, without nulls and, below its own fields, without empty lists and objects. */
-export function compact(value: unknown, kept: Kept, isTop = true): unknown {
+export function prune(value: unknown, kept: Kept, isTop = true): unknown {
   if (kept === "rounded") return rounded(value);
   if (typeof kept !== "object" || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const { items = true } = kept;
-    return value.map((item) => compact(item, items, false));
+    return value.map((item) => prune(item, items, false));
   }
   const { fields } = kept;
   if (!fields) return value;
@@ -63,7 +63,7 @@ export function compact(value: unknown, kept: Kept, isTop = true): unknown {
     if (own === undefined) return [[name, field]];
     if (own === false || field === null) return [];
     if (own === "unless empty") return field === false || isEmpty(field) ? [] : [[name, field]];
-    const small = compact(field, own, false);
+    const small = prune(field, own, false);
     return typeof own === "object" && !isTop && isEmpty(small) ? [] : [[name, small]];
   });
   return Object.fromEntries(left);
@@ -77,22 +77,22 @@ function rounded(value: unknown): unknown {
 const isEmpty = (value: unknown) =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
-/** Returns the schema of the compact values: without the fields that are left out, and none is required. */
-export function compactSchema(schema: JsonSchema, kept: Kept): JsonSchema {
+/** Returns the schema of pruned values: without the fields that are left out, and none is required. */
+export function pruneSchema(schema: JsonSchema, kept: Kept): JsonSchema {
   const { required: _, format: __, properties, items, anyOf, ...rest } = schema;
   const { fields = {}, items: keptItems = true } = typeof kept === "object" ? kept : {};
   const left = Object.entries(properties ?? {}).filter(([name]) => fields[name] !== false);
-  const parts = anyOf?.filter(({ type }) => type !== "null").map((part) => compactSchema(part, kept));
+  const parts = anyOf?.filter(({ type }) => type !== "null").map((part) => pruneSchema(part, kept));
   const [only, ...others] = parts ?? [];
   if (only && others.length === 0) return { ...rest, ...only };
   return {
     ...rest,
     ...(properties && {
       properties: Object.fromEntries(
-        left.map(([name, part]) => [name, compactSchema(part, fields[name] ?? true)]),
+        left.map(([name, part]) => [name, pruneSchema(part, fields[name] ?? true)]),
       ),
     }),
-    ...(items && { items: compactSchema(items, keptItems) }),
+    ...(items && { items: pruneSchema(items, keptItems) }),
     ...(parts && { anyOf: parts }),
   };
 }
