@@ -22,7 +22,7 @@ export class FileBlobs implements Blobs {
   readonly #root: string;
   readonly #drafts: string;
   /** Operations on a file are serialised: a sweep must not delete a blob that is being put again. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #locks = new Map<string, Promise<unknown>>();
   /** Writes in progress by the file that they keep. */
   readonly #writes = new Map<string, Set<string>>();
   readonly inUse: InUse;
@@ -49,7 +49,7 @@ export class FileBlobs implements Blobs {
     if (!(content instanceof Uint8Array)) return this.#putStream(write, content);
     const hash = await hashOf(content);
     const path = this.#path(tenant_id, hash);
-    const isKnown = await this.#inTurn(path, () => {
+    const isKnown = await this.#withLock(path, () => {
       this.#keepFor(write, hash, path);
       return touch(path);
     });
@@ -81,7 +81,8 @@ export class FileBlobs implements Blobs {
       const path = this.#path(tenant_id, hash);
       // Whoever put it again meanwhile releases it.
       const isFree = async () => !this.#writes.has(path) && (await touchedAt(path)) === at;
-      if (await this.#inTurn(path, async () => (await isFree()) && this.#remove(tenant_id, path))) released++;
+      if (await this.#withLock(path, async () => (await isFree()) && this.#remove(tenant_id, path)))
+        released++;
     }
     return released;
   }
@@ -111,7 +112,8 @@ export class FileBlobs implements Blobs {
         for (const hash of hashes.filter((each) => !used.has(each))) {
           const path = this.#path(tenant_id, hash);
           const isOld = async () => (await touchedAt(path)) < before;
-          if (await this.#inTurn(path, async () => (await isOld()) && this.#remove(tenant_id, path))) swept++;
+          if (await this.#withLock(path, async () => (await isOld()) && this.#remove(tenant_id, path)))
+            swept++;
         }
       }
     }
@@ -164,7 +166,7 @@ export class FileBlobs implements Blobs {
     const path = this.#path(tenant_id, hash);
     const folder = dirname(path);
     await makeFolder(folder);
-    await this.#inTurn(path, async () => {
+    await this.#withLock(path, async () => {
       this.#keepFor(write, hash, path);
       const isNew = (await sizeOf(path)) === null;
       await rename(draft, path);
@@ -202,13 +204,13 @@ export class FileBlobs implements Blobs {
     return found;
   }
 
-  async #inTurn<T>(path: string, task: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(path) ?? Promise.resolve()).catch(() => undefined).then(task);
-    this.#turns.set(path, turn);
+  async #withLock<T>(path: string, task: () => Promise<T>): Promise<T> {
+    const done = (this.#locks.get(path) ?? Promise.resolve()).catch(() => undefined).then(task);
+    this.#locks.set(path, done);
     try {
-      return await turn;
+      return await done;
     } finally {
-      if (this.#turns.get(path) === turn) this.#turns.delete(path);
+      if (this.#locks.get(path) === done) this.#locks.delete(path);
     }
   }
 

@@ -8,7 +8,7 @@ import { openAttempts, presentAttempt } from "./facts.ts";
 import { requireOwnWork, requirePeople, toActor } from "./participants.ts";
 import { positionStep, standing } from "./position.ts";
 import { stepNamed } from "./present.ts";
-import type { Change, Doing } from "./run-state.ts";
+import type { Attribution, Change } from "./run-state.ts";
 import type { Changed, RunStore } from "./run-store.ts";
 import type { FactKind, PlacedFact, Run, StepDef } from "./runs.model.ts";
 import { loadSpecialist } from "./specialist.ts";
@@ -16,13 +16,13 @@ import type * as contract from "./steps.contract.ts";
 import { assign, complete, reopen, skip, start } from "./transitions.ts";
 
 /** The caller, the time, and the id of the record that a transition creates. */
-type By = Doing & { record_id: string };
+type NewRecord = Attribution & { record_id: string };
 
 /** Applies a transition of a step for the caller; a repeated Idempotency-Key gets the result of the first try. */
 async function changeStep(
   store: RunStore,
   ctx: Pick<Call<{ run_id: string; step_key: string }>, "params" | "meta" | "locals">,
-  decide: (run: Run, step_key: string, by: By) => Change,
+  decide: (run: Run, step_key: string, by: NewRecord) => Change,
 ): Promise<Changed & { record_id: string }> {
   const { run_id, step_key } = ctx.params;
   const { idempotency_seed: seed, caller } = ctx.meta;

@@ -4,12 +4,12 @@ import type { Model } from "../file.ts";
 import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";
 import {
-  AT_ONCE,
   type Expected,
   type LegsAnswer,
   type LegsQuery,
   type NearDuplicate,
   type OfTenant,
+  RUN_AT_ONCE,
   type Unembedded,
   type VectorRow,
 } from "../protocol.ts";
@@ -70,8 +70,8 @@ export class AtlasIndex implements SearchIndex {
     return null;
   }
 
-  put(tenant_id: string, entries: readonly SearchEntry[], inTurn = AT_ONCE): Promise<void> {
-    return inTurn(entries.length, () => putEntries(this.#entries, tenant_id, entries));
+  put(tenant_id: string, entries: readonly SearchEntry[], runTask = RUN_AT_ONCE): Promise<void> {
+    return runTask(entries.length, () => putEntries(this.#entries, tenant_id, entries));
   }
 
   async drop(tenant_id: string, kind: SearchKind, ids: string[]) {
@@ -87,8 +87,8 @@ export class AtlasIndex implements SearchIndex {
   /** No node holds less than all. */
   async release(): Promise<void> {}
 
-  legs(query: LegsQuery, inTurn = AT_ONCE): Promise<LegsAnswer> {
-    return inTurn(1, () => this.#legs(query));
+  legs(query: LegsQuery, runTask = RUN_AT_ONCE): Promise<LegsAnswer> {
+    return runTask(1, () => this.#legs(query));
   }
 
   async #legs(query: LegsQuery): Promise<LegsAnswer> {
