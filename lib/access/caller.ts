@@ -104,6 +104,9 @@ export interface Meta {
 /** A Moleculer context with this `Meta`. */
 export type Call<P = unknown> = Context<P, Meta>;
 
+/** A request, whatever its parameters. */
+export type RequestContext = Pick<Call, "call" | "meta">;
+
 /** The handler of an action as a middleware gets it. */
 // biome-ignore lint/suspicious/noExplicitAny: params are those of any action
 export type Handler = (ctx: Call<any>) => Promise<unknown>;

@@ -1,8 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { nodesOf } from "../../../lib/broker/every-node.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
-import { nodesOf } from "../../../mixins/every-node.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import {
   MAX_TYPES,

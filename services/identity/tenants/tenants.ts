@@ -1,13 +1,13 @@
 import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../../lib/access/api-key.ts";
 import type { Call } from "../../../lib/access/caller.ts";
+import { nodesOf } from "../../../lib/broker/every-node.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { newPassword } from "../../../lib/crypto/password.ts";
 import { newId } from "../../../lib/ids.ts";
-import { nodesOf } from "../../../mixins/every-node.ts";
-import { backupsUntil, scrub } from "../../../mixins/scrub.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { toStorage, type Usage } from "../../../storage/usage/usage.ts";
+import { backupsUntil, scrub } from "../../platform/system/scrub.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "./auth-change.ts";
 import { erase, eraseDue } from "./erasure.ts";

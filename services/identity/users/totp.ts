@@ -10,9 +10,9 @@ import {
   totpUri,
 } from "../../../lib/crypto/totp.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Totp, UserDoc } from "./users.model.ts";
 

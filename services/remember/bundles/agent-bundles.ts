@@ -1,7 +1,7 @@
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { summaryOf } from "../../../lib/text/quoted.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";

@@ -1,9 +1,9 @@
 import type { ActionSchema } from "moleculer";
 import { mayRead } from "../../../lib/access/visibility.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
-import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { idempotent } from "../../runtime.ts";
+import { changedAfter, entriesOf } from "../search/feed.ts";
 import { type ChunkDoc, type DocumentDoc, toEntry } from "./documents.model.ts";
 import { type Documents, isReadable } from "./documents.ts";
 

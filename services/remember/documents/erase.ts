@@ -1,9 +1,9 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { writings } from "../../../lib/text/subject.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
-import { onEveryNode } from "../../../mixins/every-node.ts";
 import { place } from "../../../mixins/queue.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { audienceOf } from "./audience.ts";
 import { dropChunks } from "./chunk-writes.ts";
 import type { DocumentDoc } from "./documents.model.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { callerAccess } from "../../../mixins/access.ts";
 import type { SearchFind } from "../../../storage/search/entry.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import { recentShare } from "../search/recency.ts";
 import {
   type BundleCandidate,

@@ -3,7 +3,7 @@ import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Update } from "../../../storage/query.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { promoteMemory } from "./lifecycle.contract.ts";

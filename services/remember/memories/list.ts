@@ -6,8 +6,8 @@ import { afterPlace, fromCursor, type Order as OrderBy, toCursor } from "../../.
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { compareTexts, titleKey } from "../../../lib/text/code-points.ts";
 import { inNamespace } from "../../../lib/text/namespace.ts";
-import { callerAccess } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";

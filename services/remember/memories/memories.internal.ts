@@ -1,8 +1,8 @@
 import type { ActionSchema } from "moleculer";
-import { callerAccess } from "../../../mixins/access.ts";
-import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import { idempotent } from "../../runtime.ts";
+import { changedAfter, entriesOf } from "../search/feed.ts";
 import { type Collapse, collapse } from "./collapse.ts";
 import { inOneMessage } from "./list.ts";
 import { type MemoryDoc, present, toEntry } from "./memories.model.ts";

@@ -1,8 +1,7 @@
 import type { ServiceBroker } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { coveredBy, type Scoped } from "../../../lib/access/visibility.ts";
 import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import { recordSuperseding } from "./announce.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Calls, changeOf, type Found, type Memories, mayManage, notActive } from "./memories.ts";

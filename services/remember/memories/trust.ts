@@ -1,4 +1,4 @@
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 

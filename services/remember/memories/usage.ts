@@ -1,5 +1,4 @@
-import type { Call } from "../../../lib/access/caller.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import { CITE_MS } from "./cites.ts";

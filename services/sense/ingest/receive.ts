@@ -4,9 +4,9 @@ import { type Signature, SignatureCheck } from "../../../connectors/webhook-sign
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
-import { endedSecrets, newSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents/signing-secrets.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";

@@ -3,9 +3,14 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
-import { requireCapacity } from "../../../mixins/row-limit.ts";
-import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { requireCapacity } from "../../../storage/row-limit.ts";
+import {
+  newSigningSecret,
+  rotate,
+  sealSigningSecret,
+  secretsAt,
+} from "../../identity/agents/signing-secrets.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";

@@ -1,5 +1,4 @@
 import type { ActionSchema } from "moleculer";
-import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
 import type { EraseContent } from "../../erasers.ts";
 import {
@@ -10,6 +9,7 @@ import {
   sourceOf,
 } from "../../remember/memories/bundle-leg.ts";
 import type { EraseMemories } from "../../remember/memories/erase-rows.ts";
+import { changedAfter, entriesOf } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
 import { renderBrief } from "./brief.ts";

@@ -1,8 +1,7 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { summaryOf } from "../../../lib/text/quoted.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, type Hit } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";

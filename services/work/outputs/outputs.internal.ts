@@ -1,9 +1,8 @@
 import type { ActionSchema } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
-import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
 import type { SearchEntriesPage, SearchHit } from "../../../storage/search/entry.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import {
   type BundleCandidate,
   type BundleLeg,
@@ -12,6 +11,7 @@ import {
   searchBounds,
   sourceOf,
 } from "../../remember/memories/bundle-leg.ts";
+import { changedAfter, entriesOf } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
 import { type OutputDoc, toEntry } from "./outputs.model.ts";

@@ -3,7 +3,7 @@ import { visibleTo } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, type Order, pageOf } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./outputs.contract.ts";
 import { present, presentVersion, presentWhole } from "./outputs.model.ts";

@@ -5,10 +5,10 @@ import { Fault, invalidValue, unknownReference } from "../../../lib/contract/fau
 import { newUuid } from "../../../lib/ids.ts";
 import { titleKey } from "../../../lib/text/code-points.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { slugsFor, titleOf } from "./naming.ts";
 import type { saveOutput as operation } from "./outputs.contract.ts";
 import { type Edition, type OutputDoc, presentWhole, toVersion } from "./outputs.model.ts";

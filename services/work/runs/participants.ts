@@ -1,6 +1,5 @@
-import type { Caller } from "../../../lib/access/caller.ts";
+import type { Caller, RequestContext } from "../../../lib/access/caller.ts";
 import { unknownReference } from "../../../lib/contract/faults.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import { findAgent } from "../../identity/agents/find-agent.ts";
 import type { Actor, Offer } from "./runs.model.ts";
 

@@ -1,7 +1,7 @@
 import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Where } from "../../../storage/query.ts";
 import { RecentRuns } from "./recent-runs.ts";
 import { factsAfter, opened, placed, slotOf, transitionsIn, updateOf, withPeople } from "./run-document.ts";

@@ -3,7 +3,7 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
+import { insertNextVersion, newestVersion } from "../../../storage/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { pointedIds } from "./pointer.ts";
 import { checkSteps } from "./step-graph.ts";

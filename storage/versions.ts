@@ -1,7 +1,7 @@
-import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import { byFields, type Where } from "../storage/query.ts";
-import { nullIfTaken } from "../storage/write-errors.ts";
+import type { TenantCollection, TenantDocument } from "./collection.ts";
 import { guardedWrite } from "./guarded-write.ts";
+import { byFields, type Where } from "./query.ts";
+import { nullIfTaken } from "./write-errors.ts";
 
 /** One version of a named resource; versions are immutable (spec: Versioning 2). */
 interface VersionDoc extends TenantDocument {

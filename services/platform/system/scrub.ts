@@ -1,8 +1,8 @@
 import type { ServiceBroker } from "moleculer";
-import { unavailable } from "../lib/contract/faults.ts";
-import { DAY_MS } from "../lib/time.ts";
-import type { Removal, Store } from "../storage/connection.ts";
-import { onEveryNode } from "./every-node.ts";
+import { onEveryNode } from "../../../lib/broker/every-node.ts";
+import { unavailable } from "../../../lib/contract/faults.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { Removal, Store } from "../../../storage/connection.ts";
 
 /** From best to worst: a receipt names the worst of all files. */
 const REMOVALS: Removal[] = ["rewritten", "overwritten", "deleted"];

@@ -1,7 +1,7 @@
 import type { Filter } from "mongodb";
-import { MESSAGE_BYTES } from "../lib/broker/message-size.ts";
-import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../storage/search/entry.ts";
+import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
+import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
+import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../../../storage/search/entry.ts";
 
 /** Rows of one message between nodes, unless they are long. */
 const MOST_ENTRIES = 200;

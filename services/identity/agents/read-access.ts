@@ -1,8 +1,11 @@
-import { type Call, callerId } from "../lib/access/caller.ts";
-import { type Access, agentAccess, isOrgAdmin, type Owned, personAccess } from "../lib/access/visibility.ts";
-
-/** A request, whatever its parameters. */
-export type RequestContext = Pick<Call, "call" | "meta">;
+import { callerId, type RequestContext } from "../../../lib/access/caller.ts";
+import {
+  type Access,
+  agentAccess,
+  isOrgAdmin,
+  type Owned,
+  personAccess,
+} from "../../../lib/access/visibility.ts";
 
 /** Returns the caller's read access to scoped rows: an agent's from its token, a person's from their agents. */
 export async function callerAccess(ctx: RequestContext): Promise<Access> {

@@ -1,6 +1,6 @@
 import { namesSubject, writings } from "../lib/text/subject.ts";
-import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import { byFields, type Where } from "../storage/query.ts";
+import type { TenantCollection, TenantDocument } from "./collection.ts";
+import { byFields, type Where } from "./query.ts";
 
 const PAGE = 100;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -1,8 +1,8 @@
 import type { Static, TObject } from "typebox";
 import type { namespacesQuery } from "../lib/contract/namespace.ts";
 import { fromStored, inNamespace, pastAll, toStored } from "../lib/text/namespace.ts";
-import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import type { Where } from "../storage/query.ts";
+import type { TenantCollection, TenantDocument } from "./collection.ts";
+import type { Where } from "./query.ts";
 
 interface InNamespace extends TenantDocument {
   namespace?: string;

@@ -1,6 +1,6 @@
 import { type Rule, ruleBroken } from "../lib/contract/faults.ts";
-import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import { byFields, type Where } from "../storage/query.ts";
+import type { TenantCollection, TenantDocument } from "./collection.ts";
+import { byFields, type Where } from "./query.ts";
 
 export interface RowLimit<T extends TenantDocument> {
   /** The limited rows. */

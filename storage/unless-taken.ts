@@ -1,7 +1,7 @@
 import { Fault } from "../lib/contract/faults.ts";
-import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import type { Where } from "../storage/query.ts";
-import { isDuplicateKey } from "../storage/write-errors.ts";
+import type { TenantCollection, TenantDocument } from "./collection.ts";
+import type { Where } from "./query.ts";
+import { isDuplicateKey } from "./write-errors.ts";
 
 interface Unique<T extends TenantDocument> {
   /** The unique field, as callers name it. */
