@@ -25,12 +25,12 @@ function heaps(): Promise<[string, HeapInfo][]> {
 }
 
 async function readHeaps(): Promise<[string, HeapInfo][]> {
-  const asked = [...workers].map(async ([worker, name]) => [name, await heapOf(worker)] as const);
+  const asked = [...workers].map(async ([worker, name]) => [name, await readHeap(worker)] as const);
   const answered = (await Promise.all(asked)).filter((each): each is [string, HeapInfo] => each[1] !== null);
   return [["main", getHeapStatistics()], ...answered];
 }
 
-async function heapOf(worker: Worker): Promise<HeapInfo | null> {
+async function readHeap(worker: Worker): Promise<HeapInfo | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ANSWER_MS, null);

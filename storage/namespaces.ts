@@ -27,14 +27,14 @@ export async function pageOfNamespaces<T extends InNamespace>(
 ): Promise<{ namespaces: string[]; next: string | null }> {
   const found: string[] = [];
   const within = prefix === undefined ? [] : [inNamespace(prefix)];
-  let beyond = after === undefined ? { $gt: "" } : pastOf(after, max_depth);
+  let beyond = after === undefined ? { $gt: "" } : rangeAfter(after, max_depth);
   while (found.length <= limit) {
     const asked = { ...filter, $and: [{ namespace: beyond }, ...within, ...filter.$and] } as Where<T>;
     const next = await rows.findOne(tenant_id, asked, FIRST);
     if (!next?.namespace) return { namespaces: found, next: null };
     const shown = fromStored(next.namespace).split(".").slice(0, max_depth).join(".");
     found.push(shown);
-    beyond = pastOf(shown, max_depth);
+    beyond = rangeAfter(shown, max_depth);
   }
   return { namespaces: found.slice(0, limit), next: found[limit - 1] as string };
 }
@@ -42,7 +42,7 @@ export async function pageOfNamespaces<T extends InNamespace>(
 const FIRST = { sort: { namespace: 1 }, projection: { namespace: 1 } } as const;
 
 /** Returns the range after a namespace; after all below it too, if it has as many labels as are shown. */
-function pastOf(namespace: string, max_depth: number) {
+function rangeAfter(namespace: string, max_depth: number) {
   const stored = toStored(namespace);
   return namespace.split(".").length >= max_depth ? pastAll(stored) : { $gt: stored };
 }

@@ -14,7 +14,7 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /** Returns the scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
-export function scopesOf(role: "admin" | "member"): readonly Scope[] {
+export function scopesForRole(role: "admin" | "member"): readonly Scope[] {
   return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
 }
 

@@ -7,7 +7,7 @@ import { syncDirectory } from "../../lib/files.ts";
 import type { Growth } from "../usage/growth.ts";
 import { isBackingUp, keepForBackup } from "./backup.ts";
 import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
-import { BlobMissing, hashOf, Measure } from "./hash.ts";
+import { BlobMissing, computeHash, Measure } from "./hash.ts";
 
 const FOLDER = "blobs";
 /** Outside of the blobs, so that a backup never contains half a file. */
@@ -47,7 +47,7 @@ export class FileBlobs implements Blobs {
   async put(write: BlobWrite, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
     const { tenant_id } = write;
     if (!(content instanceof Uint8Array)) return this.#putStream(write, content);
-    const hash = await hashOf(content);
+    const hash = await computeHash(content);
     const path = this.#path(tenant_id, hash);
     const isKnown = await this.#withLock(path, () => {
       this.#keepFor(write, hash, path);
@@ -131,7 +131,7 @@ export class FileBlobs implements Blobs {
     let bytes = 0;
     for (const prefix of await list(folder)) {
       for (const hash of await list(join(folder, prefix)))
-        bytes += (await sizeOf(join(folder, prefix, hash))) ?? 0;
+        bytes += (await readSize(join(folder, prefix, hash))) ?? 0;
     }
     return bytes;
   }
@@ -168,7 +168,7 @@ export class FileBlobs implements Blobs {
     await makeFolder(folder);
     await this.#withLock(path, async () => {
       this.#keepFor(write, hash, path);
-      const isNew = (await sizeOf(path)) === null;
+      const isNew = (await readSize(path)) === null;
       await rename(draft, path);
       await syncDirectory(folder);
       if (isNew) this.#growth?.add(tenant_id, size);
@@ -183,7 +183,7 @@ export class FileBlobs implements Blobs {
 
   /** Removes a file that exists, into a backup that is being made and may need it. */
   async #remove(tenant_id: string, path: string): Promise<boolean> {
-    const size = await sizeOf(path);
+    const size = await readSize(path);
     if (size === null) return false;
     await keepForBackup(this.#dataDir, path);
     await rm(path, { force: true });
@@ -249,7 +249,7 @@ async function touchedAt(path: string): Promise<number> {
 }
 
 /** Returns null if the file does not exist. */
-async function sizeOf(path: string): Promise<number | null> {
+async function readSize(path: string): Promise<number | null> {
   try {
     return (await stat(path)).size;
   } catch (err) {

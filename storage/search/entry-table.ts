@@ -65,9 +65,9 @@ export class EntryTable {
     this.#projects[row] = this.#names.projects.add(entry.project_id);
     this.expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
     const old = this.#rows.get(entry.id);
-    if (old === undefined) this.threads.add(row, threadOf(entry), entry.created_at);
+    if (old === undefined) this.threads.add(row, threadKey(entry), entry.created_at);
     else {
-      this.threads.replace(old, row, threadOf(entry), entry.created_at);
+      this.threads.replace(old, row, threadKey(entry), entry.created_at);
       this.#die(old);
     }
     this.#rows.set(entry.id, row);
@@ -172,6 +172,6 @@ export class EntryTable {
 }
 
 /** An entry's readers also determine its neighbours: context never reveals an unreadable entry. */
-function threadOf({ thread, agent_id, scope, team_id }: EntryRow): string | null {
+function threadKey({ thread, agent_id, scope, team_id }: EntryRow): string | null {
   return thread === null ? null : JSON.stringify([thread, agent_id, scope, team_id]);
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { inputOf, TOOLS } from "../../packages/client/cli/hooks/input.ts";
+import { parseInput, TOOLS } from "../../packages/client/cli/hooks/input.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const json = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
@@ -11,7 +11,7 @@ test.each(TOOLS)("the hooks of %s call its own command, at events that do someth
   const [file = ""] = globSync(`packages/integrations/${tool}/{hooks.json,hooks/hooks.json}`, { cwd: ROOT });
   const { hooks } = json(file) as { hooks: Record<string, object[]> };
   const tasks = Object.keys(hooks).map((hook_event_name) => {
-    const { task } = inputOf(JSON.stringify({ hook_event_name, session_id: "s" }));
+    const { task } = parseInput(JSON.stringify({ hook_event_name, session_id: "s" }));
     return task;
   });
   expect(new Set(tasks)).toEqual(new Set(["start", "save"]));

@@ -6,9 +6,9 @@ import { understood } from "../../services/edge/mcp/arguments.ts";
 import { PRESETS } from "../../services/edge/mcp/presets.ts";
 import { prune, pruneSchema, selectKept } from "../../services/edge/mcp/prune.ts";
 import { withoutNulls } from "../../services/edge/mcp/schemas.ts";
-import { choose, type OperationTool, toolsOf } from "../../services/edge/mcp/tools.ts";
+import { choose, makeTools, type OperationTool } from "../../services/edge/mcp/tools.ts";
 
-const tools = toolsOf(operations);
+const tools = makeTools(operations);
 const all = [...tools.values()];
 const core = choose(tools, undefined);
 const toolOf = (name: string) => tools.get(name) as OperationTool;

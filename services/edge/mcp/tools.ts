@@ -32,7 +32,7 @@ export interface Choice {
 }
 
 /** Returns the tools of all operations offered to agents, by name. Pure: equal contracts give equal tools. */
-export function toolsOf(operations: readonly Operation[]): ReadonlyMap<string, OperationTool> {
+export function makeTools(operations: readonly Operation[]): ReadonlyMap<string, OperationTool> {
   const tools = operations.filter(({ mcp }) => mcp).map(describe);
   tools.sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
   return new Map(tools.map((each) => [each.tool.name, each]));
@@ -56,7 +56,7 @@ export function choose(tools: ReadonlyMap<string, OperationTool>, chosen: string
 }
 
 /** Returns the presets that contain a tool. */
-export function presetsOf(tool: OperationTool): string[] {
+export function findPresets(tool: OperationTool): string[] {
   return Object.keys(PRESETS).filter((name) => isNamed(tool, name));
 }
 

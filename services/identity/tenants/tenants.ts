@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../../lib/access/api-key.ts";
 import type { Call } from "../../../lib/access/caller.ts";
-import { nodesOf } from "../../../lib/broker/every-node.ts";
+import { listNodes } from "../../../lib/broker/every-node.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { newPassword } from "../../../lib/crypto/password.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -112,7 +112,8 @@ export class Tenants {
   /** Resolves when search and the files of the store hold nothing of the tenant on any node. */
   async #eraseElsewhere(broker: ServiceBroker, tenant_id: string) {
     await broker.broadcast("tenants.erased", { tenant_id });
-    if (nodesOf(broker, "search.drop_tenant").length) await broker.call("search.drop_tenant", { tenant_id });
+    if (listNodes(broker, "search.drop_tenant").length)
+      await broker.call("search.drop_tenant", { tenant_id });
     return scrub(broker, this.#runtime.store);
   }
 }

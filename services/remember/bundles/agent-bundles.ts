@@ -1,7 +1,7 @@
 import type { RequestContext } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { summaryOf } from "../../../lib/text/quoted.ts";
+import { summarise } from "../../../lib/text/quoted.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -53,7 +53,7 @@ async function readableItems(ctx: RequestContext, items: readonly BundleItem[]):
 function listed({ _id, query, items, degraded_reasons, created_at }: BundleDoc) {
   return {
     id: _id,
-    query: query === null ? null : summaryOf(query, QUERY),
+    query: query === null ? null : summarise(query, QUERY),
     item_count: items.length,
     degraded: degraded_reasons.length > 0,
     created_at: created_at.toISOString(),

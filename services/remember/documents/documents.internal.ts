@@ -3,7 +3,7 @@ import { mayRead } from "../../../lib/access/visibility.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { idempotent } from "../../runtime.ts";
-import { changedAfter, entriesOf } from "../search/feed.ts";
+import { changedAfter, toEntriesPage } from "../search/feed.ts";
 import { type ChunkDoc, type DocumentDoc, toEntry } from "./documents.model.ts";
 import { type Documents, isReadable } from "./documents.ts";
 
@@ -55,7 +55,7 @@ export function internalActions(documents: Documents): Record<string, ActionSche
 
     /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
-      entriesOf(await changedAfter(chunks, params), toEntry),
+      toEntriesPage(await changedAfter(chunks, params), toEntry),
     ),
   };
 }

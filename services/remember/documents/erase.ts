@@ -4,7 +4,7 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { place } from "../../../mixins/queue.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
-import { audienceOf } from "./audience.ts";
+import { normaliseAudience } from "./audience.ts";
 import { dropChunks } from "./chunk-writes.ts";
 import type { DocumentDoc } from "./documents.model.ts";
 import { type Documents, isReadable } from "./documents.ts";
@@ -31,7 +31,7 @@ function emptied(
   now: number,
 ): Partial<DocumentDoc> {
   return {
-    ...{ status: "deleted", filename: "", hash: "", error: null, audience: audienceOf() },
+    ...{ status: "deleted", filename: "", hash: "", error: null, audience: normaliseAudience() },
     ...{ stale_since: new Date(now), queue: place(tenant_id, now, agent_id), attempts: 0 },
   };
 }

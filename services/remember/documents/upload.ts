@@ -7,7 +7,7 @@ import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
-import { audienceOf, scopeOf } from "./audience.ts";
+import { normaliseAudience, scopeOf } from "./audience.ts";
 import { MIME_TYPES, type uploadDocument as operation } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
@@ -122,7 +122,7 @@ async function newDocument(
     filename,
     mime_type,
     sensitivity,
-    audience: audienceOf(audience),
+    audience: normaliseAudience(audience),
     subject,
     hash: file_content.hash,
     byte_size: file_content.size,

@@ -74,7 +74,7 @@ async function find(memories: Memories, { params, meta }: Pick<Call<At>, "params
 }
 
 /** Returns a page of the namespaces of the caller's active memories. */
-export function namespacesOf(memories: Memories, ctx: Call<ParamsOf<typeof listNamespaces>>) {
+export function listOwnNamespaces(memories: Memories, ctx: Call<ParamsOf<typeof listNamespaces>>) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const inForce = { $or: [{ expires_at: null }, { expires_at: { $gt: memories.now() } }] };
   const filter = { agent_id, status: "active" as const, $and: [inForce] };

@@ -2,7 +2,7 @@ import type { ActionSchema } from "moleculer";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/read-access.ts";
 import { idempotent } from "../../runtime.ts";
-import { changedAfter, entriesOf } from "../search/feed.ts";
+import { changedAfter, toEntriesPage } from "../search/feed.ts";
 import { type Collapse, collapse } from "./collapse.ts";
 import { inOneMessage } from "./list.ts";
 import { type MemoryDoc, present, toEntry } from "./memories.model.ts";
@@ -66,7 +66,7 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
 
     /** Serves search's catch-up: memories in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
-      entriesOf(inOneMessage(await changedAfter(rows, params)), toEntry),
+      toEntriesPage(inOneMessage(await changedAfter(rows, params)), toEntry),
     ),
   };
 }

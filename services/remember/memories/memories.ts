@@ -150,7 +150,7 @@ export function mayManage(caller: Caller, access: Access, doc: MemoryDoc): boole
 }
 
 /** Returns the update of a change, to be merged with the fields it sets: raises the version and queues the event. */
-export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> = {}): Update<MemoryDoc> {
+export function makeChange(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> = {}): Update<MemoryDoc> {
   return {
     $set: { ...$set, updated_at: at, changed_at: at, announce_at: at },
     $inc: { version: 1 },

@@ -30,7 +30,7 @@ export async function changedAfter<T extends Changing>(
 }
 
 /** Builds the answer to `search_entries`: the rows' entries for search, and the start of the next page. */
-export function entriesOf<T extends Changing>(
+export function toEntriesPage<T extends Changing>(
   rows: readonly T[],
   toEntry: (row: T) => SearchEntry,
 ): SearchEntriesAnswer {

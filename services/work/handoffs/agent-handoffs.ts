@@ -1,6 +1,6 @@
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { summaryOf } from "../../../lib/text/quoted.ts";
+import { summarise } from "../../../lib/text/quoted.ts";
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import { readableMemories } from "../../remember/memories/readable.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -53,7 +53,7 @@ export async function getAgentHandoff(handoffs: Handoffs, ctx: CallOf<typeof get
 function listed(doc: HandoffDoc) {
   const { _id, name, version_num, origin_client, bundle_id } = doc;
   return {
-    ...{ id: _id, name, summary: summaryOf(doc.summary, SUMMARY), version_num, origin_client, bundle_id },
+    ...{ id: _id, name, summary: summarise(doc.summary, SUMMARY), version_num, origin_client, bundle_id },
     pinned_at: doc.pinned_at?.toISOString() ?? null,
     last_resumed_at: doc.last_resumed_at?.toISOString() ?? null,
     expires_at: doc.expires_at.toISOString(),

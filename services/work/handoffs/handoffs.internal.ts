@@ -5,11 +5,11 @@ import {
   type BundleLeg,
   type BundleLegAnswer,
   createdWithin,
+  nameLegs,
   searchBounds,
-  sourceOf,
 } from "../../remember/memories/bundle-leg.ts";
 import type { EraseMemories } from "../../remember/memories/erase-rows.ts";
-import { changedAfter, entriesOf } from "../../remember/search/feed.ts";
+import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
 import { renderBrief } from "./brief.ts";
@@ -45,7 +45,7 @@ export function internalActions(handoffs: Handoffs): Record<string, ActionSchema
           limit,
           ...searchBounds(ctx.params),
         });
-        const items = hits.map(({ doc, score, sources }) => toItem(doc, score, sourceOf(sources)));
+        const items = hits.map(({ doc, score, sources }) => toItem(doc, score, nameLegs(sources)));
         return { items, degraded };
       }
       const latest = await latestOwn(handoffs, ctx, { limit, bounds: createdWithin(ctx.params) });
@@ -64,7 +64,7 @@ export function internalActions(handoffs: Handoffs): Record<string, ActionSchema
 
     /** Serves search's catch-up: handoffs in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
-      entriesOf(inOneMessage(await changedAfter(rows, params)), toEntry),
+      toEntriesPage(inOneMessage(await changedAfter(rows, params)), toEntry),
     ),
   };
 }

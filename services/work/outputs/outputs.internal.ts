@@ -8,15 +8,15 @@ import {
   type BundleLeg,
   type BundleLegAnswer,
   createdWithin,
+  nameLegs,
   searchBounds,
-  sourceOf,
 } from "../../remember/memories/bundle-leg.ts";
-import { changedAfter, entriesOf } from "../../remember/search/feed.ts";
+import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/recency.ts";
 import { idempotent } from "../../runtime.ts";
 import { type OutputDoc, toEntry } from "./outputs.model.ts";
 import { BRIEF, type Outputs } from "./outputs.ts";
-import { findOutputs, passagesOf } from "./search.ts";
+import { findOutputs, loadPassages } from "./search.ts";
 
 /** Actions for other domains. */
 export function internalActions(outputs: Outputs): Record<string, ActionSchema> {
@@ -30,7 +30,7 @@ export function internalActions(outputs: Outputs): Record<string, ActionSchema> 
           ? { hits: await latest(outputs, ctx), degraded: [] }
           : await findOutputs(outputs, ctx, { query, limit, project_id, ...searchBounds(ctx.params) });
       const given = hits.slice(0, limit);
-      const texts = await passagesOf(outputs, ctx.meta.caller.tenant_id, given);
+      const texts = await loadPassages(outputs, ctx.meta.caller.tenant_id, given);
       return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
     }),
 
@@ -44,7 +44,7 @@ export function internalActions(outputs: Outputs): Record<string, ActionSchema> 
 
     /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
-      entriesOf(await changedAfter(chunks, params), toEntry),
+      toEntriesPage(await changedAfter(chunks, params), toEntry),
     ),
   };
 }
@@ -74,7 +74,7 @@ type Found = OutputDoc & { score: number; chunk_id: string; sources?: SearchHit[
 function toItem(doc: Found, excerpt: string): BundleCandidate {
   const { _id, title, score, sources, scope, version_num, authored_by_agent_id, created_at } = doc;
   return {
-    ...{ item_id: _id, title, excerpt, score, source: sources ? sourceOf(sources) : "recent" },
+    ...{ item_id: _id, title, excerpt, score, source: sources ? nameLegs(sources) : "recent" },
     ...{ by: authored_by_agent_id, created_at: created_at.toISOString() },
     facts: [`version ${version_num}, scope ${scope}`],
   };

@@ -70,7 +70,7 @@ export async function findVersion({ versions }: Outputs, doc: OutputDoc, named: 
 const BEGINNING = 65_536;
 
 /** Returns the first characters of a text. */
-export async function beginningOf(blobs: Blobs, tenant_id: string, hash: string): Promise<string> {
+export async function readBeginning(blobs: Blobs, tenant_id: string, hash: string): Promise<string> {
   const stream = await blobs.stream(tenant_id, hash);
   const parts: Buffer[] = [];
   let size = 0;

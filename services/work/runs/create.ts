@@ -9,7 +9,7 @@ import { stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import { requirePeople, toActor } from "./participants.ts";
 import { presentRun } from "./present.ts";
-import { factsAfter, slotOf } from "./run-document.ts";
+import { factsAfter, outboxKey } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
 import type { createRun as operation } from "./runs.contract.ts";
 import type { Run, StepDef } from "./runs.model.ts";
@@ -43,7 +43,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
     ...{
       version: 1,
-      outbox: { [slotOf(1)]: factsAfter(begun) },
+      outbox: { [outboxKey(1)]: factsAfter(begun) },
       relay_at: at,
       created_at: at,
       updated_at: at,

@@ -26,7 +26,7 @@ export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.
     state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, given),
   );
   account(ctx, { offer_id: id, step_key });
-  return presentOffer(run_id, offerOf(run, id));
+  return presentOffer(run_id, findOffer(run, id));
 }
 
 export async function listOffers(store: RunStore, { params: { run_id }, meta }: Call<{ run_id: string }>) {
@@ -43,7 +43,7 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
   const transition = (run: Run) => accept(run, given);
   const once = seed !== undefined && record_ids[0];
   const { run, facts } = await store.change(caller.tenant_id, run_id, transition, { once });
-  const accepted = offerOf(run, offer_id);
+  const accepted = findOffer(run, offer_id);
   const started = facts.find(({ kind }) => kind === "step_started");
   const step = run.steps.find(({ step_key }) => step_key === started?.step_key) as StepDef;
   return {
@@ -61,9 +61,9 @@ export async function declineOffer(store: RunStore, ctx: CallOf<typeof contract.
   const { caller } = ctx.meta;
   const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, note };
   const { run } = await store.change(caller.tenant_id, run_id, (state) => decline(state, given));
-  return presentOffer(run_id, offerOf(run, offer_id));
+  return presentOffer(run_id, findOffer(run, offer_id));
 }
 
-function offerOf({ offers }: Run, offer_id: string): Offer {
+function findOffer({ offers }: Run, offer_id: string): Offer {
   return offers.find(({ id }) => id === offer_id) as Offer;
 }

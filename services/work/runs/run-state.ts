@@ -227,7 +227,7 @@ export function successors({ steps }: Pick<RunState, "steps">, step_key: string)
 }
 
 /** Returns the completed steps in order of completion. */
-export function completionsOf({ steps, progress }: Pick<RunState, "steps" | "progress">) {
+export function listCompletions({ steps, progress }: Pick<RunState, "steps" | "progress">) {
   return steps
     .flatMap((step, i) => {
       const completion = progress[i]?.completion;

@@ -1,5 +1,5 @@
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
-import { successorsOf } from "../templates/step-graph.ts";
+import { mapSuccessors } from "../templates/step-graph.ts";
 import {
   type Attribution,
   assertCompletable,
@@ -177,7 +177,7 @@ type Unmoded = Omit<StepDef, "completion_mode"> & { completion_mode: StepDef["co
 
 /** Adds the default completion mode, which depends on the assignees of the successors (spec: step and run). */
 export function withModes(steps: readonly Unmoded[]): StepDef[] {
-  const after = successorsOf(steps);
+  const after = mapSuccessors(steps);
   const people = new Map(steps.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]));
   return steps.map((step) => {
     const others = (after.get(step.step_key) ?? []).map((key) => people.get(key));

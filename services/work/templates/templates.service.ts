@@ -41,7 +41,7 @@ export const templatesService: ServiceFactory = ({ store }) => {
         const newest = versions.filter(({ slug }, i) => slug !== versions[i - 1]?.slug);
         const page = newest.slice(offset, offset + limit).map(({ _id }) => _id);
         meta.$responseHeaders = { "X-Total-Count": String(newest.length) };
-        return (await templates.findEach(tenant_id, page, { projection: { steps: 0 } })).map(summaryOf);
+        return (await templates.findEach(tenant_id, page, { projection: { steps: 0 } })).map(presentSummary);
       }),
 
       get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
@@ -100,7 +100,15 @@ function noVersion({ slug, version_num: latest }: TemplateDoc, version_num: numb
   });
 }
 
-function summaryOf({ _id, name, slug, description, goal_template, version_num, step_count }: TemplateDoc) {
+function presentSummary({
+  _id,
+  name,
+  slug,
+  description,
+  goal_template,
+  version_num,
+  step_count,
+}: TemplateDoc) {
   return { id: _id, name, slug, description, goal_template, version_num, step_count };
 }
 
