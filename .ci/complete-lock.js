@@ -7,7 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Default: the server's. Also: `integrations/package-lock.json`. */
+/** Default: the server's. Also: `packages/integrations/package-lock.json`. */
 const [NAME = "package-lock.json"] = process.argv.slice(2);
 const FILE = new URL(`../${NAME}`, import.meta.url);
 const SYSTEMS = [

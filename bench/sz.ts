@@ -1,7 +1,7 @@
 import { operations } from "../services/contracts.ts";
-import { choose, toolsOf } from "../services/edge/mcp/tools.ts";
+import { choose, makeTools } from "../services/edge/mcp/tools.ts";
 
-const t = toolsOf(operations);
+const t = makeTools(operations);
 for (const c of [undefined, "sense", "remember", "work", "all", "memories"]) {
   const x = choose(t, c);
   const l = x.listed.map((e) => (x.isBrief ? e.brief : e.tool));

@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     ...observability,
   };
   const broker = new ServiceBroker(brokerOptions(config, observability));
-  for (const name of servicesOf(config.SERVICES)) {
+  for (const name of selectServices(config.SERVICES)) {
     for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
   }
   await store.ready();
@@ -117,7 +117,7 @@ async function waitForAll(broker: ServiceBroker, { health, log }: Runtime): Prom
 }
 
 /** Returns the named services, or with `-` before a name all others. */
-function servicesOf(wanted: readonly string[]): string[] {
+function selectServices(wanted: readonly string[]): string[] {
   const all = Object.keys(serviceFactories);
   const names = wanted.map((name) => name.replace(/^-/, ""));
   const unknown = names.find((name) => !all.includes(name));

@@ -63,14 +63,14 @@ export class Amqp091Connector extends Subscription implements Connector {
     this.#watch(channel, "the channel was closed");
     // Reports a missing queue more clearly than the broker's refusal of a consumer.
     await channel.checkQueue(from);
-    const declared = await refusalOf(connection, (other) =>
+    const declared = await findRefusal(connection, (other) =>
       other.assertQueue(from, { durable: true, arguments: INVALID }),
     );
     // Without the permission to declare, it is not known.
     if (declared && TEMPORARY.test(declared))
       throw new Error(`${FORGETFUL} the queue "${from}" is not durable, or deletes itself`);
     // Other queues refuse the argument.
-    const asStream = await refusalOf(connection, async (other) => {
+    const asStream = await findRefusal(connection, async (other) => {
       await other.prefetch(1);
       await other.consume(from, () => {}, { arguments: { "x-stream-offset": "next" } });
     });
@@ -178,7 +178,7 @@ function offsetOf({ properties }: ConsumeMessage): number {
 }
 
 /** Returns why the broker refuses a request, null if it does not. Uses a channel of its own, which a refusal closes. */
-async function refusalOf(
+async function findRefusal(
   connection: ChannelModel,
   request: (channel: Channel) => Promise<unknown>,
 ): Promise<string | null> {

@@ -174,23 +174,23 @@ export function readMessage(raw: Buffer): Sections {
       read.other = section.value.slice(MESSAGE_ID + 1).map((value: Typed) => rhea.types.unwrap(value));
       read.content_type = rhea.types.unwrap(section.value[CONTENT_TYPE]);
     } else if (code === APPLICATION_PROPERTIES || code === ANNOTATIONS) {
-      read[code === ANNOTATIONS ? "annotations" : "properties"] = propertiesOf(section.value);
+      read[code === ANNOTATIONS ? "annotations" : "properties"] = toProperties(section.value);
     } else if (code === DATA || code === SEQUENCE || code === VALUE) {
       bodies.push({ code, content: rhea.types.unwrap(section) });
     } else if (!OTHERS.includes(code)) throw new Error("it contains an unknown section");
   }
-  return { ...read, body: bodyOf(bodies) };
+  return { ...read, body: joinBodies(bodies) };
 }
 
 /** Converts alternating names and values. */
-function propertiesOf(flat: Typed[]): Record<string, unknown> {
+function toProperties(flat: Typed[]): Record<string, unknown> {
   const names = flat.filter((_, i) => i % 2 === 0);
-  const named = names.map((name, i) => [String(rhea.types.unwrap(name)), propertyOf(flat[2 * i + 1])]);
+  const named = names.map((name, i) => [String(rhea.types.unwrap(name)), toProperty(flat[2 * i + 1])]);
   return Object.fromEntries(named);
 }
 
 /** Converts UUIDs and large 64-bit integers, which rhea leaves as bytes, to text. */
-function propertyOf(typed: Typed | undefined): unknown {
+function toProperty(typed: Typed | undefined): unknown {
   const value = rhea.types.unwrap(typed);
   if (!Buffer.isBuffer(value)) return value;
   const { name } = (typed as Typed).type as unknown as { name: string };
@@ -209,7 +209,7 @@ function codeOf(descriptor: unknown): number {
 }
 
 /** Returns data sections unchanged, a text value as UTF-8, and any other value as JSON with bytes in base64. */
-function bodyOf(bodies: { code: number; content: unknown }[]): Buffer {
+function joinBodies(bodies: { code: number; content: unknown }[]): Buffer {
   const contents = bodies.map(({ content }) => content);
   if (contents.length > 0 && contents.every((content) => Buffer.isBuffer(content)))
     return Buffer.concat(contents);

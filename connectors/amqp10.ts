@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from "rhea";
-import { credentialsOf } from "../lib/http/address-credentials.ts";
+import { readCredentials } from "../lib/http/address-credentials.ts";
 import { hostOf } from "./address-guard.ts";
 import {
   FRAME_BYTES,
@@ -110,7 +110,9 @@ export class Amqp10Connector extends Subscription implements Connector {
   #watch(container: ReturnType<typeof rhea.create_container>): void {
     const because = (context: EventContext, otherwise: string) => {
       const { error, connection, session, receiver } = context;
-      this.ending.end(textOf(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise);
+      this.ending.end(
+        describeError(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise,
+      );
     };
     const endings = {
       connection_error: "the connection failed",
@@ -126,7 +128,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     }
     for (const name of ["error", "protocol_error"]) {
       container.on(name, (err: unknown) =>
-        this.ending.end(textOf(err) ?? "the broker violated the protocol"),
+        this.ending.end(describeError(err) ?? "the broker violated the protocol"),
       );
     }
   }
@@ -157,7 +159,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     };
     return {
       ...{ host, port: target.port, hostname: host, reconnect: false },
-      ...(address.username && { password: "", ...credentialsOf(address) }),
+      ...(address.username && { password: "", ...readCredentials(address) }),
       idle_time_out: HEARTBEAT_SECONDS * 1000,
       max_frame_size: FRAME_BYTES,
       connection_details: () => ({ host, port: target.port, connect }),
@@ -176,18 +178,18 @@ export class Amqp10Connector extends Subscription implements Connector {
 
   #contentOf({ raw, size }: Transferred): Omit<BrokerMessage, "acknowledge"> {
     const { maxBytes } = this.source;
-    const asItCame = { body: beginningOf(raw), size, content_type: null, message_id: null, headers: {} };
+    const asItCame = { body: copyHead(raw), size, content_type: null, message_id: null, headers: {} };
     if (size > raw.length) return asItCame;
     try {
       const { body, content_type, content_encoding, message_id, properties, annotations, other } =
         readMessage(raw);
       if (annotations["x-stream-offset"] !== undefined) this.ending.end(`${FORGETFUL} ${NO_STREAMS}`);
       return {
-        body: body.length > maxBytes ? beginningOf(body) : body,
+        body: body.length > maxBytes ? copyHead(body) : body,
         size: body.length,
         content_type: textOrNull(content_type),
         content_encoding: textOrNull(content_encoding),
-        message_id: idOf(message_id),
+        message_id: toMessageId(message_id),
         properties: other,
         headers: plainHeaders(properties),
         values: typedHeaders(properties),
@@ -235,7 +237,7 @@ async function temporaryAt(connection: Connection, address: string): Promise<str
     receiver.once("receiver_open", () => resolve(""));
     // Handled here, they do not end the connection.
     for (const name of ["session_error", "session_close", "receiver_error", "receiver_close"])
-      session.on(name, ({ error }: EventContext) => resolve(textOf(error ?? session.error) ?? ""));
+      session.on(name, ({ error }: EventContext) => resolve(describeError(error ?? session.error) ?? ""));
   });
   session.close();
   if (NOT_DURABLE.test(answer)) return `${FORGETFUL} ${address} is not durable, or deletes itself`;
@@ -243,7 +245,7 @@ async function temporaryAt(connection: Connection, address: string): Promise<str
 }
 
 /** Returns the text of a rhea error: an Error, or the condition and description from the broker. */
-function textOf(error: unknown): string | null {
+function describeError(error: unknown): string | null {
   if (typeof error !== "object" || error === null) return null;
   const { condition, description, message } = error as Record<string, unknown>;
   const words = [condition, description ?? message].filter((each) => each !== undefined && each !== null);
@@ -251,12 +253,12 @@ function textOf(error: unknown): string | null {
 }
 
 /** Returns a copy, so that the rest can be freed. */
-function beginningOf(whole: Buffer): Buffer {
+function copyHead(whole: Buffer): Buffer {
   return Buffer.from(whole.subarray(0, HEAD_BYTES));
 }
 
 /** Converts a message id: a text, a number, a UUID or bytes. */
-function idOf(id: unknown): string | null {
+function toMessageId(id: unknown): string | null {
   if (id === undefined || id === null || id === "") return null;
   return Buffer.isBuffer(id) ? id.toString("hex") : String(id);
 }

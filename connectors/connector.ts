@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { HeaderValue } from "../lib/cloudevents/binary.ts";
 import { hostOf, refusePrivate } from "./address-guard.ts";
-import { lookupOf } from "./host-resolver.ts";
+import { makeLookup } from "./host-resolver.ts";
 
 /** A message that the broker keeps until it is acknowledged. */
 export interface BrokerMessage {
@@ -131,7 +131,7 @@ export async function guardSocket({
 }: BrokerSource): Promise<{ lookup: LookupFunction }> {
   const addresses = await resolve(hostOf(url));
   if (!allowPrivate) refusePrivate(hostOf(url), addresses);
-  return { lookup: lookupOf(addresses) };
+  return { lookup: makeLookup(addresses) };
 }
 
 /** Resolves when the promise settles, or after `ms`. */

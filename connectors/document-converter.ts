@@ -140,11 +140,11 @@ export class DocumentConverter {
       const message = `the converter responded with ${response.status}`;
       throw PASSING.has(response.status) ? new Error(message) : new NotConvertible(message);
     }
-    return this.#adapter.read(await bodyOf(response));
+    return this.#adapter.read(await readBody(response));
   }
 }
 
-async function bodyOf(response: Response): Promise<string> {
+async function readBody(response: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of response.body ?? []) {

@@ -3,7 +3,7 @@ import { request } from "node:https";
 import { redirectNote } from "../lib/http/redirect.ts";
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { hostOf, refusePrivate } from "./address-guard.ts";
-import { type HostResolver, lookupOf } from "./host-resolver.ts";
+import { type HostResolver, makeLookup } from "./host-resolver.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 16_384;
@@ -31,7 +31,7 @@ export async function fetchDocument(
   if (!allowPrivate) refusePrivate(hostOf(url), addresses);
   const headers = { Accept: "application/json", "User-Agent": "Sensorium" };
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(url, { agent: false, headers, signal, lookup: lookupOf(addresses) }, resolve)
+    request(url, { agent: false, headers, signal, lookup: makeLookup(addresses) }, resolve)
       .once("error", reject)
       .end();
   });
@@ -42,13 +42,13 @@ export async function fetchDocument(
     }
     if (!/^application\/([\w.-]+\+)?json\b/i.test(answer.headers["content-type"] ?? ""))
       throw new Error("it is not JSON");
-    return { value: JSON.parse(await textOf(answer)), max_age_seconds: maxAge(answer) };
+    return { value: JSON.parse(await readText(answer)), max_age_seconds: maxAge(answer) };
   } finally {
     answer.destroy();
   }
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function readText(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer) {

@@ -113,7 +113,7 @@ export class HostResolver {
       this.#resolver.resolve6(name, { ttl: true }),
     ]);
     const records = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-    if (records.length === 0) throw worstOf(answers);
+    if (records.length === 0) throw pickWorst(answers);
     const addresses = records.map(({ address }) => ({ address, family: isIP(address) }));
     return [addresses, Math.min(...records.map(({ ttl }) => ttl)) * 1000];
   }
@@ -124,7 +124,7 @@ async function askSystem(name: string): Promise<Answer> {
 }
 
 /** Returns a socket's `lookup` for a host that is already resolved. */
-export function lookupOf(addresses: readonly LookupAddress[]): LookupFunction {
+export function makeLookup(addresses: readonly LookupAddress[]): LookupFunction {
   const [first] = addresses as [LookupAddress];
   return (_host, options, done) => {
     if (options.all) done(null, [...addresses]);
@@ -133,7 +133,7 @@ export function lookupOf(addresses: readonly LookupAddress[]): LookupFunction {
 }
 
 /** Prefers a timeout to the answer that there is no such name: the name may exist. */
-function worstOf(answers: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {
+function pickWorst(answers: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {
   const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
   return errors.find(({ code }) => code === "ETIMEOUT") ?? errors[0];
 }

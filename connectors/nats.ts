@@ -1,6 +1,6 @@
 import { type ServiceBroker, Transporters } from "moleculer";
 import type { NatsConnection } from "nats";
-import { credentialsOf } from "../lib/http/address-credentials.ts";
+import { readCredentials } from "../lib/http/address-credentials.ts";
 
 /** The largest message between nodes is a memory: 10 MB as received, and its envelope. */
 const NEEDED_BYTES = 12 * 1_048_576;
@@ -29,7 +29,7 @@ export class Nats extends Transporters.NATS {
   constructor(url: string, onChange: (isConnected: boolean) => void) {
     // Moleculer would not decode the credentials.
     const addresses = url.split(",").map((each) => new URL(each));
-    const known = addresses.map(credentialsOf);
+    const known = addresses.map(readCredentials);
     const user = known.find(({ username }) => username)?.username;
     const pass = known.find(({ password }) => password)?.password;
     const servers = addresses.map(({ host }) => host);

@@ -30,11 +30,11 @@ export function outcomeOf(result: PushResult, attempts: number): Outcome {
     case "failed":
       return { do: "retry", delay_seconds: pushBackOff(attempts), pause_seconds: 0, reason: result.reason };
     case "answered":
-      return answerOf(result, attempts);
+      return judgeAnswer(result, attempts);
   }
 }
 
-function answerOf({ status, retry_after_seconds, note = "" }: Answered, attempts: number): Outcome {
+function judgeAnswer({ status, retry_after_seconds, note = "" }: Answered, attempts: number): Outcome {
   if (status >= 200 && status < 300) return { do: "acknowledge" };
   if (status === GONE) return { do: "stop" };
   const asked = retry_after_seconds === null ? null : Math.min(retry_after_seconds, LONGEST_WAIT_SECONDS);

@@ -7,7 +7,7 @@ import { isFault } from "../lib/contract/faults.ts";
 import { redirectNote } from "../lib/http/redirect.ts";
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
-import { type HostResolver, lookupOf } from "./host-resolver.ts";
+import { type HostResolver, makeLookup } from "./host-resolver.ts";
 
 /** A request and its destination. */
 interface Post {
@@ -92,7 +92,7 @@ export class PushSender {
     const { resolver, allowPrivate } = this.#options;
     const addresses = await unless(signal, resolver.resolve(hostOf(url), share));
     if (!allowPrivate) refusePrivate(hostOf(url), addresses);
-    return lookupOf(addresses);
+    return makeLookup(addresses);
   }
 
   async #sendTo(lookup: LookupFunction, post: Post): Promise<PushResult> {

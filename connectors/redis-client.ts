@@ -1,5 +1,5 @@
 import { Cluster, type ClusterNode, Redis, type RedisOptions, type Result } from "ioredis";
-import { credentialsOf } from "../lib/http/address-credentials.ts";
+import { readCredentials } from "../lib/http/address-credentials.ts";
 
 // The same rule as lib/queue/sliding-window.ts, on Redis's clock, so that nodes with different clocks count alike.
 const TAKE = `
@@ -66,7 +66,7 @@ export function connectRedis(url: string): RedisClient {
   const [, isTls, kind, credentials = "", servers, rest] = several as unknown as Several;
   const urls = servers.split(",").map((server) => new URL(`redis://${credentials}${server}${rest}`));
   const tls = isTls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {};
-  const redisOptions = { ...credentialsOf(urls[0] as URL), ...tls };
+  const redisOptions = { ...readCredentials(urls[0] as URL), ...tls };
   const nodes = urls.map(({ hostname, port }) => ({
     host: hostname.replace(/^\[|\]$/g, ""),
     port: Number(port || PORTS[kind]),

@@ -85,7 +85,7 @@ function standardWebhooks(name: SchemeName, prefix: "webhook" | "svix"): Scheme 
     read(request, now) {
       const [id, time] = [given(request, `${prefix}-id`), given(request, `${prefix}-timestamp`)];
       if (!id) return `no ${prefix}-id header`;
-      const signatures = valuesOf(given(request, header).split(" "), "v1,").map(fromBase64);
+      const signatures = parseValues(given(request, header).split(" "), "v1,").map(fromBase64);
       const parts = [`${id}.${time}.`, request.body];
       const signedBy = (secret: string) => {
         const key = standardKey(secret);
@@ -116,8 +116,8 @@ const stripe: Scheme = {
   header: "Stripe-Signature",
   read(request, now) {
     const parts = given(request, "Stripe-Signature").split(",");
-    const [time = ""] = valuesOf(parts, "t=");
-    const signatures = valuesOf(parts, "v1=").map(fromHex);
+    const [time = ""] = parseValues(parts, "t=");
+    const signatures = parseValues(parts, "v1=").map(fromHex);
     const content = [`${time}.`, request.body];
     return timeFault(time, now) ?? { signedBy: (secret) => signedContent(secret, content, signatures) };
   },
@@ -129,7 +129,7 @@ const slack: Scheme = {
   header: "X-Slack-Signature",
   read(request, now) {
     const time = given(request, "X-Slack-Request-Timestamp");
-    const signatures = valuesOf([given(request, "X-Slack-Signature")], "v0=").map(fromHex);
+    const signatures = parseValues([given(request, "X-Slack-Signature")], "v0=").map(fromHex);
     const content = [`v0:${time}:`, request.body];
     return timeFault(time, now) ?? { signedBy: (secret) => signedContent(secret, content, signatures) };
   },
@@ -175,7 +175,7 @@ const twilio: Scheme = {
     const fields = hash ? "" : signedFields(body);
     if (fields === null)
       return `the form is larger than ${FORM_MAX_BYTES} bytes, has more than ${FORM_MAX_FIELDS} fields, or has one twice`;
-    const contents = [...new Set(urls.flatMap(equivalentsOf))].map((url) => [url, fields]);
+    const contents = [...new Set(urls.flatMap(listEquivalents))].map((url) => [url, fields]);
     return {
       signedBy: (secret) =>
         contents.find((content) => signedContent(secret, content, [signature], "sha1")) ?? null,
@@ -216,7 +216,7 @@ function signedContent(
 
 const digest = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest();
 
-function valuesOf(parts: string[], label: string): string[] {
+function parseValues(parts: string[], label: string): string[] {
   return parts.flatMap((part) => (part.trim().startsWith(label) ? part.trim().slice(label.length) : []));
 }
 
@@ -257,14 +257,14 @@ function signedFields(form: Uint8Array): string | null {
  * Returns the spellings of an address that mean the same: Twilio signs some with the usual port and some without, and
  * the escapes that its user configured, which are not always those of the request.
  */
-function equivalentsOf(url: string): string[] {
+function listEquivalents(url: string): string[] {
   const [, scheme = "", host = "", port, rest = ""] =
     /^(https?):\/\/(\[[^\]]*\]|[^/:?#]*)(?::(\d+))?(.*)$/s.exec(url) ?? [];
   const usual = scheme === "https" ? "443" : "80";
   const hosts = [`${scheme}://${host}`, `${scheme}://${host}:${port ?? usual}`];
   const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(rest) ?? [];
-  const queries = spellingsOf(query);
-  const rests = spellingsOf(path).flatMap((each) => queries.map((one) => each + one));
+  const queries = listSpellings(query);
+  const rests = listSpellings(path).flatMap((each) => queries.map((one) => each + one));
   return rests.slice(0, MOST_SPELLINGS).flatMap((each) => hosts.map((one) => one + each));
 }
 
@@ -279,7 +279,7 @@ const ESCAPED = [
 /** Always escaped, because it would mean something else. */
 const STRUCTURAL = /[\0- \x7f%#/?&=+]/g;
 
-function spellingsOf(text: string): string[] {
+function listSpellings(text: string): string[] {
   const plain = text.replace(/(?:%[\da-f]{2})+/gi, (run) => {
     try {
       return decodeURIComponent(run).replace(STRUCTURAL, percent);

@@ -100,7 +100,7 @@ function freshUuid(): string {
   const random = draw(8);
   random[0] = ((random[0] as number) & 0x3f) | 0x80;
   const tail = random.toString("hex");
-  return uuidOf(lastMs.toString(16).padStart(12, "0"), counted(counter), tail);
+  return formatUuid(lastMs.toString(16).padStart(12, "0"), counted(counter), tail);
 }
 
 const UUID_V7_TIME = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
@@ -110,13 +110,13 @@ function seededUuid(seed: string, nth: number): string {
   const time = UUID_V7_TIME.exec(seed);
   digest[8] = ((digest[8] as number) & 0x3f) | 0x80;
   const hex = digest.toString("hex", 0, 16);
-  return uuidOf(time ? `${time[1]}${time[2]}` : hex.slice(0, 12), counted(nth), hex.slice(16));
+  return formatUuid(time ? `${time[1]}${time[2]}` : hex.slice(0, 12), counted(nth), hex.slice(16));
 }
 
 function counted(n: number): string {
   return n.toString(16).padStart(3, "0");
 }
 
-function uuidOf(time: string, middle: string, tail: string): string {
+function formatUuid(time: string, middle: string, tail: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }

@@ -83,7 +83,11 @@ export class OtelTracing implements Tracing {
 
   request(request: TracedRequest, traceparent: string | undefined): RequestSpan {
     const options = { kind: SpanKind.SERVER, attributes: requestAttributes(request) };
-    const span = this.#tracer.startSpan(`${request.method} ${request.route}`, options, parentOf(traceparent));
+    const span = this.#tracer.startSpan(
+      `${request.method} ${request.route}`,
+      options,
+      parentContext(traceparent),
+    );
     return {
       traceparent: asTraceparent(span),
       end(status) {
@@ -97,7 +101,7 @@ export class OtelTracing implements Tracing {
   }
 
   handedOut(delivery: AcknowledgementCounts): string | undefined {
-    const publish = contextOf(delivery.traceparent);
+    const publish = parseContext(delivery.traceparent);
     if (!publish) return undefined;
     const links: Link[] = [{ context: publish }];
     const attributes = deliveryAttributes(delivery);
@@ -112,7 +116,7 @@ export class OtelTracing implements Tracing {
 
   push(push: TracedPush): PushSpan {
     const options = { kind: SpanKind.CLIENT, attributes: pushAttributes(push) };
-    const span = this.#tracer.startSpan("POST", options, parentOf(push.traceparent));
+    const span = this.#tracer.startSpan("POST", options, parentContext(push.traceparent));
     return {
       traceparent: asTraceparent(span),
       end(outcome) {
@@ -144,7 +148,7 @@ export class OtelTracing implements Tracing {
       const before = meta.traceparent;
       // Sweeps and other work without a request would only be noise.
       if (!before) return next(ctx);
-      const span = this.#tracer.startSpan(spanName, { kind, attributes }, parentOf(before));
+      const span = this.#tracer.startSpan(spanName, { kind, attributes }, parentContext(before));
       meta.traceparent = asTraceparent(span);
       try {
         const result = await next(ctx);
@@ -168,15 +172,15 @@ function fail(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-function contextOf(traceparent: string | undefined) {
+function parseContext(traceparent: string | undefined) {
   const context = parseTraceparent(traceparent);
   if (!context) return null;
   const { trace_id: traceId, span_id: spanId, sampled } = context;
   return { traceId, spanId, traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
 }
 
-function parentOf(traceparent: string | undefined): Context {
-  const context = contextOf(traceparent);
+function parentContext(traceparent: string | undefined): Context {
+  const context = parseContext(traceparent);
   return context ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT;
 }
 

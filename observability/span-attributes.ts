@@ -51,10 +51,10 @@ export function publishedAttributes(params: unknown, result: unknown): Attribute
   if (events) return { "messaging.batch.message_count": events.length };
   return {
     "messaging.message.id": (result as { event_id?: string } | undefined)?.event_id,
-    "cloudevents.event_id": textOf(event?.id),
-    "cloudevents.event_source": textOf(event?.source),
-    "cloudevents.event_type": textOf(event?.type),
-    "cloudevents.event_spec_version": textOf(event?.specversion),
+    "cloudevents.event_id": textOrNone(event?.id),
+    "cloudevents.event_source": textOrNone(event?.source),
+    "cloudevents.event_type": textOrNone(event?.type),
+    "cloudevents.event_spec_version": textOrNone(event?.specversion),
   };
 }
 
@@ -75,6 +75,6 @@ function portOf({ port, protocol }: URL): number {
 }
 
 /** Published events are not validated yet. */
-function textOf(value: unknown): string | undefined {
+function textOrNone(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

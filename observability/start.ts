@@ -8,7 +8,7 @@ import { createLog, type Log } from "./log.ts";
 import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
 import { observeRecord } from "./record.ts";
 import { watchQueue } from "./resources.ts";
-import "./threads.ts";
+import "./thread-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 
 const { version: VERSION } = createRequire(import.meta.url)("../package.json") as { version: string };

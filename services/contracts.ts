@@ -15,8 +15,8 @@ import { teamsOperations } from "./identity/teams/teams.contract.ts";
 import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
 import { usersOperations } from "./identity/users/users.contract.ts";
 import { systemOperations } from "./platform/system/system.contract.ts";
+import { agentBundleOperations } from "./remember/bundles/agent-bundles.contract.ts";
 import { bundlesOperations } from "./remember/bundles/bundles.contract.ts";
-import { bundlePeopleOperations } from "./remember/bundles/people.contract.ts";
 import { documentsOperations } from "./remember/documents/documents.contract.ts";
 import { findingsOperations } from "./remember/findings/findings.contract.ts";
 import { eraseMemories } from "./remember/memories/erase.contract.ts";
@@ -40,8 +40,8 @@ import { interestsOperations } from "./sense/interests/interests.contract.ts";
 import { schedulesOperations } from "./sense/schedules/schedules.contract.ts";
 import { a2aTasksOperations } from "./work/a2a/a2a-tasks.contract.ts";
 import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
+import { agentHandoffOperations } from "./work/handoffs/agent-handoffs.contract.ts";
 import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";
-import { handoffPeopleOperations } from "./work/handoffs/people.contract.ts";
 import { outputFilesOperations } from "./work/outputs/files.contract.ts";
 import { outputsOperations } from "./work/outputs/outputs.contract.ts";
 import { outputSearchOperations } from "./work/outputs/search.contract.ts";
@@ -60,7 +60,7 @@ export const operations: readonly Operation[] = withRepresentations(
     auditOperations,
     authOperations,
     bundlesOperations,
-    bundlePeopleOperations,
+    agentBundleOperations,
     channelsOperations,
     connectorsOperations,
     deliveriesOperations,
@@ -73,7 +73,7 @@ export const operations: readonly Operation[] = withRepresentations(
     exemplarsOperations,
     findingsOperations,
     handoffsOperations,
-    handoffPeopleOperations,
+    agentHandoffOperations,
     ingestOperations,
     interestsOperations,
     keysOperations,

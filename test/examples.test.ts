@@ -52,7 +52,7 @@ test.each([1, 2])(
 /** Runs an example and returns its output. @throws Error when it exits with anything but 0 */
 async function run(example: string): Promise<string> {
   const { PATH } = process.env;
-  const script = join(ROOT, "examples", example, "main.ts");
+  const script = join(ROOT, "docs/examples", example, "main.ts");
   const env = { PATH, DATA_DIR: server.dataDir };
   return (await promisify(execFile)(process.execPath, [script], { cwd: ROOT, env })).stdout;
 }

@@ -22,7 +22,7 @@ import { oldestNode } from "./support/oldest-node.ts";
 import { startServer, type TestServer } from "./support/server.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const FOLDERS = globSync("integrations/*/package.json", { cwd: ROOT })
+const FOLDERS = globSync("packages/integrations/*/package.json", { cwd: ROOT })
   .map((file) => dirname(file))
   .sort();
 const PACKAGES = ["packages/client", ...FOLDERS].map((folder) => `./${folder}`);
@@ -30,7 +30,7 @@ const manifestOf = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder
 
 /** What a README's program needs that it does not name: a model, without a provider. */
 const BEFORE: Record<string, string> = {
-  "integrations/ai-sdk": `
+  "packages/integrations/ai-sdk": `
     import { MockLanguageModelV4 } from "ai/test";
     const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
     const model = new MockLanguageModelV4({
@@ -42,7 +42,7 @@ const BEFORE: Record<string, string> = {
       }),
     });
   `,
-  "integrations/openai-agents-js": `
+  "packages/integrations/openai-agents-js": `
     import { setTracingDisabled } from "@openai/agents-core";
     import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
     setTracingDisabled(true);
@@ -53,10 +53,10 @@ const BEFORE: Record<string, string> = {
   `,
 };
 const PRINTED: Record<string, string> = {
-  "integrations/ai-sdk": "within 14 days\n",
-  "integrations/langchain-js": "0\ntrue\n",
-  "integrations/langgraph-js": "green tea, noted\n",
-  "integrations/openai-agents-js": "Noted.\n",
+  "packages/integrations/ai-sdk": "within 14 days\n",
+  "packages/integrations/langchain-js": "0\ntrue\n",
+  "packages/integrations/langgraph-js": "green tea, noted\n",
+  "packages/integrations/openai-agents-js": "Noted.\n",
 };
 
 let server: TestServer;
@@ -98,7 +98,7 @@ function copyOfCheckout(to: string): string {
     "package.json",
     "tsconfig.json",
     "packages/client",
-    "integrations",
+    "packages/integrations",
     "docs/openapi.json",
   ])
     cpSync(join(ROOT, each), join(to, each), { recursive: true, filter: isSource });
@@ -110,7 +110,7 @@ function copyOfCheckout(to: string): string {
 
 function linkModules(to: string): void {
   const own = new Set(["sensorium", ...FOLDERS.map((each) => manifestOf(each).name)]);
-  for (const from of ["integrations/node_modules", "node_modules"]) {
+  for (const from of ["packages/integrations/node_modules", "node_modules"]) {
     for (const name of globSync("{[!@.]*,@*/*}", { cwd: join(ROOT, from) })) {
       const link = join(to, name);
       if (own.has(name) || existsSync(link)) continue;
@@ -124,7 +124,7 @@ test("the integrations have their types", async () => {
   await run(ROOT, join(ROOT, "node_modules/.bin/tsc"), [
     "--noEmit",
     "-p",
-    "integrations/tsconfig.check.json",
+    "packages/integrations/tsconfig.check.json",
   ]);
 });
 

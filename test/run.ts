@@ -23,7 +23,7 @@ interface Suite {
 /** Each test file belongs to the first suite whose pattern its path matches. */
 const SUITES: Suite[] = [
   { name: "unit", files: /^test\/unit\//, budgetSeconds: 900 },
-  { name: "packages", files: /^packages\//, budgetSeconds: 240 },
+  { name: "packages", files: /^packages\/(?!integrations\/)/, budgetSeconds: 240 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 480 },
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 720 },
   { name: "nodes", files: /^test\/(owners|redis|round-trips|two-owners)\./, budgetSeconds: 360 },
@@ -31,7 +31,7 @@ const SUITES: Suite[] = [
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 2400 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
   { name: "guides", files: /^test\/guides\//, budgetSeconds: 420 },
-  { name: "integrations", files: /^(integrations\/|test\/integrations\.)/, budgetSeconds: 240 },
+  { name: "integrations", files: /^(packages\/integrations\/|test\/integrations\.)/, budgetSeconds: 240 },
   { name: "python", files: /^test\/python\//, budgetSeconds: 600 },
   { name: "tools", files: /^test\/tools\//, budgetSeconds: 240 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
@@ -58,7 +58,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 const given = process.argv.slice(2);
 const isWhole = given.includes("all");
 const words = isWhole ? [] : given.flatMap((word) => (word === "quick" ? QUICK : [word]));
-const all = globSync("{test,{packages,integrations}/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
+const all = globSync("{test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
   file.split(sep).join("/"),
 );
 const suites = plan();

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { EntryModel, SearchStateModel } from "../services/remember/search/search.model.ts";
 import { openStore, type Store } from "../storage/connection.ts";
 import { AtlasIndex } from "../storage/search/atlas/atlas-index.ts";
-import { candidatesOf, packVector } from "../storage/search/atlas/candidates.ts";
-import { conditionsOf } from "../storage/search/atlas/conditions.ts";
-import { type EntryDoc, fieldsOf } from "../storage/search/atlas/entries.ts";
+import { packVector, rateCandidates } from "../storage/search/atlas/candidates.ts";
+import { buildConditions } from "../storage/search/atlas/conditions.ts";
+import { type EntryDoc, toFields } from "../storage/search/atlas/entries.ts";
 import { unpackCandidates } from "../storage/search/candidates.ts";
 import { SearchEngine } from "../storage/search/engine.ts";
 import type { SearchEntry } from "../storage/search/entry.ts";
@@ -56,7 +56,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
   while (!local.answer({ op: "load", tenant_id: TENANT, kind: asked.kind }));
   const found = local.answer({ op: "find", query: asked }) as never as {
     candidates: Parameters<typeof unpackCandidates>[0];
-    corpus: Parameters<typeof candidatesOf>[1]["corpus"];
+    corpus: Parameters<typeof rateCandidates>[1]["corpus"];
   };
 
   const docs = turns.map((each, i) => docOf(each, vectors[i] as Float32Array)) as [
@@ -65,9 +65,9 @@ test("ranking is told the same of rows as the local index tells it", () => {
     EntryDoc,
   ];
   const [a, b, c] = docs;
-  const candidates = candidatesOf([{ ...b, before: [a], after: [c] }], {
+  const candidates = rateCandidates([{ ...b, before: [a], after: [c] }], {
     ...{ query: asked, vector: asked.vector, model: "m", corpus: found.corpus },
-    conditions: conditionsOf(asked),
+    conditions: buildConditions(asked),
   });
   local.close();
   const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id);
@@ -80,7 +80,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
 
 function docOf(each: SearchEntry, of: Float32Array): EntryDoc {
   const own = { _id: `memory ${each.id}`, tenant_id: TENANT, vector: packVector(of), embedded: "m" };
-  return { ...fieldsOf(each), ...own };
+  return { ...toFields(each), ...own };
 }
 
 const rounded = (value: object) =>

@@ -42,17 +42,17 @@ export const CONNECTOR_COMMANDS: Record<string, Command> = {
     takes: "CONNECTOR_ID",
     does: "Delete a connector after its messages in progress",
     run: async (target, typed) => {
-      const connector_id = idOf(typed);
+      const connector_id = readId(typed);
       await target.call(deleteConnector, { connector_id });
       return { deleted: connector_id };
     },
   },
 };
 
-const idOf = (typed: Typed) => word(typed, 0, "CONNECTOR_ID");
+const readId = (typed: Typed) => word(typed, 0, "CONNECTOR_ID");
 
 function change(target: Target, typed: Typed, fields: Record<string, unknown>): Promise<unknown> {
-  return target.call(updateConnector, { ...fields, connector_id: idOf(typed) });
+  return target.call(updateConnector, { ...fields, connector_id: readId(typed) });
 }
 
 /** @throws AdminError with the file's name but never its content */

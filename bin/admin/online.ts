@@ -26,7 +26,7 @@ export function openOnline(
   return {
     async call(op, params) {
       if (op.access.by === "operator") return asOperator(url, config, connect, op, params);
-      const login = loginOf(identity, credentials);
+      const login = readLogin(identity, credentials);
       admin ??= connect({ authorize: byLogin(login) });
       return send(admin, op, params).catch((err) => {
         if (isApiError(err, "totp_required"))
@@ -61,7 +61,7 @@ async function asOperator(
 
 const adminOf = (slug: string) => `an admin of the tenant ${slug} with --email and --password-file`;
 
-function loginOf(identity: Identity, credentials: ServerFile | null) {
+function readLogin(identity: Identity, credentials: ServerFile | null) {
   const { email = credentials?.admin?.email, password = credentials?.admin?.password } = identity;
   const { tenant: tenant_slug = credentials?.tenant_slug ?? "default" } = identity;
   if (!email || !password) throw new AdminError(`Name ${adminOf(tenant_slug)}.`);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { isLoopback, readServerFile } from "../../packages/client/cli/server-file.ts";
-import { originOf } from "../../packages/client/client.ts";
+import { parseOrigin } from "../../packages/client/client.ts";
 import { openOnline } from "./online.ts";
 import { AdminError, type Identity, type Target } from "./target.ts";
 
@@ -15,9 +15,9 @@ export async function openTarget(config: Config, identity: Identity): Promise<Ta
   const path = join(config.DATA_DIR, "credentials.json");
   const { server, why } = await readServerFile(path);
   if (why && why !== "not there") throw new AdminError(`${path} ${why}`);
-  const address = identity.url === undefined ? server?.base_url : baseUrlOf(identity.url);
+  const address = identity.url === undefined ? server?.base_url : parseBaseUrl(identity.url);
   if (address && (await answers(address))) {
-    const isItsOwn = isLoopback(address) || (server && originOf(server.base_url) === originOf(address));
+    const isItsOwn = isLoopback(address) || (server && parseOrigin(server.base_url) === parseOrigin(address));
     if (identity.url === undefined && !isLoopback(address))
       throw new AdminError(
         `${path} names ${address}, which is not on this machine. To use it, give --url ${address}.`,
@@ -32,9 +32,9 @@ export async function openTarget(config: Config, identity: Identity): Promise<Ta
 }
 
 /** @throws AdminError */
-function baseUrlOf(url: string): string {
+function parseBaseUrl(url: string): string {
   try {
-    return `${originOf(url)}/v1`;
+    return `${parseOrigin(url)}/v1`;
   } catch (err) {
     throw new AdminError(`--url: ${(err as Error).message}`);
   }

@@ -7,7 +7,7 @@ import { operations } from "../../services/contracts.ts";
 import { COMPONENTS, TAGS } from "../../services/edge/gateway/openapi/components.ts";
 import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 import { Components, type JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
-import { presetsOf, toolsOf } from "../../services/edge/mcp/tools.ts";
+import { findPresets, makeTools } from "../../services/edge/mcp/tools.ts";
 import { operationSection, routeOf, table } from "./operation.ts";
 import { cell, code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";
 import { settingsTable } from "./settings.ts";
@@ -102,7 +102,7 @@ function objectSection(title: string, schema: JsonSchema): string {
 }
 
 function toolsPage(): string {
-  const rows = [...toolsOf(operations).values()].map((each) => {
+  const rows = [...makeTools(operations).values()].map((each) => {
     const { op, tool } = each;
     const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
     const does = readOnlyHint ? "reads" : destructiveHint ? "changes" : "adds";
@@ -112,7 +112,7 @@ function toolsPage(): string {
       code(tool.name),
       `[${cell(op.summary)}](${domain}.md#${anchorOf(op.summary)})`,
       does,
-      presetsOf(each)
+      findPresets(each)
         .filter((name) => name !== "all")
         .join(", "),
       scope && code(scope),

@@ -18,7 +18,7 @@ class Processor implements TextlintPluginProcessor {
 
   processor(extension: string) {
     return {
-      preProcess: (source: string) => documentOf(source, textsOf(source, extension === ".tsx")),
+      preProcess: (source: string) => documentOf(source, findTexts(source, extension === ".tsx")),
       postProcess: (messages: TextlintMessage[], file = "") => ({ messages, filePath: file }),
     };
   }
@@ -42,7 +42,7 @@ function documentOf(source: string, texts: Span[]) {
   return { ...place(source, 0, source.length), type: "Document" as const, children };
 }
 
-function textsOf(source: string, tsx: boolean): Span[] {
+function findTexts(source: string, tsx: boolean): Span[] {
   const bytes = Buffer.from(source);
   // Spans count bytes, from 1.
   const index = (offset: number) => bytes.toString("utf8", 0, offset - 1).length;

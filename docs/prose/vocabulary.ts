@@ -19,7 +19,7 @@ export const entries = load(
   readFileSync(join(import.meta.dirname, "vocabulary.yml"), "utf8"),
 ) as readonly Entry[];
 
-const patterns = entries.map((entry) => ({ ...entry, pattern: patternOf(entry.avoid) }));
+const patterns = entries.map((entry) => ({ ...entry, pattern: toPattern(entry.avoid) }));
 
 /** Reports the words of vocabulary.yml in running text; code is none. */
 export const vocabulary: TextlintRuleModule = ({ Syntax, RuleError, report, locator }) => ({
@@ -34,7 +34,7 @@ export const vocabulary: TextlintRuleModule = ({ Syntax, RuleError, report, loca
   },
 });
 
-function patternOf(avoid: string): RegExp {
+function toPattern(avoid: string): RegExp {
   const words = avoid.replace(/(?<=^|[(|])\^/g, "(?<=^\\s*|[.!?]\\s+)").replaceAll(" ", "\\s+");
   return new RegExp(`(?<![\\w-])(?:${words})(?![\\w-])`, /[A-Z]/.test(avoid) ? "g" : "gi");
 }

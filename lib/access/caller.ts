@@ -14,7 +14,7 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /** Returns the scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
-export function scopesOf(role: "admin" | "member"): readonly Scope[] {
+export function scopesForRole(role: "admin" | "member"): readonly Scope[] {
   return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
 }
 
@@ -103,6 +103,9 @@ export interface Meta {
 
 /** A Moleculer context with this `Meta`. */
 export type Call<P = unknown> = Context<P, Meta>;
+
+/** A request, whatever its parameters. */
+export type RequestContext = Pick<Call, "call" | "meta">;
 
 /** The handler of an action as a middleware gets it. */
 // biome-ignore lint/suspicious/noExplicitAny: params are those of any action

@@ -31,7 +31,7 @@ export function deviceCookie(
 ): string {
   const account = accountTag(secrets, email);
   const id = secrets.random(ID_BYTES, "device", `${account} ${network}`).toString("base64url");
-  const value = [id, account, macOf(secrets, id, account)].join(".");
+  const value = [id, account, sign(secrets, id, account)].join(".");
   const lasting = [`${name(publicUrl)}=${value}`, "Path=/", `Max-Age=${MAX_AGE_SECONDS}`];
   return [...lasting, ...cookieAttributes(publicUrl)].join("; ");
 }
@@ -45,10 +45,10 @@ export function knownDevice(
   const [id, account, mac, more] = cookieValue(header, name(publicUrl))?.split(".") ?? [];
   if (!id || !account || !mac || more !== undefined) return null;
   const given = Buffer.from(mac);
-  const wanted = Buffer.from(macOf(secrets, id, account));
+  const wanted = Buffer.from(sign(secrets, id, account));
   return given.length === wanted.length && timingSafeEqual(given, wanted) ? { id, account } : null;
 }
 
-function macOf(secrets: SecretBox, id: string, account: string): string {
+function sign(secrets: SecretBox, id: string, account: string): string {
   return secrets.random(MAC_BYTES, "device mark", `${id} ${account}`).toString("base64url");
 }

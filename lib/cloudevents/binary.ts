@@ -23,11 +23,11 @@ export function binaryEvent(
     }
   }
   const event = { ...attributes, ...(contentType && { datacontenttype: contentType }) };
-  return body.length ? { ...event, ...dataOf(contentType, body) } : event;
+  return body.length ? { ...event, ...parseData(contentType, body) } : event;
 }
 
 /** The body as data: JSON parsed, text as a string, anything else as base64. */
-function dataOf(contentType: string, body: Buffer): Pick<CloudEvent, "data" | "data_base64"> {
+function parseData(contentType: string, body: Buffer): Pick<CloudEvent, "data" | "data_base64"> {
   const type = mediaTypeOf(contentType);
   if (JSON_TYPE.test(type)) return { data: jsonData(body) };
   try {
@@ -89,14 +89,14 @@ const TEXT_ATTRIBUTES = new Set([
  * Returns the attributes of a broker's message in binary mode, null for other messages. Header names are lower case.
  * Extensions keep their types in JSON: bytes as base64, times as RFC 3339.
  */
-export function attributesOf(
+export function readAttributes(
   headers: Readonly<Record<string, HeaderValue | undefined>>,
 ): Record<string, unknown> | null {
   const attributes = Object.fromEntries(
     Object.entries(headers).flatMap(([header, value]) => {
       if (value === undefined || !PREFIX.test(header)) return [];
       const name = header.replace(PREFIX, "");
-      return [[name, TEXT_ATTRIBUTES.has(name) ? textOf(value) : typedOf(value)]];
+      return [[name, TEXT_ATTRIBUTES.has(name) ? toText(value) : toTyped(value)]];
     }),
   );
   if (attributes.specversion === undefined) return null;
@@ -107,13 +107,13 @@ export function attributesOf(
   return attributes;
 }
 
-function textOf(value: HeaderValue): string {
+function toText(value: HeaderValue): string {
   if (value instanceof Date) return value.toISOString();
   return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : String(value);
 }
 
 /** Integers of CloudEvents have 32 bits; other numbers become text. */
-function typedOf(value: HeaderValue): string | number | boolean {
+function toTyped(value: HeaderValue): string | number | boolean {
   if (typeof value === "boolean") return value;
-  return typeof value === "number" && value === (value | 0) ? value : textOf(value);
+  return typeof value === "number" && value === (value | 0) ? value : toText(value);
 }

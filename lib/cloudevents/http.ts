@@ -30,7 +30,7 @@ export function toBinaryMode(envelope: string): HttpContent | null {
     headers[`ce-${name}`] = text;
   }
   if (bytes > MOST_HEADER_BYTES) return null;
-  const body = bodyOf(data, data_base64, datacontenttype);
+  const body = encodeBody(data, data_base64, datacontenttype);
   const type = datacontenttype ?? (data === undefined ? undefined : "application/json");
   if (type !== undefined) {
     if (!/^[\x20-\x7e]*$/.test(type)) return null;
@@ -40,7 +40,7 @@ export function toBinaryMode(envelope: string): HttpContent | null {
 }
 
 /** Text stays unencoded if its media type is not JSON. */
-function bodyOf(data: unknown, base64: string | undefined, type = "application/json"): Buffer {
+function encodeBody(data: unknown, base64: string | undefined, type = "application/json"): Buffer {
   if (base64 !== undefined) return Buffer.from(base64, "base64");
   if (data === undefined) return Buffer.alloc(0);
   const isText = typeof data === "string" && !JSON_TYPE.test(mediaTypeOf(type));

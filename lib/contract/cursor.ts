@@ -29,7 +29,7 @@ export function toCursor(by: string, { value, id }: Place): string {
 
 /** @throws Fault validation_failed when no list sorted by this field gave it */
 export function fromCursor(cursor: string, by: string): Place {
-  const [field, value, id] = partsOf(cursor);
+  const [field, value, id] = decodeParts(cursor);
   const isValue = typeof value === "string" || typeof value === "number";
   if (field !== by || typeof id !== "string" || !isValue) throw invalidCursor(cursor);
   if (!/(^|_)at$/.test(by)) return { value, id };
@@ -61,7 +61,7 @@ export function afterPlace({ value, id }: Place, { by, sign }: Order): Record<st
   };
 }
 
-function partsOf(cursor: string): unknown[] {
+function decodeParts(cursor: string): unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
     return Array.isArray(parts) ? parts : [];

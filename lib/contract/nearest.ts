@@ -9,7 +9,7 @@ export function nearest(given: string, names: readonly string[]): Nearest | unde
   const wanted = plain(given);
   let best: { name: string; distance: number } | undefined;
   for (const name of names) {
-    const distance = distanceOf(wanted, plain(name));
+    const distance = editDistance(wanted, plain(name));
     if (!best || distance < best.distance) best = { name, distance };
   }
   return (
@@ -31,7 +31,7 @@ function plain(name: string): string {
 }
 
 /** Edit distance. A name contained in the other (`type` in `event_type`) has distance 1. */
-function distanceOf(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   if (a === b) return 0;
   if (a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a))) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

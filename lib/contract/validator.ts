@@ -181,15 +181,16 @@ interface Annotated {
 function toFault(error: ErrorObject): Fault {
   const field = fieldOf(error);
   const schema = error.parentSchema as Annotated | undefined;
-  const expected = expectationOf(error);
+  const expected = describeExpectation(error);
   const isHidden = error.keyword === "required" || schema?.writeOnly === true;
   const details = {
     field,
     value: isHidden ? null : shown(givenIn(error)),
     expected,
     example:
-      exampleOf(error.keyword === "required" ? schema?.properties?.[error.params.missingProperty] : schema) ??
-      null,
+      makeExample(
+        error.keyword === "required" ? schema?.properties?.[error.params.missingProperty] : schema,
+      ) ?? null,
   };
   const named = schema?.["x-identifier"] || schema?.["x-value"];
   const code = named ? "validation_error" : "validation_failed";
@@ -199,11 +200,11 @@ function toFault(error: ErrorObject): Fault {
 }
 
 /** Returns a valid value: the contract's example, or one derived from its bounds. */
-function exampleOf(schema: Annotated | undefined): unknown {
+function makeExample(schema: Annotated | undefined): unknown {
   if (!schema) return undefined;
   const { examples, default: usual, const: only, enum: allowed, minimum, items, anyOf } = schema;
-  const known = [examples?.[0], usual, only, allowed?.[0], minimum, exampleOf(anyOf?.[0])];
-  const item = exampleOf(items);
+  const known = [examples?.[0], usual, only, allowed?.[0], minimum, makeExample(anyOf?.[0])];
+  const item = makeExample(items);
   return known.find((each) => each !== undefined) ?? (item === undefined ? undefined : [item]);
 }
 
@@ -232,7 +233,7 @@ function fieldOf(error: ErrorObject): string {
   return [path, extra].filter(Boolean).join(".");
 }
 
-function expectationOf({ keyword, params, parentSchema, message }: ErrorObject): string {
+function describeExpectation({ keyword, params, parentSchema, message }: ErrorObject): string {
   if (keyword === "required") return "a value (it is required)";
   if (keyword === "additionalProperties")
     return `no key but ${Object.keys((parentSchema as { properties?: object }).properties ?? {}).join(", ")}`;
@@ -244,7 +245,7 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
   } = (parentSchema ?? {}) as Record<string, string>;
   if (["format", "pattern", "x-format"].includes(keyword) && format)
     return FORMAT_NAMES[format] ?? `a ${format}`;
-  if (keyword === "pattern" || keyword === "x-pattern") return words ?? meaningOf(pattern as string);
+  if (keyword === "pattern" || keyword === "x-pattern") return words ?? describePattern(pattern as string);
   if (keyword === LABEL) return "one line without control characters and direction overrides";
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
   if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
@@ -255,7 +256,7 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
 }
 
 /** Says what a pattern of ids, or of text, means; others are shown. */
-function meaningOf(pattern: string): string {
+function describePattern(pattern: string): string {
   if (pattern === "\\S") return "text that is not blank";
   const prefix = /^\^([a-z]+_)\[/.exec(pattern)?.[1];
   return prefix ? `an id that begins with ${prefix}` : `a string that matches ${pattern}`;

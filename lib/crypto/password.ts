@@ -35,7 +35,7 @@ export async function hashPassword(
   secrets: SecretBox,
   email: string,
 ): Promise<PasswordHash> {
-  const hash: PasswordHash = { ...COST, salt: saltOf(secrets, email), tag: "" };
+  const hash: PasswordHash = { ...COST, salt: deriveSalt(secrets, email), tag: "" };
   return { ...hash, tag: (await compute(password, hash)).toString("base64url") };
 }
 
@@ -46,13 +46,13 @@ const NOBODY: PasswordHash = {
   tag: Buffer.alloc(TAG_BYTES).toString("base64url"),
 };
 
-function saltOf(secrets: SecretBox, email: string): string {
+function deriveSalt(secrets: SecretBox, email: string): string {
   return secrets.random(SALT_BYTES, "password salt", email.toLowerCase()).toString("base64url");
 }
 
 /** Whether a hash uses its e-mail's shared salt; hashes of older versions have separate salts. */
 export function hasSharedSalt({ salt }: PasswordHash, secrets: SecretBox, email: string): boolean {
-  return salt === saltOf(secrets, email);
+  return salt === deriveSalt(secrets, email);
 }
 
 /**

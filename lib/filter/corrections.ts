@@ -1,15 +1,15 @@
 import { compareTexts } from "../text/code-points.ts";
 import { charge } from "./cost.ts";
 import {
+  formatTime,
   isMoment,
   isSpan,
-  nanosOf,
   parseMoment,
   parseSpan,
-  partOf,
+  readPart,
   TIME_PARTS,
-  textOf,
   toMoment,
+  toNanos,
   toSpan,
 } from "./time.ts";
 
@@ -17,7 +17,7 @@ import {
 
 /** Gets the values of an operation; returns undefined where cel-js is right. */
 type Correction = (first: unknown, second: unknown, third: unknown) => unknown;
-type Time = Parameters<typeof nanosOf>[0];
+type Time = Parameters<typeof toNanos>[0];
 
 const TIMESTAMP = "google.protobuf.Timestamp";
 const DURATION = "google.protobuf.Duration";
@@ -44,8 +44,8 @@ const ARITHMETIC: Record<string, (left: number, right: number) => number> = {
 export const ADDED_FUNCTIONS: Record<string, (value: never) => unknown> = {
   [`int(${TIMESTAMP}): int`]: (at: Date) => BigInt(Math.floor(at.getTime() / 1000)),
   "int(uint): int": (value: { valueOf(): bigint }) => inRange(value.valueOf()),
-  [`string(${TIMESTAMP}): string`]: textOf,
-  [`string(${DURATION}): string`]: textOf,
+  [`string(${TIMESTAMP}): string`]: formatTime,
+  [`string(${DURATION}): string`]: formatTime,
   [`timestamp(${TIMESTAMP}): ${TIMESTAMP}`]: (value) => value,
   [`duration(${DURATION}): ${DURATION}`]: (value) => value,
 };
@@ -74,30 +74,30 @@ export const ADDED_OPERATORS: Record<string, (left: never, right: never) => unkn
 };
 
 /** Compares texts by code points and times to the nanosecond. */
-function orderOf(a: unknown, b: unknown): number | undefined {
+function compare(a: unknown, b: unknown): number | undefined {
   if (typeof a === "string") return typeof b === "string" ? compareTexts(a, b) : undefined;
   if (!(isMoment(a) && isMoment(b)) && !(isSpan(a) && isSpan(b))) return undefined;
-  const [left, right] = [nanosOf(a), nanosOf(b)];
+  const [left, right] = [toNanos(a), toNanos(b)];
   return left < right ? -1 : Number(left > right);
 }
 
 const ordered = ([operator, holds]: [string, (order: number) => boolean]): [string, Correction] => [
   operator,
   (a, b) => {
-    const order = orderOf(a, b);
+    const order = compare(a, b);
     return order === undefined ? undefined : holds(order);
   },
 ];
 
 export const OPERATOR_CORRECTIONS = new Map<string, Correction>([
   ...Object.entries(ORDERS).map(ordered),
-  ["==", (a, b) => (isMoment(a) && isMoment(b) ? nanosOf(a) === nanosOf(b) : undefined)],
-  ["!=", (a, b) => (isMoment(a) && isMoment(b) ? nanosOf(a) !== nanosOf(b) : undefined)],
+  ["==", (a, b) => (isMoment(a) && isMoment(b) ? toNanos(a) === toNanos(b) : undefined)],
+  ["!=", (a, b) => (isMoment(a) && isMoment(b) ? toNanos(a) !== toNanos(b) : undefined)],
   [
     "+",
     (a, b) => {
       if (!isTime(a) || !isTime(b) || (isMoment(a) && isMoment(b))) return undefined;
-      const sum = nanosOf(a) + nanosOf(b);
+      const sum = toNanos(a) + toNanos(b);
       return isSpan(a) && isSpan(b) ? toSpan(sum) : toMoment(sum);
     },
   ],
@@ -105,7 +105,7 @@ export const OPERATOR_CORRECTIONS = new Map<string, Correction>([
     "-",
     (a, b) => {
       if (!isTime(a) || !isTime(b) || (isSpan(a) && isMoment(b))) return undefined;
-      const difference = nanosOf(a) - nanosOf(b);
+      const difference = toNanos(a) - toNanos(b);
       return isMoment(a) && isSpan(b) ? toMoment(difference) : toSpan(difference);
     },
   ],
@@ -143,7 +143,7 @@ export const FUNCTION_CORRECTIONS = new Map<string, Correction>([
     name,
     (at, zone) => {
       const isZone = zone === undefined || typeof zone === "string";
-      return isMoment(at) && isZone ? partOf(name, at, zone) : undefined;
+      return isMoment(at) && isZone ? readPart(name, at, zone) : undefined;
     },
   ]),
 ]);

@@ -44,7 +44,7 @@ export const OWN = new Set([
 ]);
 
 /** Returns the names that a filter reads of an event, in the order of the expression. @throws FilterError */
-export function readsOf(expression: string): Read[] {
+export function listReads(expression: string): Read[] {
   return [...findReads(parseTree(expression), { bound: new Set(), optional: false })];
 }
 
@@ -55,7 +55,7 @@ export function readsOf(expression: string): Read[] {
  * @throws FilterError
  */
 export function requirePossibleNames(expression: string): void {
-  for (const { of, name, position, field } of readsOf(expression)) {
+  for (const { of, name, position, field } of listReads(expression)) {
     const literal = of === "key" && LITERALS.get(name);
     if (literal) throw new FilterError(`CEL writes \`${literal}\` for \`${name}\``, position);
     if (of !== "event" || name === "data") continue;
@@ -91,7 +91,7 @@ function* findReads(node: Node, context: Context): Generator<Read> {
   } else {
     const [name] = node.op === "call" || node.op === "rcall" ? (node.args as [string]) : [];
     const inner = node.op === "call" && name === "has" ? { ...context, optional: true } : context;
-    const macro = node.op === "rcall" ? macroOf(node) : undefined;
+    const macro = node.op === "rcall" ? parseMacro(node) : undefined;
     for (const each of macro?.outside ?? operands(node)) yield* findReads(each, inner);
     if (!macro) return;
     const within = { ...inner, bound: new Set([...bound, macro.variable]) };
@@ -123,7 +123,7 @@ function selectedKey({ op, args }: Node): string | undefined {
 }
 
 /** Returns the variable of a macro, and its parts by whether they see it; undefined for other calls. */
-function macroOf(node: Node): { variable: string; outside: Node[]; inside: Node[] } | undefined {
+function parseMacro(node: Node): { variable: string; outside: Node[]; inside: Node[] } | undefined {
   const [name, receiver, [variable, ...others]] = node.args as [string, Node, Node[]];
   if (variable?.op !== "id") return undefined;
   const of = (outside: Node[], inside: Node[]) => ({ variable: variable.args as string, outside, inside });

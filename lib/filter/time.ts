@@ -28,7 +28,7 @@ const PRICE = 5;
 const PARSE_PRICE = 40;
 
 /** Returns a timestamp as nanoseconds since the epoch, or a duration as nanoseconds. */
-export function nanosOf(value: Moment | Duration): bigint {
+export function toNanos(value: Moment | Duration): bigint {
   charge(PRICE);
   if (isMoment(value)) return BigInt(value.getTime()) * MILLISECOND + BigInt(value[FINER] ?? 0);
   return value.seconds * SECOND + BigInt(value.nanos);
@@ -84,8 +84,8 @@ export function parseSpan(text: string): Duration {
 }
 
 /** Formats a timestamp as RFC 3339, a duration as seconds, with the necessary decimals. */
-export function textOf(value: Moment | Duration): string {
-  const nanos = nanosOf(value);
+export function formatTime(value: Moment | Duration): string {
+  const nanos = toNanos(value);
   const size = nanos < 0n && isSpan(value) ? -nanos : nanos;
   const beyond = ((size % SECOND) + SECOND) % SECOND;
   const fraction = beyond ? `.${String(beyond).padStart(9, "0").replace(/0+$/, "")}` : "";
@@ -111,7 +111,7 @@ const GETTERS: Record<string, (at: Date) => number> = {
 export const TIME_PARTS = Object.keys(GETTERS);
 
 /** Returns a part of a timestamp, independent of this machine's time zone. @throws RangeError for an unknown zone */
-export function partOf(name: string, moment: Moment, zone: string | undefined): bigint {
+export function readPart(name: string, moment: Moment, zone: string | undefined): bigint {
   const at = zone === undefined ? moment : shifted(moment, zone);
   return BigInt((GETTERS[name] as (at: Date) => number)(at));
 }

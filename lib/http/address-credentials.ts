@@ -22,7 +22,7 @@ export function credentialsFault(address: string): string | null {
 }
 
 /** Returns an address's user name and password, decoded, as far as it has them. */
-export function credentialsOf({ username, password }: URL): { username?: string; password?: string } {
+export function readCredentials({ username, password }: URL): { username?: string; password?: string } {
   return {
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password: decodeURIComponent(password) }),

@@ -9,13 +9,13 @@ export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (isIPv4(plain)) return plain;
   if (!isIPv6(plain)) return "unknown";
-  const groups = groupsOf(plain);
+  const groups = parseGroups(plain);
   const isMapped = groups.slice(0, 5).every((group) => group === "0") && groups[5] === "ffff";
   return isMapped ? ipv4Of(groups) : `${groups.slice(0, NETWORK_GROUPS).join(":")}::/64`;
 }
 
 /** Returns the eight groups, normalised by the URL parser. */
-function groupsOf(address: string): string[] {
+function parseGroups(address: string): string[] {
   const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const [first, last] = [head, tail ?? ""].map((part) => part.split(":").filter(Boolean)) as [
     string[],

@@ -1,6 +1,6 @@
 import { withoutInvisible } from "./invisible.ts";
 import { STOP_WORDS } from "./languages.ts";
-import { fold, MAX_WORD, terms, termsOf, WORD, type Word, wordsOf } from "./terms.ts";
+import { fold, MAX_WORD, splitWords, terms, toTerms, WORD, type Word } from "./terms.ts";
 
 /** The terms of a text for search. */
 interface Terms {
@@ -40,8 +40,8 @@ const ARABIC = /\p{Script=Arabic}/u;
  */
 export function queryTerms(text: string): Terms {
   const folded = fold(text);
-  const words = wordsOf(folded);
-  const found = termsOf(words);
+  const words = splitWords(folded);
+  const found = toTerms(words);
   const written = chunks(folded);
   const exact = [...capitals(text), ...signed(written), ...joinedParts(text)];
   if (found.length === 0) exact.push(...stopPhrases(folded, words, [1, 2, 3]), ...signs(written));
@@ -51,7 +51,7 @@ export function queryTerms(text: string): Terms {
 /** Returns the terms of a title and a text, including those for queries of one character, of stop words and of signs. */
 export function entryTerms({ title, text }: { title: string; text: string }): { title: Terms; text: Terms } {
   const [foldedTitle, foldedText] = [fold(title), fold(text)];
-  const [titleWords, textWords] = [wordsOf(foldedTitle), wordsOf(foldedText)];
+  const [titleWords, textWords] = [splitWords(foldedTitle), splitWords(foldedText)];
   const ofTitle = partTerms(title, foldedTitle, titleWords);
   const ofText = partTerms(text, foldedText, textWords);
   // Found by its stop words: a title is short, and an entry without other words has nothing else.
@@ -73,8 +73,8 @@ function partTerms(text: string, folded: string, words: readonly Word[]): Terms 
   // Of two stop words there are too many.
   exact.push(...stopPhrases(folded, words, [3]), ...signs(written), ...(folded.match(SINGLES) ?? []));
   for (const run of namesIn(folded, words))
-    for (const initials of initialsOf(run)) exact.push(acronymTerm(initials));
-  return { terms: termsOf(words), exact };
+    for (const initials of listInitials(run)) exact.push(acronymTerm(initials));
+  return { terms: toTerms(words), exact };
 }
 
 /** Returns stop words in capitals, as they are; other terms are in lower case. */
@@ -133,12 +133,12 @@ export function acronyms(text: string): { initials: string; word: string }[] {
 
 /** Returns the successive words of a text that an acronym may stand for. */
 export function* windows(folded: string): Generator<{ initials: string; words: string[] }> {
-  for (const run of namesIn(folded, wordsOf(folded)))
-    for (const initials of initialsOf(run)) yield { initials, words: run.slice(-initials.length) };
+  for (const run of namesIn(folded, splitWords(folded)))
+    for (const initials of listInitials(run)) yield { initials, words: run.slice(-initials.length) };
 }
 
 /** Returns the initials of the last words of a run: of two, of three and so on. */
-function* initialsOf(run: readonly string[]): Generator<string> {
+function* listInitials(run: readonly string[]): Generator<string> {
   let initials = run.at(-1)?.[0] ?? "";
   for (let at = run.length - 2; at >= 0; at--) {
     initials = run[at]?.[0] + initials;

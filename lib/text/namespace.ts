@@ -14,7 +14,7 @@ const below = (stored: string) => ({ $gte: stored + SEPARATOR, $lt: stored + PAS
 export const pastAll = (stored: string) => ({ $gte: stored + PAST_SEPARATOR });
 
 /** Returns a stored namespace and those above it, as labels of a search entry. */
-export function labelsOf(stored: string): string[] {
+export function ancestorLabels(stored: string): string[] {
   const labels = stored.split(SEPARATOR);
   return labels.map((_, at) => labelOf(labels.slice(0, at + 1).join(".")));
 }

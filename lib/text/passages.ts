@@ -13,10 +13,10 @@ interface Atom {
 }
 
 /** Yields the positions of a text's overlapping passages, which end with paragraphs and sentences. */
-export function* passagesOf(text: string): Generator<[start: number, end: number]> {
-  const atoms = atomsOf(text);
+export function* splitPassages(text: string): Generator<[start: number, end: number]> {
+  const atoms = splitAtoms(text);
   for (let first = 0; first < atoms.length; ) {
-    const last = lastOf(atoms, first);
+    const last = findLast(atoms, first);
     const span = trimmed(text, (atoms[first] as Atom).start, (atoms[last] as Atom).end);
     if (span) yield span;
     if (last === atoms.length - 1) return;
@@ -25,7 +25,7 @@ export function* passagesOf(text: string): Generator<[start: number, end: number
 }
 
 /** Returns the last atom that fits, or the last end of a paragraph after `ENOUGH` characters. */
-function lastOf(atoms: Atom[], first: number): number {
+function findLast(atoms: Atom[], first: number): number {
   const { start } = atoms[first] as Atom;
   let last = first;
   let paragraph = -1;
@@ -49,7 +49,7 @@ function nextFirst(atoms: Atom[], first: number, last: number): number {
 /** Ends of paragraphs, lines and sentences. Scripts without spaces have none after a full stop. */
 const ENDS = /\n\n+|\n|[.!?…؟۔।]["'”’»)\]]?\s+|[。！？]+["'”’»)\]」』）】]?\s*/g;
 
-function atomsOf(text: string): Atom[] {
+function splitAtoms(text: string): Atom[] {
   const atoms: Atom[] = [];
   let start = 0;
   let line = 0;

@@ -19,7 +19,7 @@ export function quoteAsData(text: string): string {
 }
 
 /** Returns the beginning of a text in one line, cut between words if possible. @param most characters */
-export function summaryOf(text: string, most: number): string {
+export function summarise(text: string, most: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   if (line.length <= most) return line;
   const cut = line.slice(0, most - 1);

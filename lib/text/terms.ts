@@ -40,18 +40,18 @@ export interface Word {
  * scripts without spaces, and of Korean, become pairs of characters; a single character stays.
  */
 export function terms(text: string): string[] {
-  return termsOf(wordsOf(fold(text)));
+  return toTerms(splitWords(fold(text)));
 }
 
 /** Returns the words of a text that `fold` returned. */
-export function wordsOf(folded: string): Word[] {
+export function splitWords(folded: string): Word[] {
   const found: Word[] = [];
   for (const { 0: word, index } of folded.matchAll(WORD))
     found.push({ word, at: index, isStop: STOP_WORDS.has(word) });
   return found;
 }
 
-export function termsOf(words: readonly Word[]): string[] {
+export function toTerms(words: readonly Word[]): string[] {
   const found: string[] = [];
   for (const { word, isStop } of words) {
     if (isStop) continue;
@@ -78,7 +78,7 @@ const HAS_NUMBER =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|once|twice|couple|few|several|dozen)\b/i;
 
 /** Returns the signs of a text, as bits. */
-export function signsOf(text: string): number {
+export function findSigns(text: string): number {
   return (
     (ASKS.test(text) ? SIGN_ASKS : 0) |
     (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0) |

@@ -40,7 +40,7 @@ export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source">
 
 /** Creates a client of a service. Sends nothing before the first call; only listeners need to be closed. */
 export function createClient(options: ClientOptions): Client {
-  const connection = connectionOf(options);
+  const connection = openConnection(options);
   const api = apiOn(connection);
   const publish: Client["publish"] = async (event, callOptions) => {
     const whole = { specversion: "1.0", id: randomKey(), ...event } as CloudEvent;
@@ -52,10 +52,10 @@ export function createClient(options: ClientOptions): Client {
 
 const DEFAULTS = { retries: 3, timeoutMs: 60_000 };
 
-function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientOptions): Connection {
+function openConnection({ url, retries, timeoutMs, fetch: own, ...proof }: ClientOptions): Connection {
   return {
-    origin: originOf(url),
-    authorization: authorizationOf(proof),
+    origin: parseOrigin(url),
+    authorization: makeAuthorization(proof),
     // Browsers refuse a `fetch` called as a method of another object.
     fetch: own ?? ((input, init) => fetch(input, init)),
     retries: retries ?? DEFAULTS.retries,
@@ -64,7 +64,7 @@ function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientO
 }
 
 /** Returns the prefix of operation paths; understands the addresses of the API and of MCP too. @throws TypeError */
-export function originOf(url: string): string {
+export function parseOrigin(url: string): string {
   const given = String(url).trim();
   if (!/^https?:\/\//i.test(given) || !URL.canParse(given))
     throw new TypeError(`"${url}" is not a URL: expected one like https://sensorium.example.com.`);
@@ -72,7 +72,7 @@ export function originOf(url: string): string {
   return address.replace(/\/+$/, "").replace(/\/+(?:v1|mcp)$/i, "");
 }
 
-function authorizationOf(
+function makeAuthorization(
   proof: Pick<ClientOptions, "apiKey" | "token" | "authorize">,
 ): Authorization | undefined {
   const { apiKey, token, authorize } = proof;
@@ -89,15 +89,15 @@ function apiOn(connection: Connection): Api {
   const groups = Object.entries(OPERATIONS).map(([service, calls]) => {
     const entries = Object.entries<Operation>(calls).map(([name, operation]) => [
       name,
-      callOf(connection, operation),
+      makeCall(connection, operation),
     ]);
     return [service, Object.fromEntries(entries)];
   });
   return Object.fromEntries(groups) as Api;
 }
 
-function callOf(connection: Connection, operation: Operation): unknown {
-  if (operation.stream) return streamOf(connection, operation);
+function makeCall(connection: Connection, operation: Operation): unknown {
+  if (operation.stream) return makeStream(connection, operation);
   const call = async (params: Params = {}, options?: CallOptions) =>
     bodyOfAnswer(await request(connection, operation, params, options), operation);
   const { pages } = operation;
@@ -106,7 +106,7 @@ function callOf(connection: Connection, operation: Operation): unknown {
   return Object.assign(call, { all, pages });
 }
 
-function streamOf(connection: Connection, operation: Operation) {
+function makeStream(connection: Connection, operation: Operation) {
   return async function* (params: Params = {}, options?: CallOptions) {
     yield* messagesOf(await streamOfAnswer(await request(connection, operation, params, options)));
   };

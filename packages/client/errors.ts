@@ -37,7 +37,7 @@ export class ConnectionError extends Error {
 }
 
 /** Returns why a `fetch`, or reading its response, failed. */
-export function reasonOf(thrown: unknown): string {
+export function describeFailure(thrown: unknown): string {
   const { message = String(thrown), cause } = thrown as Error & { cause?: Error & { code?: string } };
   const why = cause?.message || cause?.code;
   return why ? `${message} (${why})` : message;
@@ -62,7 +62,7 @@ export function isFinal(error: unknown): boolean {
 }
 
 /** Returns the error for an answer: the service's refusal, or an answer that is not the service's. */
-export function errorOf(response: Response, text: string): ApiError {
+export function toApiError(response: Response, text: string): ApiError {
   const { error } = (parse(text) ?? {}) as { error?: Envelope };
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const shown = text.replace(/\s+/g, " ").trim().slice(0, 200);

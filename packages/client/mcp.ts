@@ -1,4 +1,4 @@
-import { originOf } from "./client.ts";
+import { parseOrigin } from "./client.ts";
 
 /** Which tools of a service, and as whom. */
 export interface McpOptions {
@@ -19,5 +19,5 @@ export interface McpEndpoint {
 /** Returns where a client of the Model Context Protocol finds the tools. @throws TypeError for what is no URL */
 export function mcpEndpoint({ url, apiKey, tools }: McpOptions): McpEndpoint {
   const query = tools ? `?${new URLSearchParams({ tools })}` : "";
-  return { url: `${originOf(url)}/mcp${query}`, headers: { authorization: `Bearer ${apiKey}` } };
+  return { url: `${parseOrigin(url)}/mcp${query}`, headers: { authorization: `Bearer ${apiKey}` } };
 }

@@ -2,11 +2,11 @@ import type { Authorization, Exchange } from "./authorize.ts";
 import {
   ApiError,
   ConnectionError,
-  errorOf,
+  describeFailure,
   isCredentialRefused,
   isRedirect,
-  reasonOf,
   redirectError,
+  toApiError,
 } from "./errors.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { pause, randomKey } from "./support.ts";
@@ -45,9 +45,9 @@ export async function request(
   options: CallOptions = {},
 ): Promise<Response> {
   const { retries = connection.retries } = options;
-  const key = keyOf(operation, options);
-  const url = urlOf(connection, operation, params);
-  const init = { method: operation.method, ...bodyOf(operation, params) };
+  const key = chooseKey(operation, options);
+  const url = buildUrl(connection, operation, params);
+  const init = { method: operation.method, ...encodeBody(operation, params) };
   let renewed = false;
   for (let failures = 0; ; ) {
     const outcome = await attempt(connection, operation, url, init, key, options);
@@ -66,7 +66,7 @@ export async function request(
 export async function streamOfAnswer(response: Response): Promise<ReadableStream<Uint8Array>> {
   const type = response.headers.get("content-type") ?? "";
   if (response.body && type.startsWith("text/event-stream")) return response.body;
-  throw errorOf(response, await response.text());
+  throw toApiError(response, await response.text());
 }
 
 /**
@@ -83,7 +83,7 @@ export async function bodyOfAnswer(response: Response, operation: Operation): Pr
   } catch {
     // An intermediary's answer, such as the sign-in page of a proxy.
   }
-  throw errorOf(response, text);
+  throw toApiError(response, text);
 }
 
 function isJson(type: string): boolean {
@@ -113,7 +113,7 @@ async function attempt(
       signal: limited(signal, operation.stream ? undefined : timeoutMs),
     });
     if (isRedirect(response)) return redirectError(url, response);
-    if (!response.ok) return errorOf(response, await response.text().catch(() => ""));
+    if (!response.ok) return toApiError(response, await response.text().catch(() => ""));
     // Chromium gives a 204 a body too, and refuses to construct a Response of that status with one.
     if (operation.stream || !response.body || response.status === 204) return response;
     // Read it completely, so that a cut-off or slow answer fails instead of being returned in part.
@@ -121,7 +121,7 @@ async function attempt(
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ApiError || cause instanceof ConnectionError) return cause;
-    return new ConnectionError(`${operation.method} ${url}: ${reasonOf(cause)}`, cause);
+    return new ConnectionError(`${operation.method} ${url}: ${describeFailure(cause)}`, cause);
   }
 }
 
@@ -134,11 +134,11 @@ function exchangeOn(connection: Connection, signal: AbortSignal | undefined): Ex
   };
 }
 
-function urlOf({ origin }: Connection, operation: Operation, params: Params): string {
+function buildUrl({ origin }: Connection, operation: Operation, params: Params): string {
   const used = new Set<string>();
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => {
     used.add(name);
-    return segmentOf(name, params[name]);
+    return encodeSegment(name, params[name]);
   });
   const query = new URLSearchParams();
   const inQuery = hasBody(operation) ? (operation.query ?? []) : Object.keys(params);
@@ -151,7 +151,7 @@ function urlOf({ origin }: Connection, operation: Operation, params: Params): st
 }
 
 /** Encodes one path segment. @throws TypeError if empty, `.` or `..`, which change the path even when encoded */
-function segmentOf(name: string, value: unknown): string {
+function encodeSegment(name: string, value: unknown): string {
   const segment = encodeURIComponent(String(value ?? ""));
   if (["", ".", ".."].includes(segment))
     throw new TypeError(
@@ -164,7 +164,7 @@ function hasBody({ method }: Operation): boolean {
   return method !== "GET" && method !== "DELETE";
 }
 
-function bodyOf(operation: Operation, params: Params): { body?: Body; headers: Record<string, string> } {
+function encodeBody(operation: Operation, params: Params): { body?: Body; headers: Record<string, string> } {
   if (!hasBody(operation)) return { headers: {} };
   const whole = operation.whole && params[operation.whole];
   const headers = { "content-type": mediaType(operation, whole) };
@@ -181,7 +181,7 @@ function mediaType({ sends = DEFAULT_TYPE }: Operation, whole: unknown): string 
     : sends;
 }
 
-function keyOf(operation: Operation, { idempotencyKey }: CallOptions): string | undefined {
+function chooseKey(operation: Operation, { idempotencyKey }: CallOptions): string | undefined {
   if (idempotencyKey !== undefined) return idempotencyKey;
   return hasBody(operation) && !operation.open && !operation.repeatable ? randomKey() : undefined;
 }

@@ -1,4 +1,4 @@
-import { ConnectionError, reasonOf } from "./errors.ts";
+import { ConnectionError, describeFailure } from "./errors.ts";
 import { LineSplitter } from "./lines.ts";
 import type { StreamMessage } from "./operation.ts";
 
@@ -29,7 +29,7 @@ export async function* messagesOf(
   } catch (cause) {
     // How `fetch` reports a lost connection.
     throw cause instanceof TypeError
-      ? new ConnectionError(`The stream broke: ${reasonOf(cause)}`, cause)
+      ? new ConnectionError(`The stream broke: ${describeFailure(cause)}`, cause)
       : cause;
   } finally {
     await reader.cancel().catch(() => {});

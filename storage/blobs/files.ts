@@ -7,7 +7,7 @@ import { syncDirectory } from "../../lib/files.ts";
 import type { Growth } from "../usage/growth.ts";
 import { isBackingUp, keepForBackup } from "./backup.ts";
 import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
-import { BlobMissing, hashOf, Measure } from "./hash.ts";
+import { BlobMissing, computeHash, Measure } from "./hash.ts";
 
 const FOLDER = "blobs";
 /** Outside of the blobs, so that a backup never contains half a file. */
@@ -22,7 +22,7 @@ export class FileBlobs implements Blobs {
   readonly #root: string;
   readonly #drafts: string;
   /** Operations on a file are serialised: a sweep must not delete a blob that is being put again. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #locks = new Map<string, Promise<unknown>>();
   /** Writes in progress by the file that they keep. */
   readonly #writes = new Map<string, Set<string>>();
   readonly inUse: InUse;
@@ -47,9 +47,9 @@ export class FileBlobs implements Blobs {
   async put(write: BlobWrite, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
     const { tenant_id } = write;
     if (!(content instanceof Uint8Array)) return this.#putStream(write, content);
-    const hash = await hashOf(content);
+    const hash = await computeHash(content);
     const path = this.#path(tenant_id, hash);
-    const isKnown = await this.#inTurn(path, () => {
+    const isKnown = await this.#withLock(path, () => {
       this.#keepFor(write, hash, path);
       return touch(path);
     });
@@ -81,7 +81,8 @@ export class FileBlobs implements Blobs {
       const path = this.#path(tenant_id, hash);
       // Whoever put it again meanwhile releases it.
       const isFree = async () => !this.#writes.has(path) && (await touchedAt(path)) === at;
-      if (await this.#inTurn(path, async () => (await isFree()) && this.#remove(tenant_id, path))) released++;
+      if (await this.#withLock(path, async () => (await isFree()) && this.#remove(tenant_id, path)))
+        released++;
     }
     return released;
   }
@@ -111,7 +112,8 @@ export class FileBlobs implements Blobs {
         for (const hash of hashes.filter((each) => !used.has(each))) {
           const path = this.#path(tenant_id, hash);
           const isOld = async () => (await touchedAt(path)) < before;
-          if (await this.#inTurn(path, async () => (await isOld()) && this.#remove(tenant_id, path))) swept++;
+          if (await this.#withLock(path, async () => (await isOld()) && this.#remove(tenant_id, path)))
+            swept++;
         }
       }
     }
@@ -129,7 +131,7 @@ export class FileBlobs implements Blobs {
     let bytes = 0;
     for (const prefix of await list(folder)) {
       for (const hash of await list(join(folder, prefix)))
-        bytes += (await sizeOf(join(folder, prefix, hash))) ?? 0;
+        bytes += (await readSize(join(folder, prefix, hash))) ?? 0;
     }
     return bytes;
   }
@@ -164,9 +166,9 @@ export class FileBlobs implements Blobs {
     const path = this.#path(tenant_id, hash);
     const folder = dirname(path);
     await makeFolder(folder);
-    await this.#inTurn(path, async () => {
+    await this.#withLock(path, async () => {
       this.#keepFor(write, hash, path);
-      const isNew = (await sizeOf(path)) === null;
+      const isNew = (await readSize(path)) === null;
       await rename(draft, path);
       await syncDirectory(folder);
       if (isNew) this.#growth?.add(tenant_id, size);
@@ -181,7 +183,7 @@ export class FileBlobs implements Blobs {
 
   /** Removes a file that exists, into a backup that is being made and may need it. */
   async #remove(tenant_id: string, path: string): Promise<boolean> {
-    const size = await sizeOf(path);
+    const size = await readSize(path);
     if (size === null) return false;
     await keepForBackup(this.#dataDir, path);
     await rm(path, { force: true });
@@ -202,13 +204,13 @@ export class FileBlobs implements Blobs {
     return found;
   }
 
-  async #inTurn<T>(path: string, task: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(path) ?? Promise.resolve()).catch(() => undefined).then(task);
-    this.#turns.set(path, turn);
+  async #withLock<T>(path: string, task: () => Promise<T>): Promise<T> {
+    const done = (this.#locks.get(path) ?? Promise.resolve()).catch(() => undefined).then(task);
+    this.#locks.set(path, done);
     try {
-      return await turn;
+      return await done;
     } finally {
-      if (this.#turns.get(path) === turn) this.#turns.delete(path);
+      if (this.#locks.get(path) === done) this.#locks.delete(path);
     }
   }
 
@@ -247,7 +249,7 @@ async function touchedAt(path: string): Promise<number> {
 }
 
 /** Returns null if the file does not exist. */
-async function sizeOf(path: string): Promise<number | null> {
+async function readSize(path: string): Promise<number | null> {
   try {
     return (await stat(path)).size;
   } catch (err) {

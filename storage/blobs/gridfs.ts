@@ -10,7 +10,7 @@ import { date, nullable, number, optional, string, subdocuments, tenantSchema } 
 import type { Where } from "../query.ts";
 import type { Growth } from "../usage/growth.ts";
 import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
-import { BlobMissing, hashOf, Measure } from "./hash.ts";
+import { BlobMissing, computeHash, Measure } from "./hash.ts";
 
 /** Metadata of a file in GridFS, under the same `_id`. It is created before the file and deleted after it. */
 interface BlobDoc extends InferSchemaType<typeof schema> {}
@@ -62,7 +62,7 @@ export class GridFsBlobs implements Blobs {
 
   async put(write: BlobWrite, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
     const { tenant_id } = write;
-    const known = content instanceof Uint8Array ? await hashOf(content) : null;
+    const known = content instanceof Uint8Array ? await computeHash(content) : null;
     if (known !== null && (await this.#touch(write, known))) {
       return { hash: known, size: (content as Uint8Array).length };
     }

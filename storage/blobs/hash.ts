@@ -7,7 +7,7 @@ export class BlobMissing extends Error {}
 const LARGE = 1_048_576;
 
 /** Returns the SHA-256 in hex. */
-export async function hashOf(bytes: Uint8Array): Promise<string> {
+export async function computeHash(bytes: Uint8Array): Promise<string> {
   if (bytes.length < LARGE) return createHash("sha256").update(bytes).digest("hex");
   const digest = await webcrypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
   return Buffer.from(digest).toString("hex");

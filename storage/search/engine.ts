@@ -109,23 +109,23 @@ export class SearchEngine {
   #isKnown(tenant_id: string, { kind, id, version, removed }: SearchEntry): boolean {
     const known = this.#file.version(tenant_id, kind, id);
     if (known === null || known < version) return false;
-    const index = this.#held.get(keyOf(tenant_id, kind))?.index;
+    const index = this.#held.get(queueKey(tenant_id, kind))?.index;
     return known > version || removed === true || !index || index.version(id) === version;
   }
 
   /** Updates memory by its own version, which may lag behind: another process may share the file. */
   #hold({ tenant_id, kind, id, version, content }: StoredEntry, model: number): void {
-    const index = this.#held.get(keyOf(tenant_id, kind))?.index;
+    const index = this.#held.get(queueKey(tenant_id, kind))?.index;
     if (!index) return;
     const known = index.version(id);
     if (known !== undefined && known >= version) return;
     if (content) index.put(content.entry, content.terms, model === this.#model?.number);
     else index.remove(id);
-    if (index.isStale) this.#letGo(keyOf(tenant_id, kind));
+    if (index.isStale) this.#letGo(queueKey(tenant_id, kind));
   }
 
   #drop(tenant_id: string, kind: SearchKind, ids: readonly string[]): { entries: number; vectors: number } {
-    const index = this.#held.get(keyOf(tenant_id, kind))?.index;
+    const index = this.#held.get(queueKey(tenant_id, kind))?.index;
     for (const id of ids) index?.remove(id);
     const dropped = this.#file.transaction(() => ids.map((id) => this.#file.drop(tenant_id, kind, id)));
     return {
@@ -180,7 +180,7 @@ export class SearchEngine {
         const vector = quantise(row.vector, memory.dims);
         if (!this.#file.setVector(row, current.number, vector)) continue;
         taken++;
-        this.#held.get(keyOf(row.tenant_id, row.kind))?.index.setVector(row.id, vector, memory);
+        this.#held.get(queueKey(row.tenant_id, row.kind))?.index.setVector(row.id, vector, memory);
       }
       return taken;
     });
@@ -197,7 +197,7 @@ export class SearchEngine {
   }
 
   #holdOf(tenant_id: string, kind: SearchKind): Held {
-    const key = keyOf(tenant_id, kind);
+    const key = queueKey(tenant_id, kind);
     const held = this.#held.get(key) ?? newHeld(tenant_id, kind);
     held.usedAt = performance.now();
     this.#held.delete(key);
@@ -250,7 +250,7 @@ function newHeld(tenant_id: string, kind: SearchKind): Held {
   return { index: new TenantIndex(), tenant_id, kind, usedAt: 0, loadedTo: "", isWhole: false };
 }
 
-function keyOf(tenant_id: string, kind: SearchKind): string {
+function queueKey(tenant_id: string, kind: SearchKind): string {
   return `${tenant_id} ${kind}`;
 }
 

@@ -1,7 +1,7 @@
 import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { grown, Names } from "./columns.ts";
 import type { SearchEntry, SearchWhere } from "./entry.ts";
-import { Threads } from "./search-threads.ts";
+import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
 const INSTITUTIONAL = MEMORY_SCOPES.indexOf("institutional");
@@ -30,7 +30,7 @@ export class EntryTable {
   revision = 0;
   /** Number of live rows. */
   living = 0;
-  readonly threads = new Threads();
+  readonly threads = new ThreadOrder();
   readonly entries: (EntryRow | null)[] = [];
   lengths = new Float32Array(0);
   expires = new Float64Array(0);
@@ -65,9 +65,9 @@ export class EntryTable {
     this.#projects[row] = this.#names.projects.add(entry.project_id);
     this.expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
     const old = this.#rows.get(entry.id);
-    if (old === undefined) this.threads.add(row, threadOf(entry), entry.created_at);
+    if (old === undefined) this.threads.add(row, threadKey(entry), entry.created_at);
     else {
-      this.threads.replace(old, row, threadOf(entry), entry.created_at);
+      this.threads.replace(old, row, threadKey(entry), entry.created_at);
       this.#die(old);
     }
     this.#rows.set(entry.id, row);
@@ -172,6 +172,6 @@ export class EntryTable {
 }
 
 /** An entry's readers also determine its neighbours: context never reveals an unreadable entry. */
-function threadOf({ thread, agent_id, scope, team_id }: EntryRow): string | null {
+function threadKey({ thread, agent_id, scope, team_id }: EntryRow): string | null {
   return thread === null ? null : JSON.stringify([thread, agent_id, scope, team_id]);
 }

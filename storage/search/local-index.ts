@@ -10,14 +10,14 @@ import type { SearchEntry, SearchKind } from "./entry.ts";
 import { ErasedIds } from "./erased-ids.ts";
 import type { Model } from "./file.ts";
 import {
-  AT_ONCE,
-  type InTurn,
   type LegsAnswer,
   type LegsQuery,
   type NearDuplicate,
   type OfTenant,
+  RUN_AT_ONCE,
   type SearchRequest,
   type Size,
+  type TaskRunner,
   type Unembedded,
   type VectorRow,
 } from "./protocol.ts";
@@ -120,13 +120,13 @@ export class LocalIndex {
   }
 
   /**
-   * Resolves when all entries can be found. An older version never replaces a newer one. @param inTurn runs each batch
+   * Resolves when all entries can be found. An older version never replaces a newer one. @param runTask runs each batch
    * of entries
    */
-  async put(tenant_id: string, entries: readonly SearchEntry[], inTurn = AT_ONCE): Promise<void> {
+  async put(tenant_id: string, entries: readonly SearchEntry[], runTask = RUN_AT_ONCE): Promise<void> {
     for (let from = 0; from < entries.length; from += PART) {
       const part = entries.slice(from, from + PART);
-      await inTurn(part.length, () => {
+      await runTask(part.length, () => {
         this.#puts++;
         // Some entries may be erased while the batch waits.
         const entries = [...this.#erased.without(tenant_id, part)];
@@ -179,21 +179,21 @@ export class LocalIndex {
    * Returns the candidates of both legs. A vector with other dimensions than the model's is ignored. An unloaded tenant
    * is loaded first while other requests continue; if that takes very long, the loaded part is searched.
    */
-  async legs(query: LegsQuery, inTurn = AT_ONCE): Promise<LegsAnswer> {
+  async legs(query: LegsQuery, runTask = RUN_AT_ONCE): Promise<LegsAnswer> {
     const find = { op: "find", query } as const;
-    const found = await inTurn(1, () => this.#request<PackedAnswer | null>(find));
-    const answer = found ?? (await this.#legsWhenLoaded(query, inTurn));
+    const found = await runTask(1, () => this.#request<PackedAnswer | null>(find));
+    const answer = found ?? (await this.#legsWhenLoaded(query, runTask));
     return { ...answer, candidates: unpackCandidates(answer.candidates) };
   }
 
-  async #legsWhenLoaded(query: LegsQuery, inTurn: InTurn): Promise<PackedAnswer> {
+  async #legsWhenLoaded(query: LegsQuery, runTask: TaskRunner): Promise<PackedAnswer> {
     const patience = new AbortController();
     const { signal } = patience;
     await Promise.race([
       this.#load(query.tenant_id, query.kind),
       setTimeout(LOAD_PATIENCE_MS, undefined, { signal }).catch(() => {}),
     ]).finally(() => patience.abort());
-    return inTurn(1, () => this.#request<PackedAnswer>({ op: "find", query, partial: true }));
+    return runTask(1, () => this.#request<PackedAnswer>({ op: "find", query, partial: true }));
   }
 
   /** Loads a tenant slice by slice, once for all waiting searches. */

@@ -5,10 +5,10 @@ import type { Candidate, Corpus } from "./features.ts";
 import type { Variant } from "./related.ts";
 
 /** Runs a task of some units when it is the caller's turn. */
-export type InTurn = <T>(units: number, task: () => Promise<T>) => Promise<T>;
+export type TaskRunner = <T>(units: number, task: () => Promise<T>) => Promise<T>;
 
 /** For work that nobody else waits for. */
-export const AT_ONCE: InTurn = (_, task) => task();
+export const RUN_AT_ONCE: TaskRunner = (_, task) => task();
 
 /** A query for both legs at once. */
 export interface LegsQuery {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { entryTerms } from "../../lib/text/exact-terms.ts";
 import { withoutInvisible } from "../../lib/text/invisible.ts";
-import { signsOf } from "../../lib/text/terms.ts";
+import { findSigns } from "../../lib/text/terms.ts";
 import type { SearchEntry } from "./entry.ts";
 
 /** Terms and features of an entry's text, for any index; vectors are kept by the hash of the text. */
@@ -10,7 +10,7 @@ interface Reading {
   text_terms: string[];
   /** Terms in title and text, without the exact ones. */
   length: number;
-  /** See `signsOf` in lib/text/terms.ts; of the text alone. */
+  /** See `findSigns` in lib/text/terms.ts; of the text alone. */
   signs: number;
   /** Title and text: the input of the vector. */
   text: string;
@@ -24,6 +24,6 @@ export function readEntry(given: Pick<SearchEntry, "title" | "text">): Reading {
     title_terms: [...title.terms, ...title.exact],
     text_terms: [...text.terms, ...text.exact],
     length: title.terms.length + text.terms.length,
-    ...{ signs: signsOf(given.text), text: whole, hash: hash("sha1", whole, "base64url") },
+    ...{ signs: findSigns(given.text), text: whole, hash: hash("sha1", whole, "base64url") },
   };
 }

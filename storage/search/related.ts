@@ -19,11 +19,11 @@ export function isPrefix(term: string): boolean {
 
 /** Whether a word of an entry may stand for a term that no entry has. */
 export function standsFor(word: string, term: string): boolean {
-  return (isPrefix(term) && word.startsWith(term)) || formsOf(term).includes(word);
+  return (isPrefix(term) && word.startsWith(term)) || listForms(term).includes(word);
 }
 
 /** Returns other forms of a term that no entry has, best first: its beginnings, and words with these initials. */
-export function formsOf(term: string): string[] {
+export function listForms(term: string): string[] {
   const forms: string[] = [];
   const least = Math.max(LEAST_BEGINNING, Math.ceil(term.length / 2));
   for (let end = term.length - 1; end >= least; end--) forms.push(term.slice(0, end));

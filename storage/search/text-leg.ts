@@ -4,8 +4,8 @@ import type { TermMask } from "./features.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
 import type { LegsQuery } from "./protocol.ts";
 import { BM25, rarity } from "./rarity.ts";
-import { formsOf, isPrefix } from "./related.ts";
-import type { Threads } from "./search-threads.ts";
+import { isPrefix, listForms } from "./related.ts";
+import type { ThreadOrder } from "./thread-order.ts";
 import type { View } from "./views.ts";
 
 /** Turns of a thread that count as near, to each side. */
@@ -51,13 +51,13 @@ export class TextLeg {
   match({ terms, words, variants }: Asked, scope: Scope, size: number): TextMatches {
     this.#begin(scope.table.size);
     const forms = terms.map((term, i) => (i < words ? formsIn(term, scope) : [term]));
-    const frequencies = terms.map((term) => frequencyOf(term, scope));
+    const frequencies = terms.map((term) => countDocuments(term, scope));
     const idf = frequencies.map((frequency) => rarity(frequency, scope.documents));
     for (const [i, each] of forms.entries())
       for (const form of each) this.#note(1 << i, idf[i] as number, form, scope);
     const noted = new Set(forms.flat());
     for (const { term, mask } of variants)
-      if (!noted.has(term)) this.#note(mask, sumOf(idf)(mask), term, scope);
+      if (!noted.has(term)) this.#note(mask, summing(idf)(mask), term, scope);
     const chosen = this.#choose(idf, scope, size);
     return { has: this.#has, title: this.#title, bm25: this.#bm25, frequencies, ...chosen };
   }
@@ -104,7 +104,7 @@ export class TextLeg {
     const { visible } = scope;
     const { threads } = scope.table;
     const { least, matched } = this.#ownBest(visible, size);
-    const sum = sumOf(idf);
+    const sum = summing(idf);
     const telling = tellingTerms(idf);
     const nearWeight = (mask: TermMask) => NEAR_WEIGHT * sum(mask & telling);
     const most = nearWeight(-1);
@@ -150,7 +150,7 @@ export class TextLeg {
   }
 
   /** Returns the terms of a row's neighbours. */
-  #near(row: number, threads: Threads): TermMask {
+  #near(row: number, threads: ThreadOrder): TermMask {
     let mask = 0;
     for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at))
       mask |= this.#has[at] as number;
@@ -163,15 +163,15 @@ export class TextLeg {
 /** Counts the visible rows with a term; cached with the view. */
 /** Returns the term, or the forms that stand for it if the reader finds it nowhere: words that it begins, else others. */
 function formsIn(term: string, scope: Scope): string[] {
-  if (frequencyOf(term, scope) > 0) return [term];
-  const isFound = (form: string) => frequencyOf(form, scope) > 0;
+  if (countDocuments(term, scope) > 0) return [term];
+  const isFound = (form: string) => countDocuments(form, scope) > 0;
   const longer = isPrefix(term) ? scope.postings.beginningWith(term).filter(isFound) : [];
   if (longer.length > 0) return longer;
-  const other = formsOf(term).find(isFound);
+  const other = listForms(term).find(isFound);
   return [other ?? term];
 }
 
-function frequencyOf(term: string, { postings, visible, frequencies }: Scope): number {
+function countDocuments(term: string, { postings, visible, frequencies }: Scope): number {
   const known = frequencies.get(term);
   if (known !== undefined) return known;
   let frequency = 0;
@@ -187,7 +187,7 @@ function tellingTerms(idf: readonly number[]): TermMask {
 }
 
 /** Returns a function that sums the weights of a mask's terms, eight bits at a time. */
-function sumOf(weights: readonly number[]): (mask: TermMask) => number {
+function summing(weights: readonly number[]): (mask: TermMask) => number {
   const sums = new Float32Array(4 * 256);
   for (let entry = 0; entry < sums.length; entry++) {
     const byte = entry & 255;

@@ -179,7 +179,7 @@ export class Comparison {
       mask[row] = scales[row] !== 0 && (!allowed || allowed[row] === 1) ? 1 : 0;
     const histogram = memory.scan(blocks);
     const matched = histogram.reduce((sum, count) => sum + count, 0);
-    const { edge, room } = edgeOf(histogram, wanted(matched), most);
+    const { edge, room } = findEdge(histogram, wanted(matched), most);
     return { compared: memory.nearest(mask.length, edge, room), matched };
   }
 }
@@ -191,7 +191,7 @@ interface Compared {
 }
 
 /** Returns the distance of the last wanted row, and how many rows at that distance are still wanted. */
-function edgeOf(histogram: Int32Array, wanted: number, most = histogram.length) {
+function findEdge(histogram: Int32Array, wanted: number, most = histogram.length) {
   let edge = 0;
   let within = histogram[0] as number;
   while (within < wanted && edge + 1 < histogram.length && edge < most) within += histogram[++edge] as number;

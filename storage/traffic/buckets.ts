@@ -32,7 +32,7 @@ export interface Point {
 export type Series = Record<Counted, (number | null)[]>;
 
 /** Returns the span that ends with the value in progress. */
-export function spanOf(range: Range, now: number): Span {
+export function computeSpan(range: Range, now: number): Span {
   const { ms, unit, step } = RANGES[range];
   const to = (Math.floor(now / step) + 1) * step;
   return { unit, from: to - ms, to, step };
@@ -66,7 +66,7 @@ export function toSeries(
 }
 
 /** Sums counts. */
-export function sumOf(all: Counts[]): Record<Counted, number> {
+export function sumCounts(all: Counts[]): Record<Counted, number> {
   const sum = Object.fromEntries(COUNTED.map((name) => [name, 0])) as Record<Counted, number>;
   for (const counts of all) for (const name of COUNTED) sum[name] += counts[name] ?? 0;
   return sum;

@@ -68,7 +68,7 @@ let last: (Of & { at: number; tenant: Tenant; counts: Counts }) | undefined;
 /** Counts something that this process did for a tenant: in memory, until `Traffic` adds it to the tenant's rows. */
 export function tally(of: Of, what: Counted, count: number, now = Date.now()): void {
   if (count === 0) return;
-  const { tenant, counts } = countsOf(of, now);
+  const { tenant, counts } = getCounts(of, now);
   counts[what] = (counts[what] ?? 0) + count;
   tenant.recent.changes++;
   const recent = tenant.recent[what as (typeof RECENT)[number]];
@@ -100,7 +100,7 @@ export function noneRecent(): Recent {
 
 const recentAt = (now: number) => Math.floor(now / (RECENT_SECONDS * 1000));
 
-function countsOf({ tenant_id, agent_id, type }: Of, now: number): { tenant: Tenant; counts: Counts } {
+function getCounts({ tenant_id, agent_id, type }: Of, now: number): { tenant: Tenant; counts: Counts } {
   const at = recentAt(now);
   const isLast = last?.type === type && last?.agent_id === agent_id && last?.tenant_id === tenant_id;
   if (last && isLast && last.at === at) return last;

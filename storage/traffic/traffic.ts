@@ -2,12 +2,12 @@ import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
 import {
+  computeSpan,
   MINUTE_MS,
   type Point,
   type Range,
   type Series,
-  spanOf,
-  sumOf,
+  sumCounts,
   toSeries,
   UNIT_MS,
 } from "./buckets.ts";
@@ -104,7 +104,7 @@ export class Traffic {
   async read(tenant_id: string, range: Range, of: { agent_id?: string; type?: string }): Promise<History> {
     await this.flush();
     const { agent_id = null, type } = of;
-    const span = spanOf(range, this.#store.now());
+    const span = computeSpan(range, this.#store.now());
     const at = { $gte: new Date(span.from) };
     const path = type === undefined ? "counts" : `types.${typeKey(type)}`;
     const [rows, recorded] = await Promise.all([
@@ -120,13 +120,13 @@ export class Traffic {
       return { at: row.at, counts: counts ?? {} };
     });
     const series = toSeries(span, points, recorded);
-    return { span, series, totals: sumOf(points.map(({ counts }) => counts)) };
+    return { span, series, totals: sumCounts(points.map(({ counts }) => counts)) };
   }
 
   /** Returns the types of a tenant's or an agent's events in a range, most frequent ones first. */
   async types(tenant_id: string, range: Range, agent_id: string | null, limit: number): Promise<string[]> {
     await this.flush();
-    const { from } = spanOf(range, this.#store.now());
+    const { from } = computeSpan(range, this.#store.now());
     const hour = Math.floor(from / HOUR_MS) * HOUR_MS;
     const filter = { agent_id, unit: "hour" as const, at: { $gte: new Date(hour) } };
     const sums = new Map<string, number>();
@@ -150,7 +150,7 @@ export class Traffic {
     const filter = { agent_id: { $in: agent_ids }, unit: "hour" as const, at };
     const rows = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, counts: 1 } });
     const byAgent = Map.groupBy(rows, ({ agent_id }) => agent_id as string);
-    return new Map([...byAgent].map(([id, own]) => [id, sumOf(own.map(({ counts }) => counts))]));
+    return new Map([...byAgent].map(([id, own]) => [id, sumCounts(own.map(({ counts }) => counts))]));
   }
 
   /** Deletes rows past their retention, a batch of each kind; returns whether there may be more. */
@@ -173,7 +173,7 @@ export class Traffic {
     const drained = drainTally();
     const changes: Parameters<TenantCollection<TrafficDoc>["upsert"]>[0] = [];
     for (const [tenant_id, byAgent] of drained)
-      for (const tallied of talliedOf(tenant_id, byAgent))
+      for (const tallied of toTallied(tenant_id, byAgent))
         changes.push(toUpsert("minute", at, tallied), toUpsert("hour", at, tallied));
     for (let i = 0; i < changes.length; i += PIECE) await this.#rows.upsert(changes.slice(i, i + PIECE));
   }
@@ -192,7 +192,7 @@ export class Traffic {
 }
 
 /** Returns the sums of a tenant, and of each of its agents. */
-function talliedOf(tenant_id: string, byAgent: ReadonlyMap<string, Map<string, Counts>>): Tallied[] {
+function toTallied(tenant_id: string, byAgent: ReadonlyMap<string, Map<string, Counts>>): Tallied[] {
   const all: Tallied = { tenant_id, agent_id: null, counts: {}, types: new Map() };
   const tallied = [all];
   for (const [agent_id, types] of byAgent) {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Document } from "mongodb";
 import { EntryModel } from "../../services/remember/search/search.model.ts";
 import { packVector } from "../../storage/search/atlas/candidates.ts";
-import { conditionsOf } from "../../storage/search/atlas/conditions.ts";
+import { buildConditions } from "../../storage/search/atlas/conditions.ts";
 import { AtlasIndexes } from "../../storage/search/atlas/indexes.ts";
 import { textPipeline, vectorPipeline } from "../../storage/search/atlas/pipelines.ts";
 import { query, TENANT, vector } from "../suites/search/samples.ts";
@@ -47,11 +47,11 @@ export const checkSearchPlan: Check = (subject) => checkLeg(subject, "$search", 
 
 export const checkVectorPlan: Check = (subject) => checkLeg(subject, "$vectorSearch", vectorLeg());
 
-const textLeg = () => textPipeline(conditionsOf(query("word")), ["word"], LIMIT, CONTEXT);
+const textLeg = () => textPipeline(buildConditions(query("word")), ["word"], LIMIT, CONTEXT);
 
 function vectorLeg(): Document[] {
   const own = { vector: packVector(vector(1)), dimensions: vector().length, limit: LIMIT };
-  return vectorPipeline(conditionsOf(query("")), own, CONTEXT);
+  return vectorPipeline(buildConditions(query("")), own, CONTEXT);
 }
 
 async function checkLeg(subject: Subject, name: string, pipeline: Document[]): Promise<string> {

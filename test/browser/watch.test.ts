@@ -1,7 +1,7 @@
 /** @needs chromium */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openSite } from "../support/browser.ts";
-import { dieMany } from "../support/dead.ts";
+import { makeDeadLetters } from "../support/dead-letters.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -76,8 +76,8 @@ describe("dead letters", () => {
   beforeAll(async () => {
     billing = await mortal("billing", "com.shop.*");
     const of = (reason: string, count: number) => new Array<string>(count).fill(reason);
-    await dieMany(billing, "com.shop.placed", [...of("the shop is shut", 70), ...of("timeout", 6)]);
-    await dieMany(billing, "com.shop.cancelled", of("timeout", 4));
+    await makeDeadLetters(billing, "com.shop.placed", [...of("the shop is shut", 70), ...of("timeout", 6)]);
+    await makeDeadLetters(billing, "com.shop.cancelled", of("timeout", 4));
   });
 
   test("show subject and error, and are filtered by agent, type and text", async () => {

@@ -8,9 +8,9 @@ import { pythonOfTests, runPython } from "../support/python.ts";
 /** Each has a pyproject.toml, `src` and `tests`. */
 const PROJECTS = [
   "packages/python",
-  "integrations/langchain-python",
-  "integrations/langgraph-python",
-  "integrations/openai-agents-python",
+  "packages/integrations/langchain-python",
+  "packages/integrations/langgraph-python",
+  "packages/integrations/openai-agents-python",
 ];
 
 /** Found without being installed. */

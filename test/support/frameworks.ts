@@ -4,7 +4,7 @@ import { ToolsUnavailable } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
 
 /** The workspace of the integrations, with a separate lock file: the server is installed without their frameworks. */
-const FOLDER = join(import.meta.dirname, "../../integrations");
+const FOLDER = join(import.meta.dirname, "../../packages/integrations");
 
 /** Installs the frameworks, unless those of the lock file are there. @throws ToolsUnavailable if npm does not answer */
 export async function getFrameworks(say: (line: string) => void): Promise<void> {
@@ -14,5 +14,5 @@ export async function getFrameworks(say: (line: string) => void): Promise<void> 
   say("installing the frameworks of the integrations, once");
   const npm = await startChild("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts"], { cwd: FOLDER });
   const { code } = await npm.exited;
-  if (code !== 0) throw new ToolsUnavailable(`npm ci in integrations: ${npm.output().slice(-400)}`);
+  if (code !== 0) throw new ToolsUnavailable(`npm ci in packages/integrations: ${npm.output().slice(-400)}`);
 }

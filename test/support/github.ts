@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const RECORDED = join(import.meta.dirname, "../../examples/01-first-delivery/github.jsonl");
+const RECORDED = join(import.meta.dirname, "../../docs/examples/01-first-delivery/github.jsonl");
 
 /** One of GitHub's webhooks: the name of its event, which it sends in a header, and its body. */
 interface GithubDelivery {

@@ -47,7 +47,7 @@ const LONGER: Record<string, string[]> = {
     "test/http/unread-streams",
   ],
   "other people's programs, which only a change of ours towards them can break": [
-    "integrations/",
+    "packages/integrations/",
     "test/command/atlas-check",
     "test/command/chart",
     "test/command/recall",

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { AGENT_SDK, CLAUDE, hasCodingTools } from "../support/coding-tools.ts";
 import { ROOT, startToolSessions, type ToolSessions } from "../support/tool-sessions.ts";
 
-const README = "integrations/claude-code/README.md";
-const PLUGIN = join(ROOT, "integrations/claude-code");
+const README = "packages/integrations/claude-code/README.md";
+const PLUGIN = join(ROOT, "packages/integrations/claude-code");
 let there: ToolSessions;
 
 const suite = hasCodingTools() ? describe : describe.skip;
@@ -93,7 +93,7 @@ suite("Claude Code", () => {
     const [, block = ""] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, README), "utf8")) ?? [];
     const program = block
       .replace("@anthropic-ai/claude-agent-sdk", AGENT_SDK)
-      .replace("/path/to/sensorium/integrations/claude-code", PLUGIN)
+      .replace("/path/to/sensorium/packages/integrations/claude-code", PLUGIN)
       .replace("{ plugins }", `{ plugins, settingSources: [], pathToClaudeCodeExecutable: "${CLAUDE}" }`);
     const file = join(there.home, "sdk.mts");
     writeFileSync(file, program);

@@ -27,7 +27,7 @@ wire_api = "responses"
       writeFileSync(join(home, ".codex/config.toml"), config);
       return { CODEX_HOME: join(home, ".codex"), SCRIPTED_KEY: "scripted" };
     });
-    await there.install("integrations/codex/README.md");
+    await there.install("packages/integrations/codex/README.md");
   });
 
   afterAll(() => there?.stop());

@@ -22,7 +22,7 @@ suite("Gemini CLI", () => {
       writeFileSync(join(home, ".gemini/settings.json"), JSON.stringify(settings));
       return { GEMINI_API_KEY: "scripted", GOOGLE_GEMINI_BASE_URL: model };
     });
-    await there.install("integrations/gemini-cli/README.md");
+    await there.install("packages/integrations/gemini-cli/README.md");
   });
 
   afterAll(() => there?.stop());

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from "@jest/globals";
 import { notFound } from "../../lib/contract/faults.ts";
 import { CallersTasks } from "../../services/edge/a2a/callers-tasks.ts";
-import { digestOf, Feeds, type Progress, updatesSince } from "../../services/edge/a2a/follow.ts";
+import { Feeds, makeDigest, type Progress, updatesSince } from "../../services/edge/a2a/follow.ts";
 import { isFinal, type TaskJson, withMessage, withProgress } from "../../services/work/a2a/task.ts";
 import { settle } from "../support/settle.ts";
 
@@ -34,7 +34,7 @@ test("an artifact with a known id is replaced, and only what changed is streamed
   );
   const next = withProgress(first, { state: "working", artifacts: [artifact("a", "3")] }, "m", AT);
   expect(next.artifacts.map(({ artifactId }) => artifactId)).toEqual(["a", "b"]);
-  const updates = updatesSince(digestOf(first), next).map((text) => JSON.parse(text));
+  const updates = updatesSince(makeDigest(first), next).map((text) => JSON.parse(text));
   expect(updates).toMatchObject([
     {
       artifactUpdate: { taskId: "t", contextId: "c", artifact: { artifactId: "a", parts: [{ text: "3" }] } },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { credentialsFault, credentialsOf } from "../../lib/http/address-credentials.ts";
+import { credentialsFault, readCredentials } from "../../lib/http/address-credentials.ts";
 
 describe("the credentials of an address", () => {
   test.each([
@@ -37,11 +37,11 @@ describe("the credentials of an address", () => {
   });
 
   test("are decoded", () => {
-    expect(credentialsOf(new URL("amqp://us%40er:p%2Fw@host"))).toEqual({
+    expect(readCredentials(new URL("amqp://us%40er:p%2Fw@host"))).toEqual({
       username: "us@er",
       password: "p/w",
     });
-    expect(credentialsOf(new URL("redis://:w@host"))).toEqual({ password: "w" });
-    expect(credentialsOf(new URL("amqp://host"))).toEqual({});
+    expect(readCredentials(new URL("redis://:w@host"))).toEqual({ password: "w" });
+    expect(readCredentials(new URL("amqp://host"))).toEqual({});
   });
 });

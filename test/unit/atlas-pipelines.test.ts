@@ -3,11 +3,11 @@ import { Binary, type Document } from "mongodb";
 import {
   areHopeless,
   asMatch,
+  buildConditions,
   type Condition,
-  conditionsOf,
   fits,
 } from "../../storage/search/atlas/conditions.ts";
-import { fieldsOf } from "../../storage/search/atlas/entries.ts";
+import { toFields } from "../../storage/search/atlas/entries.ts";
 import {
   countPipeline,
   formsPipeline,
@@ -19,8 +19,8 @@ import {
 import { entry, NOW, query, TENANT } from "../suites/search/samples.ts";
 
 const context = { now: NOW, include_superseded: false, neighbours: 2 };
-const mine = conditionsOf(query(""));
-const narrowed = conditionsOf(
+const mine = buildConditions(query(""));
+const narrowed = buildConditions(
   query("", {
     access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] },
     include_superseded: true,
@@ -140,11 +140,11 @@ describe("pipelines", () => {
 });
 
 describe("conditions", () => {
-  const row = (more = {}) => ({ ...fieldsOf(entry(more)), tenant_id: TENANT, embedded: "" });
+  const row = (more = {}) => ({ ...toFields(entry(more)), tenant_id: TENANT, embedded: "" });
   const finds = (more: object, where: object = {}) =>
     fits(
       row(more),
-      conditionsOf(
+      buildConditions(
         query("", { where, access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } }),
       ),
     );
@@ -173,7 +173,7 @@ describe("conditions", () => {
   });
 
   test("an empty list finds nothing without asking", () => {
-    expect(areHopeless(conditionsOf(query("", { where: { types: [] } })))).toBe(true);
+    expect(areHopeless(buildConditions(query("", { where: { types: [] } })))).toBe(true);
     expect(areHopeless(mine as Condition[])).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
 import { Type } from "typebox";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
-import { originOf } from "../../packages/client/client.ts";
+import { parseOrigin } from "../../packages/client/client.ts";
 import { describe as describeOperation, nameOf, tableOf } from "../../packages/client/generate/operations.ts";
 import { type Document, typesOf } from "../../packages/client/generate/types.ts";
 import { OPERATIONS } from "../../packages/client/generated/operations.ts";
@@ -162,8 +162,8 @@ test.each([
   "https://h.test//mcp/?tools=all#x",
   " HTTPS://h.test/V1\n",
 ])("the address %j is understood", (url) => {
-  expect(originOf(url).toLowerCase()).toBe("https://h.test");
-  expect(originOf(url.replace("h.test", "h.test/proxied")).toLowerCase()).toBe("https://h.test/proxied");
+  expect(parseOrigin(url).toLowerCase()).toBe("https://h.test");
+  expect(parseOrigin(url.replace("h.test", "h.test/proxied")).toLowerCase()).toBe("https://h.test/proxied");
 });
 
 describe("lines end at LF, CR and CRLF only", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { attributesOf, binaryEvent } from "../../lib/cloudevents/binary.ts";
+import { binaryEvent, readAttributes } from "../../lib/cloudevents/binary.ts";
 import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import type { Fault } from "../../lib/contract/faults.ts";
 
@@ -134,14 +134,14 @@ describe("a broker's message in binary mode", () => {
 
   test.each(["cloudevents:", "cloudevents_", "ce-"])("has attributes after %s", (prefix) => {
     const given = { ...named(prefix, { partitionkey: "7" }), "x-other": "no attribute" };
-    expect(attributesOf(given)).toEqual({ ...headers, partitionkey: "7" });
+    expect(readAttributes(given)).toEqual({ ...headers, partitionkey: "7" });
   });
 
   test("may tell its time in milliseconds, as AMQP does", () => {
-    expect(attributesOf(named("cloudevents_", { time: "1769851800000" }))?.time).toBe(
+    expect(readAttributes(named("cloudevents_", { time: "1769851800000" }))?.time).toBe(
       "2026-01-31T09:30:00.000Z",
     );
-    expect(attributesOf(named("cloudevents_", { time: "2026-01-31T09:30:00Z" }))?.time).toBe(
+    expect(readAttributes(named("cloudevents_", { time: "2026-01-31T09:30:00Z" }))?.time).toBe(
       "2026-01-31T09:30:00Z",
     );
   });
@@ -156,7 +156,7 @@ describe("a broker's message in binary mode", () => {
       due,
       key: Uint8Array.of(0, 255, 16),
     };
-    expect(attributesOf(named("cloudevents:", { ...values, id: 17, time: due }))).toEqual({
+    expect(readAttributes(named("cloudevents:", { ...values, id: 17, time: due }))).toEqual({
       ...{ ...headers, id: "17", time: "2026-01-31T09:30:00.000Z" },
       ...{ count: -7, most: "2147483648", ratio: "0.5", urgent: false },
       ...{ due: "2026-01-31T09:30:00.000Z", key: "AP8Q" },
@@ -164,7 +164,7 @@ describe("a broker's message in binary mode", () => {
   });
 
   test("is told by its specversion", () => {
-    expect(attributesOf({ "ce-type": "x", other: "y" })).toBeNull();
+    expect(readAttributes({ "ce-type": "x", other: "y" })).toBeNull();
   });
 });
 

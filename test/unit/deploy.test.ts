@@ -48,9 +48,9 @@ test("the chart, the image and the packages have one version", () => {
   const { version } = JSON.parse(read("package.json"));
   const chart = yaml.load(read("deploy/helm/sensorium/Chart.yaml")) as Record<string, string>;
   expect(chart).toMatchObject({ version, appVersion: version });
-  for (const file of globSync("{packages,integrations}/*/package.json", { cwd: ROOT }))
+  for (const file of globSync("packages/{*,integrations/*}/package.json", { cwd: ROOT }))
     expect([file, JSON.parse(read(file)).version]).toEqual([file, version]);
-  for (const file of globSync("{packages,integrations}/*/pyproject.toml", { cwd: ROOT }))
+  for (const file of globSync("packages/{*,integrations/*}/pyproject.toml", { cwd: ROOT }))
     expect([file, /^version = "(.*)"$/m.exec(read(file))?.[1]]).toEqual([file, version]);
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
-const pages = globSync("{*.md,docs/**/*.md,{packages,integrations}/*/*.md,examples/*.md,deploy/**/*.md}", {
+const pages = globSync("{*.md,.github/*.md,docs/**/*.md,packages/{*,integrations/*}/*.md,deploy/**/*.md}", {
   cwd: ROOT,
 }).sort();
 
@@ -66,19 +66,25 @@ describe("programs and commands in the documents", () => {
     "packages/client/README.md": { ts: "client-package.test.ts" },
     "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
     "packages/python/README.md": { python: "projects.test.ts", console: "needs PyPI" },
-    "integrations/claude-code/README.md": { sh: "claude-code.test.ts", ts: "claude-code.test.ts" },
-    "integrations/codex/README.md": { sh: "codex.test.ts" },
-    "integrations/gemini-cli/README.md": { sh: "gemini-cli.test.ts" },
-    "integrations/ai-sdk/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
-    "integrations/langchain-js/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
-    "integrations/langgraph-js/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
-    "integrations/openai-agents-js/README.md": {
+    "packages/integrations/claude-code/README.md": { sh: "claude-code.test.ts", ts: "claude-code.test.ts" },
+    "packages/integrations/codex/README.md": { sh: "codex.test.ts" },
+    "packages/integrations/gemini-cli/README.md": { sh: "gemini-cli.test.ts" },
+    "packages/integrations/ai-sdk/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
+    "packages/integrations/langchain-js/README.md": {
       ts: "integrations.test.ts",
       console: "integrations.test.ts",
     },
-    "integrations/langchain-python/README.md": PYTHON,
-    "integrations/langgraph-python/README.md": PYTHON,
-    "integrations/openai-agents-python/README.md": PYTHON,
+    "packages/integrations/langgraph-js/README.md": {
+      ts: "integrations.test.ts",
+      console: "integrations.test.ts",
+    },
+    "packages/integrations/openai-agents-js/README.md": {
+      ts: "integrations.test.ts",
+      console: "integrations.test.ts",
+    },
+    "packages/integrations/langchain-python/README.md": PYTHON,
+    "packages/integrations/langgraph-python/README.md": PYTHON,
+    "packages/integrations/openai-agents-python/README.md": PYTHON,
     "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
     "docs/atlas.md": { bash: "needs an Atlas" },
     "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
@@ -93,7 +99,7 @@ describe("programs and commands in the documents", () => {
 
   test("are run, or it is known why not", () => {
     const tests = new Set(
-      globSync("{test,{packages,integrations}/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
+      globSync("{test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
         basename(file),
       ),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { checkFilter } from "../../lib/contract/subscription.ts";
-import { readsOf } from "../../lib/filter/names.ts";
+import { listReads } from "../../lib/filter/names.ts";
 import { filterHints } from "../../services/sense/interests/filter-hints.ts";
 
 function refusal(filter: string): { message: string; position: number } | null {
@@ -85,7 +85,7 @@ test.each([
 
 test("the names that a filter reads do not include variables of its macros", () => {
   const read = (filter: string) =>
-    readsOf(filter).map(({ of, name, optional }) => `${of} ${name}${optional ? "?" : ""}`);
+    listReads(filter).map(({ of, name, optional }) => `${of} ${name}${optional ? "?" : ""}`);
   expect(read("lines.all(l, l.sku == kind) && cel.bind(x, data.a.b, x > event.data.c) && has(d.e)")).toEqual([
     ...["key lines", "key kind", "data a", "data c", "key d?"],
   ]);

@@ -1,6 +1,6 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
-import { HostResolver, lookupOf, PER_TENANT } from "../../connectors/host-resolver.ts";
+import { HostResolver, makeLookup, PER_TENANT } from "../../connectors/host-resolver.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { type NameServer, startNameServer } from "../support/dns.ts";
 import { settle } from "../support/settle.ts";
@@ -104,7 +104,7 @@ describe("the system is asked for names that the servers do not know", () => {
 });
 
 test("a socket is given all addresses, or the first, as it asks", () => {
-  const lookup = lookupOf([...HERE, { address: "::1", family: 6 }]);
+  const lookup = makeLookup([...HERE, { address: "::1", family: 6 }]);
   const given: unknown[] = [];
   lookup("any.example", {}, (...answer) => given.push(answer));
   lookup("any.example", { all: true }, (...answer) => given.push(answer));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { IdempotencyDoc } from "../../services/edge/idempotency/idempotency.model.ts";
-import { fateOf, judge, recordId, resourceIdOf } from "../../services/edge/idempotency/record.ts";
+import { decideFate, judge, readResourceId, recordId } from "../../services/edge/idempotency/record.ts";
 
 const NOW = 1_800_000_000_000;
 const at = (offset: number) => new Date(NOW + offset);
@@ -46,7 +46,7 @@ test("a request takes over at once from one whose process is gone, but not its a
 });
 
 test("the answer's status decides whether a key is kept", () => {
-  const fates = [200, 201, 202, 204, 400, 403, 404, 409, 413, 422, 401, 429, 500, 503].map(fateOf);
+  const fates = [200, 201, 202, 204, 400, 403, 404, 409, 413, 422, 401, 429, 500, 503].map(decideFate);
   expect(fates).toEqual([...Array(10).fill("keep"), "free", "free", "reopen", "reopen"]);
 });
 
@@ -68,5 +68,5 @@ test.each([
   ["[1]", null],
   [null, null],
 ])("the resource that %s speaks of is %s", (body, id) => {
-  expect(resourceIdOf({ status: 201, type: "", headers: {}, base64: false, body })).toBe(id);
+  expect(readResourceId({ status: 201, type: "", headers: {}, base64: false, body })).toBe(id);
 });

@@ -3,12 +3,12 @@ import { Ajv } from "ajv";
 import { operations } from "../../services/contracts.ts";
 import type { JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
 import { understood } from "../../services/edge/mcp/arguments.ts";
-import { compact, compactSchema, keptOf } from "../../services/edge/mcp/compact.ts";
 import { PRESETS } from "../../services/edge/mcp/presets.ts";
+import { prune, pruneSchema, selectKept } from "../../services/edge/mcp/prune.ts";
 import { withoutNulls } from "../../services/edge/mcp/schemas.ts";
-import { choose, type OperationTool, toolsOf } from "../../services/edge/mcp/tools.ts";
+import { choose, makeTools, type OperationTool } from "../../services/edge/mcp/tools.ts";
 
-const tools = toolsOf(operations);
+const tools = makeTools(operations);
 const all = [...tools.values()];
 const core = choose(tools, undefined);
 const toolOf = (name: string) => tools.get(name) as OperationTool;
@@ -178,7 +178,7 @@ describe("arguments", () => {
   });
 });
 
-describe("compact answers", () => {
+describe("pruned answers", () => {
   const schema = {
     type: "object",
     properties: {
@@ -218,23 +218,23 @@ describe("compact answers", () => {
       data: { n: null, list: [] },
       extra: null,
     };
-    expect(compact(answer, keptOf(schema))).toEqual({ rows: [small] });
-    expect(compact({ rows: [] }, keptOf(schema))).toEqual({ rows: [] });
+    expect(prune(answer, selectKept(schema))).toEqual({ rows: [small] });
+    expect(prune({ rows: [] }, selectKept(schema))).toEqual({ rows: [] });
   });
 
   test("keep the paths that a contract names, and so does the schema", () => {
-    const kept = keptOf(schema, ["rows.name", "rows.data"]);
-    expect(compact({ tenant_id: "tn_1", rows: [row] }, kept)).toEqual({
+    const kept = selectKept(schema, ["rows.name", "rows.data"]);
+    expect(prune({ tenant_id: "tn_1", rows: [row] }, kept)).toEqual({
       rows: [{ name: "a", data: { n: null, list: [] }, extra: null }],
     });
     const flags = {
       ...schema,
       properties: { ok: { type: "boolean" }, list: { type: "array" } },
     } as JsonSchema;
-    const unlessEmpty = keptOf(flags, ["ok?", "list?"]);
-    expect(compact({ ok: false, list: [] }, unlessEmpty)).toEqual({});
-    expect(compact({ ok: true, list: ["a"] }, unlessEmpty)).toEqual({ ok: true, list: ["a"] });
-    const { properties } = compactSchema(schema, kept);
+    const unlessEmpty = selectKept(flags, ["ok?", "list?"]);
+    expect(prune({ ok: false, list: [] }, unlessEmpty)).toEqual({});
+    expect(prune({ ok: true, list: ["a"] }, unlessEmpty)).toEqual({ ok: true, list: ["a"] });
+    const { properties } = pruneSchema(schema, kept);
     expect(Object.keys(properties?.rows?.items?.properties ?? {})).toEqual(["name", "data"]);
     expect(properties?.tenant_id).toBeUndefined();
   });

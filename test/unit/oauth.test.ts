@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import { originFor } from "../../services/edge/gateway/access/origin.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
-import { isRedirectUri, isRegistered, kindOf, placeOf } from "../../services/identity/oauth/redirects.ts";
-import { resourceOf } from "../../services/identity/oauth/resources.ts";
+import { classify, isRedirectUri, isRegistered, placeOf } from "../../services/identity/oauth/redirects.ts";
+import { resolveResource } from "../../services/identity/oauth/resources.ts";
 
 const ORIGIN = "https://sensorium.example";
 
@@ -75,7 +75,7 @@ describe("a redirect URI", () => {
       "https://localhost/",
       "com.example.a:/x",
     ];
-    expect(uris.map((uri) => [placeOf(uri), kindOf(uri)])).toEqual([
+    expect(uris.map((uri) => [placeOf(uri), classify(uri)])).toEqual([
       ["client.example:444", "site"],
       ["127.0.0.1:1", "computer"],
       ["localhost", "computer"],
@@ -85,11 +85,11 @@ describe("a redirect URI", () => {
 });
 
 test("a resource is one of this service, MCP by default", () => {
-  expect(resourceOf(undefined, ORIGIN)).toBe(`${ORIGIN}/mcp`);
-  expect(resourceOf(`${ORIGIN}/`, ORIGIN)).toBe(ORIGIN);
-  expect(resourceOf("https://SENSORIUM.example/v1/mcp", ORIGIN)).toBe(`${ORIGIN}/v1/mcp`);
+  expect(resolveResource(undefined, ORIGIN)).toBe(`${ORIGIN}/mcp`);
+  expect(resolveResource(`${ORIGIN}/`, ORIGIN)).toBe(ORIGIN);
+  expect(resolveResource("https://SENSORIUM.example/v1/mcp", ORIGIN)).toBe(`${ORIGIN}/v1/mcp`);
   for (const given of [null, "", " ", `${ORIGIN}/mcp ${ORIGIN}/mcp/`])
-    expect(resourceOf(given, ORIGIN)).toBe(`${ORIGIN}/mcp`);
+    expect(resolveResource(given, ORIGIN)).toBe(`${ORIGIN}/mcp`);
   for (const spelling of [
     "HTTPS://Sensorium.Example/mcp",
     `${ORIGIN}:443/mcp/`,
@@ -97,7 +97,7 @@ test("a resource is one of this service, MCP by default", () => {
     `${ORIGIN}/%6Dcp`,
     `${ORIGIN}/v1/../mcp`,
   ])
-    expect(resourceOf(spelling, ORIGIN)).toBe(`${ORIGIN}/mcp`);
+    expect(resolveResource(spelling, ORIGIN)).toBe(`${ORIGIN}/mcp`);
   for (const other of [
     `${ORIGIN}/mcp#tools`,
     `https://user@sensorium.example/mcp`,
@@ -105,9 +105,9 @@ test("a resource is one of this service, MCP by default", () => {
     `${ORIGIN}/MCP`,
     `${ORIGIN}/mcp ${ORIGIN}`,
   ])
-    expect(resourceOf(other, ORIGIN)).toBeNull();
+    expect(resolveResource(other, ORIGIN)).toBeNull();
   for (const other of [`${ORIGIN}/v1`, "https://evil.example/mcp", `${ORIGIN}.evil.example/mcp`, "mcp"])
-    expect(resourceOf(other, ORIGIN)).toBeNull();
+    expect(resolveResource(other, ORIGIN)).toBeNull();
 });
 
 test("the origin is PUBLIC_URL, else the loopback name in the request, else the address", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { claimWithoutRole, combine, profileOf, roleOf } from "../../services/identity/auth/oidc/claims.ts";
+import { claimWithoutRole, combine, mapRole, readProfile } from "../../services/identity/auth/oidc/claims.ts";
 
 describe("the role", () => {
   const MAPPING = ["ops=admin", "staff=member", "a=b=admin"];
@@ -16,28 +16,28 @@ describe("the role", () => {
     ["of an object", { groups: { ops: true } }, null],
     ["of the star, which a claim cannot name", { groups: ["*"] }, null],
   ])("%s", (_, claims, role) => {
-    expect(roleOf(claims, "groups", MAPPING)).toBe(role);
+    expect(mapRole(claims, "groups", MAPPING)).toBe(role);
   });
 
   test("of everybody is that of the star, unless a value gives a higher one", () => {
-    expect(roleOf({}, "groups", ["*=member", "ops=admin"])).toBe("member");
-    expect(roleOf({ groups: ["ops"] }, "groups", ["*=member", "ops=admin"])).toBe("admin");
+    expect(mapRole({}, "groups", ["*=member", "ops=admin"])).toBe("member");
+    expect(mapRole({ groups: ["ops"] }, "groups", ["*=member", "ops=admin"])).toBe("admin");
   });
 
   test("is found by a path, or by a name with dots", () => {
-    expect(roleOf({ realm_access: { roles: ["ops"] } }, "realm_access.roles", MAPPING)).toBe("admin");
-    expect(roleOf({ "https://a.example/roles": ["ops"] }, "https://a.example/roles", MAPPING)).toBe("admin");
-    expect(roleOf({ realm_access: null }, "realm_access.roles", MAPPING)).toBeNull();
-    expect(roleOf({}, "constructor.name", ["Object=admin"])).toBeNull();
+    expect(mapRole({ realm_access: { roles: ["ops"] } }, "realm_access.roles", MAPPING)).toBe("admin");
+    expect(mapRole({ "https://a.example/roles": ["ops"] }, "https://a.example/roles", MAPPING)).toBe("admin");
+    expect(mapRole({ realm_access: null }, "realm_access.roles", MAPPING)).toBeNull();
+    expect(mapRole({}, "constructor.name", ["Object=admin"])).toBeNull();
   });
 });
 
 test("a role is found by a path with a dot in a name", () => {
   const claims = { resource_access: { "shop.api": { roles: ["ops"] } }, "a.b": { c: "staff" } };
   const mapping = ["ops=admin", "staff=member"];
-  expect(roleOf(claims, "resource_access.shop\\.api.roles", mapping)).toBe("admin");
-  expect(roleOf(claims, "a\\.b.c", mapping)).toBe("member");
-  expect(roleOf(claims, "resource_access.shop.api.roles", mapping)).toBeNull();
+  expect(mapRole(claims, "resource_access.shop\\.api.roles", mapping)).toBe("admin");
+  expect(mapRole(claims, "a\\.b.c", mapping)).toBe("member");
+  expect(mapRole(claims, "resource_access.shop.api.roles", mapping)).toBeNull();
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
 });
 
 test("a name is one line", () => {
-  expect(profileOf({ sub: "1", name: "Ada\u001b]0;x\u0007\u202e" }).name).toBe("Ada ]0;x  ");
+  expect(readProfile({ sub: "1", name: "Ada\u001b]0;x\u0007\u202e" }).name).toBe("Ada ]0;x  ");
 });
 
 describe("the profile", () => {
@@ -78,7 +78,7 @@ describe("the profile", () => {
     [1, false],
     [undefined, false],
   ])("takes an e-mail for verified by %j: %j", (email_verified, expected) => {
-    expect(profileOf({ sub: "1", email: "a@b.example", email_verified }).is_email_verified).toBe(expected);
+    expect(readProfile({ sub: "1", email: "a@b.example", email_verified }).is_email_verified).toBe(expected);
   });
 
   test.each([
@@ -91,12 +91,12 @@ describe("the profile", () => {
     null,
     ["a@b.example"],
   ])("does not take %j for an e-mail", (email) => {
-    expect(profileOf({ sub: "1", email }).email).toBeNull();
+    expect(readProfile({ sub: "1", email }).email).toBeNull();
   });
 
   test("has a name, of at most 200 characters", () => {
-    expect(profileOf({ sub: "1", name: " Ada " }).name).toBe("Ada");
-    expect(profileOf({ sub: "1", preferred_username: "ada" }).name).toBe("ada");
-    expect(profileOf({ sub: "1", name: "x".repeat(500) }).name).toHaveLength(200);
+    expect(readProfile({ sub: "1", name: " Ada " }).name).toBe("Ada");
+    expect(readProfile({ sub: "1", preferred_username: "ada" }).name).toBe("ada");
+    expect(readProfile({ sub: "1", name: "x".repeat(500) }).name).toHaveLength(200);
   });
 });

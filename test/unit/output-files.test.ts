@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { blocksOf } from "../../services/work/outputs/render/blocks.ts";
+import { toBlocks } from "../../services/work/outputs/render/blocks.ts";
 import { inDirections } from "../../services/work/outputs/render/direction.ts";
-import { linesOf, type Piece, type Placed } from "../../services/work/outputs/render/pdf-lines.ts";
+import { breakLines, type Piece, type Placed } from "../../services/work/outputs/render/pdf-lines.ts";
 import { read } from "../../services/work/outputs/render/read.ts";
 
 const piece = (text: string, font = "plain"): Piece => ({
@@ -11,7 +11,7 @@ const piece = (text: string, font = "plain"): Piece => ({
 /** Lines of text in which each character is 1 wide, as they are seen. */
 function seen(text: string, width: number, ...more: string[]): string[] {
   const pieces = [text, ...more].map((each, n) => piece(each, `font ${n}`));
-  const lines = linesOf(pieces, width, (_, part) => part.length);
+  const lines = breakLines(pieces, width, (_, part) => part.length);
   const shown = ({ text: part, level }: Placed) => (level & 1 ? [...part].reverse().join("") : part);
   return lines.map((line) => line.pieces.map(shown).join(""));
 }
@@ -54,7 +54,7 @@ describe("what runs from right to left", () => {
   const HEBREW = "אבג";
 
   test("stands in the order it is seen; its font turns its letters round", () => {
-    const [line] = linesOf([piece(`${HEBREW} דהו 12 (זח) end`)], 100, (_, part) => part.length);
+    const [line] = breakLines([piece(`${HEBREW} דהו 12 (זח) end`)], 100, (_, part) => part.length);
     expect(line?.isRightToLeft).toBe(true);
     expect(line?.pieces.map(({ text, level }) => [text.trim(), level & 1])).toEqual([
       ["end", 0],
@@ -77,7 +77,7 @@ describe("what runs from right to left", () => {
 
 describe("the title of a file stands in it once", () => {
   const headings = (markdown: string, title: string) =>
-    blocksOf(read(markdown, title)).flatMap((block) =>
+    toBlocks(read(markdown, title)).flatMap((block) =>
       block.kind === "heading" ? [[block.depth, block.runs.map(({ text }) => text).join("")]] : [],
     );
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { marked } from "marked";
-import { isUuid, slugOf, slugsFor, titleOf } from "../../services/work/outputs/naming.ts";
+import { deriveTitle, isUuid, slugsFor, toSlug } from "../../services/work/outputs/naming.ts";
 import { ranked } from "../../services/work/outputs/ranking.ts";
-import { blocksOf } from "../../services/work/outputs/render/blocks.ts";
+import { toBlocks } from "../../services/work/outputs/render/blocks.ts";
 
 describe("naming", () => {
   test.each([
@@ -14,7 +14,7 @@ describe("naming", () => {
     ["Search!", "output-search"],
     ["0199C0DE-7a11-7c3e-9f00-5a1b2c3d4e5f", "output-0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
   ])("the slug of %j", (title, slug) => {
-    expect(slugOf(title)).toBe(slug);
+    expect(toSlug(title)).toBe(slug);
   });
 
   test.each([
@@ -29,7 +29,7 @@ describe("naming", () => {
     ["---\n\n🦓🦒\n\nMore", "🦓🦒"],
     [`x${"🦓".repeat(300)}`, `x${"🦓".repeat(99)}`],
   ])("the title of %j", (text, title) => {
-    expect(titleOf(text)).toBe(title);
+    expect(deriveTitle(text)).toBe(title);
   });
 
   test("is found in a long line in linear time", () => {
@@ -40,7 +40,7 @@ describe("naming", () => {
       "\n".repeat(LONG),
       "#\n".repeat(LONG / 2),
     ]) {
-      expect(titleOf(line).length).toBeLessThanOrEqual(200);
+      expect(deriveTitle(line).length).toBeLessThanOrEqual(200);
     }
   });
 
@@ -48,7 +48,7 @@ describe("naming", () => {
     const id = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
-        const title = titleOf(text);
+        const title = deriveTitle(text);
         expect(title.trim()).not.toBe("");
         expect(title).not.toMatch(/[\r\n]/);
         for (const slug of slugsFor(title, id)) {
@@ -82,19 +82,19 @@ describe("ranking", () => {
 test("blocks hold what a reader sees, without tags, entities and addresses that run", () => {
   const markdown =
     'A &lt;b&gt; <i title="x">tag</i> and\n[a](javascript:x) [b](https://b.example)\n\n3. three\n   > quoted\n\n<!-- no -->\n';
-  expect(blocksOf(marked.lexer(markdown))).toMatchObject([
+  expect(toBlocks(marked.lexer(markdown))).toMatchObject([
     { kind: "paragraph", indent: 0 },
     { kind: "paragraph", indent: 1, item: { marker: "3." }, runs: [{ text: "three" }] },
     { kind: "paragraph", indent: 2, runs: [{ text: "quoted" }] },
   ]);
-  const [first] = blocksOf(marked.lexer(markdown));
+  const [first] = toBlocks(marked.lexer(markdown));
   const runs = first?.kind === "paragraph" ? first.runs : [];
   expect(runs.map(({ text }) => text).join("")).toBe("A <b> tag and a b");
   expect(runs.filter(({ href }) => href)).toEqual([{ text: "b", href: "https://b.example" }]);
 });
 
 test("entities are read by all their names and numbers; what is none stays", () => {
-  const [block] = blocksOf(
+  const [block] = toBlocks(
     marked.lexer("&mdash; &Auml;&auml; &frac12; &#x2192; &#8364; &unheard; AT&T; &amp;lt;"),
   );
   const runs = block?.kind === "paragraph" ? block.runs : [];
@@ -103,7 +103,7 @@ test("entities are read by all their names and numbers; what is none stays", () 
 
 test("raw HTML keeps its lines, blocks and tables", () => {
   const shown = (markdown: string) =>
-    blocksOf(marked.lexer(markdown)).map((block) =>
+    toBlocks(marked.lexer(markdown)).map((block) =>
       block.kind === "table"
         ? block.rows.map((row) => row.map((cell) => cell.map(({ text }) => text).join("")))
         : "runs" in block && block.runs.map(({ text }) => text).join(""),

@@ -8,7 +8,7 @@ import { RE2JS } from "re2js";
 import { compileCheck } from "../../lib/contract/validator.ts";
 import { operations } from "../../services/contracts.ts";
 import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
-import { toolsOf } from "../../services/edge/mcp/tools.ts";
+import { makeTools } from "../../services/edge/mcp/tools.ts";
 import { updateProject } from "../../services/identity/projects/projects.contract.ts";
 import { OutputId } from "../../services/work/outputs/outputs.contract.ts";
 
@@ -20,7 +20,7 @@ type Found = [where: string, schema: Json];
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void;
 const document = openApiDocument(operations) as Json;
-const tools = [...toolsOf(operations).values()].map(({ tool }) => tool);
+const tools = [...makeTools(operations).values()].map(({ tool }) => tool);
 
 const inTools: Found[] = tools.flatMap(({ name, inputSchema, outputSchema }) => [
   [`${name} input`, inputSchema as Json] as Found,

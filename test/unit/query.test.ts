@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { entryTerms, queryTerms } from "../../lib/text/exact-terms.ts";
-import { SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, signsOf, terms } from "../../lib/text/terms.ts";
+import { findSigns, SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, terms } from "../../lib/text/terms.ts";
 import { type DateRange, dateRanges, nearness } from "../../services/remember/search/date-words.ts";
 import { parseQuery } from "../../services/remember/search/query.ts";
 
@@ -105,7 +105,7 @@ test.each([
   ["Was it in 2023?", SIGN_ASKS | SIGN_TELLS_TIME | SIGN_HAS_NUMBER],
   ["A lasting impression in the end", 0],
 ])("the signs of %j", (text, expected) => {
-  expect(signsOf(text)).toBe(expected);
+  expect(findSigns(text)).toBe(expected);
 });
 
 test.each([

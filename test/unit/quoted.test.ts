@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { quoteAsData, summaryOf } from "../../lib/text/quoted.ts";
+import { quoteAsData, summarise } from "../../lib/text/quoted.ts";
 
 /** Parses a block as CommonMark: the text of its first fence, and the rest. */
 function readFence(markdown: string): { text: string; rest: string } {
@@ -49,12 +49,12 @@ test("a summary is one line of bounded length that breaks no character", () => {
       fc.string({ unit: "grapheme", maxLength: 400 }),
       fc.integer({ min: 10, max: 100 }),
       (text, most) => {
-        const summary = summaryOf(text, most);
+        const summary = summarise(text, most);
         expect(summary.length).toBeLessThanOrEqual(most);
         expect(summary).not.toMatch(/\n/);
         expect(summary.isWellFormed()).toBe(true);
       },
     ),
   );
-  expect(summaryOf("one two  three\nfour", 12)).toBe("one two…");
+  expect(summarise("one two  three\nfour", 12)).toBe("one two…");
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { isFault } from "../../lib/contract/faults.ts";
 import { attemptsOn, openAttempts } from "../../services/work/runs/facts.ts";
-import { retrospectiveOf } from "../../services/work/runs/history.ts";
+import { buildRetrospective } from "../../services/work/runs/history.ts";
 import { accept, decline, offer } from "../../services/work/runs/offer-transitions.ts";
 import { type Change, isDone, type RunState, waitingOn } from "../../services/work/runs/run-state.ts";
 import type { PlacedFact, Run, StepDef, StepProgress } from "../../services/work/runs/runs.model.ts";
@@ -184,7 +184,7 @@ test("what a step took is counted each time it is done, with attempts that overl
     ] as const),
   ])
     run = apply(run, act(run, "a", at(seconds)));
-  const [item] = retrospectiveOf(run as Run, []);
+  const [item] = buildRetrospective(run as Run, []);
   expect(item).toMatchObject({ elapsed_seconds: 40 + 5 + 10, active_seconds: 30 + 4 + 7 });
 });
 

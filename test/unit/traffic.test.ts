@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { RANGES, type Range, spanOf, toSeries } from "../../storage/traffic/buckets.ts";
+import { computeSpan, RANGES, type Range, toSeries } from "../../storage/traffic/buckets.ts";
 import { drainTally, MAX_AGENTS, MAX_TYPES, OTHER, tally } from "../../storage/traffic/tally.ts";
 import { typeKey, typeOf } from "../../storage/traffic/traffic.model.ts";
 
@@ -14,14 +14,14 @@ describe("spans of time", () => {
     ["24h", 288, "2026-11-23T10:20:00.000Z", "2026-11-24T10:20:00.000Z"],
     ["7d", 168, "2026-11-17T11:00:00.000Z", "2026-11-24T11:00:00.000Z"],
   ])("%s has %i values, and ends with the one in progress", (range, values, from, to) => {
-    const span = spanOf(range, NOW);
+    const span = computeSpan(range, NOW);
     expect([new Date(span.from).toISOString(), new Date(span.to).toISOString()]).toEqual([from, to]);
     expect((span.to - span.from) / span.step).toBe(values);
     expect(span.unit).toBe(RANGES[range].unit);
   });
 
   test("a value is null where nothing was recorded, and 0 where nothing happened", () => {
-    const span = spanOf("15m", NOW);
+    const span = computeSpan("15m", NOW);
     const points = [
       { at: at("10:05"), counts: { published: 3 } },
       { at: at("10:05"), counts: { published: 4, failed: 1 } },
@@ -37,7 +37,7 @@ describe("spans of time", () => {
   });
 
   test("longer values sum shorter ones, and are recorded if any of their minutes was", () => {
-    const span = spanOf("24h", NOW);
+    const span = computeSpan("24h", NOW);
     const points = [0, 1, 4].map((n) => ({
       at: new Date(at("10:05").getTime() + n * MINUTE),
       counts: { published: 2 },

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from "@jest/globals";
 import type { SchemeName } from "../../connectors/webhook-schemes.ts";
 import { SignatureCheck } from "../../connectors/webhook-signature.ts";
-import { addressesOf } from "../../services/sense/ingest/addresses.ts";
+import { listAddresses } from "../../services/sense/ingest/addresses.ts";
 import {
   gitlabRequest,
   linearRequest,
@@ -235,15 +235,15 @@ test("a webhook may accept only some signatures", () => {
 test("the address that was signed is the public one, else what the request names", () => {
   const target = "/w/acme/twilio?a=%27";
   const headers = { host: "10.0.0.1:3000" };
-  expect(addressesOf({ headers, target }, { PUBLIC_URL: "https://a.example/" })).toEqual([
+  expect(listAddresses({ headers, target }, { PUBLIC_URL: "https://a.example/" })).toEqual([
     `https://a.example${target}`,
   ]);
   const none = { PUBLIC_URL: "" };
-  expect(addressesOf({ headers, target }, none)).toEqual([
+  expect(listAddresses({ headers, target }, none)).toEqual([
     `https://10.0.0.1:3000${target}`,
     `http://10.0.0.1:3000${target}`,
   ]);
   const proxied = { ...headers, "x-forwarded-host": "b.example, c.example" };
-  expect(addressesOf({ headers: proxied, target }, none)[0]).toBe(`https://b.example${target}`);
-  expect(addressesOf({ headers }, none)).toEqual([]);
+  expect(listAddresses({ headers: proxied, target }, none)[0]).toBe(`https://b.example${target}`);
+  expect(listAddresses({ headers }, none)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import {
   newSigningSecret,
   sealSigningSecret,
   secretsAt,
-} from "../../mixins/signing-secrets.ts";
+} from "../../services/identity/agents/signing-secrets.ts";
 import { FirstIds } from "../../services/sense/ingest/first-ids.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";

@@ -6,7 +6,7 @@ const PAGE = 200;
 const ID = /^ag_/;
 
 /** Returns the id of an agent that is given by its id or its whole name. @throws Failure if there is no or more than one */
-export async function agentIdOf({ client, signal }: Context, typed: string): Promise<string> {
+export async function findAgentId({ client, signal }: Context, typed: string): Promise<string> {
   if (ID.test(typed)) return typed;
   const found: string[] = [];
   for await (const { id, name } of client.agents.list.all({ search: typed, limit: PAGE }, { signal }))

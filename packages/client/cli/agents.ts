@@ -1,8 +1,8 @@
 import type { Agent, AgentsUpdateParams } from "../generated/types.ts";
-import { agentIdOf } from "./agent-names.ts";
+import { findAgentId } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
-import { firstOf, LIMIT } from "./paged.ts";
-import { age, detailsOf, duration } from "./table.ts";
+import { LIMIT, takeFirst } from "./paged.ts";
+import { age, duration, formatDetails } from "./table.ts";
 import { UsageError } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
@@ -39,7 +39,7 @@ export const AGENTS: Record<string, Command> = {
 
 async function list(context: Context): Promise<void> {
   const [search] = context.words;
-  const found = await firstOf(context, context.client.agents.list, {
+  const found = await takeFirst(context, context.client.agents.list, {
     include: "delivery",
     sort: "attention",
     ...(search && { search }),
@@ -62,12 +62,12 @@ async function list(context: Context): Promise<void> {
 }
 
 async function show(context: Context): Promise<void> {
-  const agent_id = await agentIdOf(context, word(context, 0, "AGENT"));
+  const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
   const options = { signal: context.signal };
   const agent = await context.client.agents.get({ agent_id, include: "delivery" }, options);
   const { delivery } = agent;
   const error = delivery?.last_error;
-  const details = detailsOf([
+  const details = formatDetails([
     ["Agent", agent.name],
     ["Id", agent.id],
     ["State", stateOf(agent)],
@@ -85,7 +85,7 @@ async function show(context: Context): Promise<void> {
 }
 
 async function update(context: Context): Promise<void> {
-  const agent_id = await agentIdOf(context, word(context, 0, "AGENT"));
+  const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
   const [name, endpoint] = ["name", "endpoint"].map((each) => text(context, each));
   const budget = text(context, "retry-budget") && count(context, "retry-budget", 1);
   const changes: Omit<AgentsUpdateParams, "agent_id"> = {

@@ -6,7 +6,7 @@ import { allPages } from "../paging.ts";
 import { bodyOfAnswer, request, streamOfAnswer } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { type Command, type Context, text, word } from "./command.ts";
-import { contentOf } from "./input.ts";
+import { readContent } from "./input.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -32,11 +32,11 @@ export const api: Command = {
   ],
   as: ["person", "agent"],
   async run(context) {
-    const operation = operationFor(methodOf(context), word(context, 1, "PATH"));
-    const params = { ...queryOf(word(context, 1, "PATH")), ...(await fieldsOf(context)) };
+    const operation = operationFor(readMethod(context), word(context, 1, "PATH"));
+    const params = { ...parseQuery(word(context, 1, "PATH")), ...(await readFields(context)) };
     const { connection, signal } = context;
     if (context.options.paginate) return await paginate(context, operation, params);
-    const whole = await inputOf(context);
+    const whole = await readInput(context);
     const sent = whole === undefined ? params : { ...params, [WHOLE]: whole };
     const called = whole === undefined ? operation : { ...operation, whole: WHOLE };
     const response = await request(connection, called, sent, { signal });
@@ -60,7 +60,7 @@ export const api: Command = {
 /** The parameter that carries `--input`. */
 const WHOLE = "$input";
 
-function methodOf(context: Context): Operation["method"] {
+function readMethod(context: Context): Operation["method"] {
   const typed = word(context, 0, "METHOD").toUpperCase();
   const method = METHODS.find((each) => each === typed);
   if (!method) throw new UsageError(`METHOD is ${typed}: expected ${METHODS.join(", ")}.`);
@@ -86,7 +86,7 @@ function patternOf({ path }: Operation): RegExp {
   return new RegExp(`^${parts.join("[^/]+")}$`);
 }
 
-function queryOf(typed: string): Params {
+function parseQuery(typed: string): Params {
   const [, query = ""] = typed.split("?");
   const params: Params = {};
   for (const name of new Set(new URLSearchParams(query).keys()))
@@ -94,12 +94,12 @@ function queryOf(typed: string): Params {
   return params;
 }
 
-async function fieldsOf({ options }: Context): Promise<Params> {
+async function readFields({ options }: Context): Promise<Params> {
   const fields: Params = {};
   for (const typed of (options.field as string[] | undefined) ?? []) {
     const [name = "", ...rest] = typed.split("=");
     if (!name || !typed.includes("=")) throw new UsageError(`--field is ${typed}: expected NAME=VALUE.`);
-    fields[name] = parsed(await contentOf(rest.join("=")));
+    fields[name] = parsed(await readContent(rest.join("=")));
   }
   return fields;
 }
@@ -113,11 +113,11 @@ function parsed(typed: string): unknown {
   }
 }
 
-async function inputOf(context: Context): Promise<string | Uint8Array | undefined> {
+async function readInput(context: Context): Promise<string | Uint8Array | undefined> {
   const input = text(context, "input");
   if (input === undefined) return undefined;
   if (context.options.field) throw new UsageError("Give --input or --field, not both.");
-  return input === "-" ? contentOf("-") : readFile(input).catch(() => contentOf(`@${input}`));
+  return input === "-" ? readContent("-") : readFile(input).catch(() => readContent(`@${input}`));
 }
 
 async function paginate(context: Context, operation: Operation, params: Params): Promise<void> {

@@ -70,7 +70,7 @@ export function given<const Name extends string>(
 }
 
 /** Returns a list given as `a,b`. */
-export function listOf(context: Context, name: string): string[] | undefined {
+export function readList(context: Context, name: string): string[] | undefined {
   return text(context, name)
     ?.split(",")
     .map((each) => each.trim())

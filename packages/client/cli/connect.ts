@@ -24,7 +24,7 @@ export const connect: Command = {
   },
   async run(context) {
     const { settings, client, signal, telling } = context;
-    const user_code = codeOf(context.words[0] ?? (await ask("CODE: ", signal)));
+    const user_code = parseCode(context.words[0] ?? (await ask("CODE: ", signal)));
     const client_info = {
       name: text(context, "name") ?? "sensorium",
       version: process.version,
@@ -66,7 +66,7 @@ async function approved(client: Client, claim_id: string, signal: AbortSignal) {
 }
 
 /** Normalizes a typed code: lower case and missing hyphen are fine. */
-function codeOf(typed: string): string {
+function parseCode(typed: string): string {
   const characters = typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
   if (!CODE.test(characters)) {
     throw new UsageError(`${typed} is not a code: expected one like BCDF-2345, without vowels, L, 0 and 1.`);

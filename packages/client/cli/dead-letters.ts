@@ -1,9 +1,9 @@
 import type { DeadLetter } from "../generated/types.ts";
-import { agentIdOf, agentNames } from "./agent-names.ts";
+import { agentNames, findAgentId } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
 import { confirmed } from "./confirm.ts";
 import { LIMIT } from "./paged.ts";
-import { age, detailsOf } from "./table.ts";
+import { age, formatDetails } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
@@ -137,7 +137,7 @@ const PAGE = 200;
 
 async function* letters(context: Context): AsyncGenerator<DeadLetter, void> {
   const agent = text(context, "agent");
-  const agent_id = agent && (await agentIdOf(context, agent));
+  const agent_id = agent && (await findAgentId(context, agent));
   const reason = text(context, "reason");
   const { client, signal } = context;
   const filter = { limit: PAGE, ...(agent_id && { agent_id }), ...(reason && { reason }) };
@@ -158,7 +158,7 @@ async function selected(context: Context): Promise<string[]> {
 
 function shown(context: Context, letter: DeadLetter): void {
   const { id, event_id, agent_id, attempt_count, dlq_reason, created_at, dead_lettered_at, payload } = letter;
-  const details = detailsOf([
+  const details = formatDetails([
     ["Delivery", id],
     ["Event", event_id],
     ["Agent", agent_id],

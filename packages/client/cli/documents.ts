@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import type { DocumentsUploadParams } from "../generated/types.ts";
 import { type Command, count, optionalChoice, text, word } from "./command.ts";
-import { firstOf, LIMIT } from "./paged.ts";
-import { age, detailsOf } from "./table.ts";
+import { LIMIT, takeFirst } from "./paged.ts";
+import { age, formatDetails } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
@@ -65,7 +65,7 @@ const list: Command = {
   examples: ["document list --status failed"],
   async run(context) {
     const status = optionalChoice(context, "status", STATES);
-    const documents = await firstOf(context, context.client.documents.list, status ? { status } : {});
+    const documents = await takeFirst(context, context.client.documents.list, status ? { status } : {});
     context.table(
       documents,
       documents,
@@ -90,7 +90,7 @@ const show: Command = {
     const { filename, version_num, status, error, sensitivity, subject, byte_size, chunk_count, created_at } =
       document;
     const details = () =>
-      detailsOf([
+      formatDetails([
         ["Name", `${filename} (version ${version_num})`],
         ["Id", document_id],
         ["Status", status],

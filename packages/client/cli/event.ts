@@ -1,8 +1,8 @@
 import type { EventReceiver, EventsGetResult } from "../generated/types.ts";
 import { agentNames } from "./agent-names.ts";
 import { type Command, type Context, given, text, word } from "./command.ts";
-import { firstOf, LIMIT } from "./paged.ts";
-import { age, detailsOf, duration, tableOf } from "./table.ts";
+import { LIMIT, takeFirst } from "./paged.ts";
+import { age, duration, formatDetails, formatTable } from "./table.ts";
 import { Failure } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
@@ -24,7 +24,7 @@ const list: Command = {
   async run(context) {
     const [type] = context.words;
     const isService = context.options.service === true || type?.startsWith("service") === true;
-    const events = await firstOf(context, context.client.events.list, {
+    const events = await takeFirst(context, context.client.events.list, {
       ...(type && { type }),
       ...given(context, "source", "subject", "since"),
       include_service: isService,
@@ -96,7 +96,7 @@ const stats: Command = {
     const { client, signal } = context;
     const found = await client.deliveries.stats({ limit: 200 }, { signal });
     const { agents = [], oldest_age_seconds, ...sum } = found;
-    const own = detailsOf([
+    const own = formatDetails([
       ["Pending", sum.pending],
       ["In flight", sum.in_flight],
       ["Waiting", sum.waiting],
@@ -126,7 +126,7 @@ const stats: Command = {
 function shown(event: EventsGetResult): string {
   const { event_id, state, accepted_at, matched_count, publisher_id, park_reason, payload, deliveries } =
     event;
-  const details = detailsOf([
+  const details = formatDetails([
     ["Event", event_id],
     ["Type", payload.type],
     ["Source", payload.source],
@@ -143,7 +143,7 @@ function shown(event: EventsGetResult): string {
     ],
   ]);
   const receivers = event.receivers?.length
-    ? tableOf(event.receivers, [
+    ? formatTable(event.receivers, [
         ["DELIVERY", ({ delivery_id }) => delivery_id],
         ["AGENT", ({ agent_id }) => agent_id],
         ["STATE", ({ state }) => state],
@@ -155,7 +155,7 @@ function shown(event: EventsGetResult): string {
 }
 
 function delivery({ delivery_id, agent_id, state, attempt_count, timeline }: EventReceiver): string {
-  const details = detailsOf([
+  const details = formatDetails([
     ["Delivery", delivery_id],
     ["Agent", agent_id],
     ["State", state],

@@ -6,8 +6,8 @@ import { jsonLine } from "../lines.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
-import { jsonOf } from "./input.ts";
-import { timeOf } from "./times.ts";
+import { readJson } from "./input.ts";
+import { readTime } from "./times.ts";
 import { Failure } from "./usage.ts";
 
 export const publish: Command = {
@@ -29,12 +29,12 @@ export const publish: Command = {
     const [, data] = context.words;
     const subject = text(context, "subject");
     const id = text(context, "id");
-    const notbefore = timeOf(context);
+    const notbefore = readTime(context);
     const result = await context.client.publish(
       {
         type,
         source: text(context, "source") ?? "urn:sensorium:cli",
-        ...(data !== undefined && { data: await jsonOf(data, "DATA") }),
+        ...(data !== undefined && { data: await readJson(data, "DATA") }),
         ...(subject && { subject }),
         ...(id && { id }),
         ...(notbefore && { notbefore }),
@@ -69,7 +69,7 @@ export const listen: Command = {
     let handled = 0;
     const handler: Handler = async (event, { signal }) => {
       if (command) await execute(command, jsonLine(event), signal);
-      else context.print(event, () => lineOf(event.type, event.subject, event.data));
+      else context.print(event, () => formatLine(event.type, event.subject, event.data));
       if (++handled === most) void listener.stop();
     };
     const listener = context.client.listen(handler, {
@@ -128,7 +128,7 @@ export const tail: Command = {
     try {
       for await (const event of newEvents(context, context.words[0])) {
         const { type, subject, data } = event.payload;
-        context.print(event, () => `${event.accepted_at} ${lineOf(type, subject, data)}`);
+        context.print(event, () => `${event.accepted_at} ${formatLine(type, subject, data)}`);
         if (--left === 0) return;
       }
     } finally {
@@ -173,6 +173,6 @@ function openStream({ client, signal }: Context, type: string | undefined, since
 const later = (a: string, b: string) => (a > b ? a : b);
 const before = (time: string) => new Date(Date.parse(time) - OVERLAP_MS).toISOString();
 
-function lineOf(type: string, subject: string | undefined, data: unknown): string {
+function formatLine(type: string, subject: string | undefined, data: unknown): string {
   return [type, subject, data === undefined ? undefined : JSON.stringify(data)].filter(Boolean).join(" ");
 }

@@ -1,6 +1,6 @@
 import type { HandoffsSaveParams } from "../generated/types.ts";
 import { type Command, type Context, text, word } from "./command.ts";
-import { contentOf, objectOf } from "./input.ts";
+import { readContent, readObject } from "./input.ts";
 import { age } from "./table.ts";
 
 export const HANDOFF: Record<string, Command> = {
@@ -30,12 +30,12 @@ async function save(context: Context): Promise<void> {
   const summary = text(context, "summary");
   const next = text(context, "next");
   const payload = text(context, "payload");
-  const given = payload === undefined ? {} : await objectOf(payload, "--payload");
+  const given = payload === undefined ? {} : await readObject(payload, "--payload");
   const params: HandoffsSaveParams = {
     name,
     origin_client: "sensorium",
-    payload: { ...given, ...(next && { next_action: await contentOf(next) }) },
-    ...(summary && { summary: await contentOf(summary) }),
+    payload: { ...given, ...(next && { next_action: await readContent(next) }) },
+    ...(summary && { summary: await readContent(summary) }),
   };
   const saved = await context.client.handoffs.save(params, { signal: context.signal });
   context.print(saved, `${saved.name}, version ${saved.version_num} (${saved.id})`);

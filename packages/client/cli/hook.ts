@@ -2,7 +2,7 @@ import { ApiError } from "../errors.ts";
 import { adviceOn, requireTold } from "./advice.ts";
 import { type Command, type Context, word } from "./command.ts";
 import { briefFor } from "./hooks/brief.ts";
-import { answerOf, type HookInput, inputOf, TOOLS, type Tool } from "./hooks/input.ts";
+import { type HookInput, makeAnswer, parseInput, TOOLS, type Tool } from "./hooks/input.ts";
 import { projectAt } from "./hooks/project.ts";
 import { saveSession } from "./hooks/save.ts";
 import { noteUnsaved, unsavedIn } from "./hooks/unsaved.ts";
@@ -22,14 +22,14 @@ export const hook: Command = {
   lenient: true,
   unattended: true,
   async run(context) {
-    const tool = toolOf(word(context, 0, "TOOL"));
-    const input = inputOf(await firstObject(process.stdin));
-    const answer = answerOf(tool, await carryOut(context, tool, input));
+    const tool = parseTool(word(context, 0, "TOOL"));
+    const input = parseInput(await firstObject(process.stdin));
+    const answer = makeAnswer(tool, await carryOut(context, tool, input));
     context.print(answer, JSON.stringify(answer));
   },
 };
 
-function toolOf(typed: string): Tool {
+function parseTool(typed: string): Tool {
   const tool = TOOLS.find((each) => each === typed);
   if (!tool) throw new UsageError(`TOOL is ${typed}: expected ${TOOLS.join(", ")}.`);
   return tool;

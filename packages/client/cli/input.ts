@@ -3,7 +3,7 @@ import { text as readAll } from "node:stream/consumers";
 import { Failure, UsageError } from "./usage.ts";
 
 /** Returns the given text, the content of a file after `@`, or standard input for `-`. */
-export async function contentOf(given: string): Promise<string> {
+export async function readContent(given: string): Promise<string> {
   if (given === "-") return readAll(process.stdin);
   if (!given.startsWith("@")) return given;
   return readFile(given.slice(1), "utf8").catch(({ message }: Error) => {
@@ -61,16 +61,16 @@ class ObjectScanner {
 }
 
 /** Returns it as a JSON object. @throws UsageError */
-export async function objectOf(given: string, name: string): Promise<Record<string, unknown>> {
-  const value = await jsonOf(given, name);
+export async function readObject(given: string, name: string): Promise<Record<string, unknown>> {
+  const value = await readJson(given, name);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new UsageError(`${name} is not a JSON object: expected one like {"remaining": ["the third"]}.`);
   return value as Record<string, unknown>;
 }
 
 /** Returns it parsed as JSON. @throws UsageError */
-export async function jsonOf(given: string, name: string): Promise<unknown> {
-  const content = await contentOf(given);
+export async function readJson(given: string, name: string): Promise<unknown> {
+  const content = await readContent(given);
   try {
     // A number that parses to infinity would be sent as null.
     return JSON.parse(content, (key, value) => {

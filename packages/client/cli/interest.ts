@@ -40,7 +40,7 @@ async function add(context: Context): Promise<void> {
     enrichment_depth: choice(context, "enrich", DEPTHS, "none"),
   };
   const made = await context.client.interests.create(params, { signal: context.signal });
-  context.print(made, lineOf(made));
+  context.print(made, formatLine(made));
 }
 
 async function tryOut(context: Context): Promise<void> {
@@ -63,7 +63,7 @@ async function list(context: Context): Promise<void> {
     interests.push(each);
   context.print(
     { interests, total: interests.length },
-    interests.length ? interests.map(lineOf).join("\n") : "No interests.",
+    interests.length ? interests.map(formatLine).join("\n") : "No interests.",
   );
 }
 
@@ -86,7 +86,7 @@ async function ownId({ client, signal }: Context): Promise<string> {
   return agent.id;
 }
 
-function lineOf(given: { id: string; event_type: string; filter_expression?: string | null }): string {
+function formatLine(given: { id: string; event_type: string; filter_expression?: string | null }): string {
   const filter = given.filter_expression ? ` where ${given.filter_expression}` : "";
   return `${given.id} ${given.event_type}${filter}`;
 }

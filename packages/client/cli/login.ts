@@ -21,7 +21,7 @@ export const login: Command = {
   async run(context) {
     const { settings, signal } = context;
     const email = context.words[0] ?? (await ask("E-mail: ", signal));
-    const password = await passwordOf(context);
+    const password = await readPassword(context);
     const { tenant } = given(context, "tenant");
     const credentials = { email, password, ...(tenant && { tenant_slug: tenant }) };
     const { access_token, expires_at, user } = await signIn(context, credentials);
@@ -53,7 +53,7 @@ async function signIn(context: Context, credentials: AuthLoginParams) {
   }
 }
 
-async function passwordOf({ options, signal }: Context): Promise<string> {
+async function readPassword({ options, signal }: Context): Promise<string> {
   if (options["password-stdin"]) return (await readAll(process.stdin)).replace(/\r?\n$/, "");
   if (process.stdin.isTTY) return askHidden("Password: ", signal);
   throw new UsageError("There is no terminal to ask for the password: give it with --password-stdin.");

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createClient, originOf } from "../client.ts";
+import { createClient, parseOrigin } from "../client.ts";
 import { write } from "./colour.ts";
 import type { Command, Context } from "./command.ts";
 import { candidates } from "./complete.ts";
@@ -8,7 +8,7 @@ import { groupHelp, helpFor, overview, usageOf } from "./help.ts";
 import { newOutput } from "./output.ts";
 import { parse } from "./parse.ts";
 import { readSettings, type Settings } from "./settings.ts";
-import { authorizationOf, identityFor } from "./signing-in.ts";
+import { identityFor, makeAuthorization } from "./signing-in.ts";
 import { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
 
@@ -39,7 +39,7 @@ async function runOne(name: string, command: Command, args: string[], telling: T
     if (values.help) return show(helpFor(name, command));
     const settings = await settingsOf(command, values);
     telling.heed(settings);
-    await command.run(await contextOf(command, { values, words }, settings, telling, ended.signal));
+    await command.run(await makeContext(command, { values, words }, settings, telling, ended.signal));
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (ended.signal.aborted) return 130;
@@ -64,7 +64,7 @@ function settingsOf(command: Command, { url, profile }: Values): Promise<Setting
   });
 }
 
-async function contextOf(
+async function makeContext(
   command: Command,
   { values, words }: { values: Values; words: string[] },
   settings: Settings,
@@ -73,7 +73,9 @@ async function contextOf(
 ): Promise<Context> {
   const { url } = settings.profile;
   const { as, query, json } = values as { as?: string; query?: string; json?: boolean };
-  const authorize = command.open ? undefined : authorizationOf(identityFor(command, as, settings), settings);
+  const authorize = command.open
+    ? undefined
+    : makeAuthorization(identityFor(command, as, settings), settings);
   const { print, table } = await newOutput(json === true, query);
   const notes = [...settings.notes];
   const send: typeof fetch = (input, init) => {
@@ -86,7 +88,7 @@ async function contextOf(
     settings,
     client: createClient({ url, fetch: send, ...(authorize && { authorize }) }),
     connection: {
-      origin: originOf(url),
+      origin: parseOrigin(url),
       authorization: authorize,
       fetch: send,
       retries: 3,

@@ -100,7 +100,7 @@ class Bridge {
       const params = { message: line, tools: this.#tools };
       const response = await request(this.#connection, ENDPOINT, params, { signal, headers });
       let answered = false;
-      for await (const answer of answersOf(response, () => watch.refresh())) {
+      for await (const answer of readAnswers(response, () => watch.refresh())) {
         if (message.method === "initialize") this.#version = answer.result?.protocolVersion;
         answered ||= answer.method === undefined;
         write(answer);
@@ -130,7 +130,7 @@ class Bridge {
   }
 }
 
-async function* answersOf(response: Response, heard: () => void): AsyncGenerator<Message> {
+async function* readAnswers(response: Response, heard: () => void): AsyncGenerator<Message> {
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith("text/event-stream")) yield (await response.json()) as Message;
   else if (response.body)

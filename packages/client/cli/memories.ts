@@ -1,9 +1,9 @@
 import type { MemoriesUpdateParams, Memory, MergeProposal } from "../generated/types.ts";
-import { type Command, type Context, given, listOf, optionalChoice, text, word } from "./command.ts";
-import { contentOf } from "./input.ts";
+import { type Command, type Context, given, optionalChoice, readList, text, word } from "./command.ts";
+import { readContent } from "./input.ts";
 import { SCOPES, TYPES } from "./memory.ts";
-import { firstOf, LIMIT } from "./paged.ts";
-import { age, detailsOf } from "./table.ts";
+import { LIMIT, takeFirst } from "./paged.ts";
+import { age, formatDetails } from "./table.ts";
 import { UsageError } from "./usage.ts";
 
 const list: Command = {
@@ -20,8 +20,8 @@ const list: Command = {
     const [search] = context.words;
     const type = optionalChoice(context, "type", TYPES);
     const scope = optionalChoice(context, "scope", SCOPES);
-    const [tags, project_id] = [listOf(context, "tags"), text(context, "project")];
-    const memories = await firstOf(context, context.client.memories.list, {
+    const [tags, project_id] = [readList(context, "tags"), text(context, "project")];
+    const memories = await takeFirst(context, context.client.memories.list, {
       ...(search && { search }),
       ...(type && { type }),
       ...(scope && { scope }),
@@ -66,11 +66,11 @@ const update: Command = {
   async run(context) {
     const id = word(context, 0, "ID");
     const content = text(context, "content");
-    const tags = listOf(context, "tags");
+    const tags = readList(context, "tags");
     const project = text(context, "project");
     const change: Omit<MemoriesUpdateParams, "id"> = {
       ...given(context, "title"),
-      ...(content !== undefined && { content: await contentOf(content) }),
+      ...(content !== undefined && { content: await readContent(content) }),
       ...(tags && { tags }),
       ...(project !== undefined && { project_id: project || null }),
     };
@@ -124,10 +124,10 @@ const merges: Command = {
   as: ["person", "agent"],
   async run(context) {
     const status = optionalChoice(context, "status", STATES) ?? "open";
-    const proposals = await firstOf(context, context.client.merges.list, { status });
+    const proposals = await takeFirst(context, context.client.merges.list, { status });
     // Only what is shown is looked up.
     const titles =
-      context.options.json || context.options.query ? new Map() : await titlesOf(context, proposals);
+      context.options.json || context.options.query ? new Map() : await loadTitles(context, proposals);
     context.table(
       proposals,
       proposals,
@@ -179,7 +179,7 @@ function resolutionNote(context: Context): { resolution_note?: string } {
 }
 
 /** The titles of the proposals' memories; one that the caller may no longer read has none. */
-async function titlesOf(
+async function loadTitles(
   { client, signal }: Context,
   proposals: MergeProposal[],
 ): Promise<Map<string, string>> {
@@ -192,7 +192,7 @@ async function titlesOf(
 
 function shown(memory: Memory): string {
   const { id, title, content, type, scope, status, tags, project_id, created_at, updated_at } = memory;
-  const details = detailsOf([
+  const details = formatDetails([
     ["Title", title],
     ["Id", id],
     ["Status", status],

@@ -1,6 +1,6 @@
 import type { MemoriesCreateParams } from "../generated/types.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
-import { contentOf } from "./input.ts";
+import { readContent } from "./input.ts";
 
 export const TYPES = ["semantic", "episodic", "procedural", "entity", "reflection", "reasoning"] as const;
 export const SCOPES = ["agent", "team", "institutional"] as const;
@@ -32,7 +32,7 @@ export const remember: Command = {
     const project_id = text(context, "project");
     const params: MemoriesCreateParams = {
       title,
-      content: content === undefined ? title : await contentOf(content),
+      content: content === undefined ? title : await readContent(content),
       type: choice(context, "type", TYPES, "semantic"),
       scope,
       ...(team_id && { team_id }),

@@ -1,6 +1,6 @@
 import { jsonLine } from "../lines.ts";
 import { write } from "./colour.ts";
-import { type Column, tableOf } from "./table.ts";
+import { type Column, formatTable } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 /** Writes results to standard output: text for people, or what `--json` or `--query` asks for. */
@@ -22,7 +22,7 @@ export async function newOutput(json: boolean, query: string | undefined): Promi
   return {
     print,
     table: (value, rows, columns, empty) =>
-      print(value, () => (rows.length ? tableOf(rows, columns, width) : empty)),
+      print(value, () => (rows.length ? formatTable(rows, columns, width) : empty)),
   };
 }
 

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
-import { type Command, given, listOf, optionalChoice, text, word } from "./command.ts";
-import { contentOf } from "./input.ts";
+import { type Command, given, optionalChoice, readList, text, word } from "./command.ts";
+import { readContent } from "./input.ts";
 import { SCOPES } from "./memory.ts";
-import { firstOf, LIMIT } from "./paged.ts";
+import { LIMIT, takeFirst } from "./paged.ts";
 import { age } from "./table.ts";
 
 const FORMATS = ["md", "html", "pdf", "docx"] as const;
@@ -19,7 +19,7 @@ const save: Command = {
   },
   examples: ["output save @postmortem.md --title 'Postmortem'"],
   async run(context) {
-    const body = await contentOf(word(context, 0, "BODY"));
+    const body = await readContent(word(context, 0, "BODY"));
     const scope = optionalChoice(context, "scope", SCOPES);
     const { to, note, run } = given(context, "to", "note", "run");
     const output = await context.client.outputs.save(
@@ -46,9 +46,9 @@ const list: Command = {
     ...LIMIT,
   },
   async run(context) {
-    const [tags, run] = [listOf(context, "tags"), text(context, "run")];
+    const [tags, run] = [readList(context, "tags"), text(context, "run")];
     const params = { ...(tags && { tags }), ...(run && { process_run_id: run }) };
-    const outputs = await firstOf(context, context.client.outputs.list, params);
+    const outputs = await takeFirst(context, context.client.outputs.list, params);
     context.table(
       outputs,
       outputs,

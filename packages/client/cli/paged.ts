@@ -7,7 +7,7 @@ export const LIMIT = { limit: { value: "N", means: "maximum number of results; d
 const PAGE = 200;
 
 /** Returns the first items of a list, up to `--limit`, page by page. */
-export async function firstOf<Params extends object, Result, Item>(
+export async function takeFirst<Params extends object, Result, Item>(
   context: Context,
   call: PagedCall<Params, Result, Item>,
   params: Params,

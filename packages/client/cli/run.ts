@@ -1,5 +1,5 @@
 import { type Command, type Context, choice, count, optionalChoice, text, word } from "./command.ts";
-import { contentOf } from "./input.ts";
+import { readContent } from "./input.ts";
 import { LIMIT } from "./paged.ts";
 import { age } from "./table.ts";
 import { UsageError } from "./usage.ts";
@@ -89,7 +89,7 @@ async function setBack(context: Context, how: "skipStep" | "reopenStep", done: s
   const step = stepOf(context);
   const reason = text(context, "reason");
   if (!reason) throw new UsageError("--reason is missing: it is shown in the run.");
-  const params = { ...step, reason: await contentOf(reason) };
+  const params = { ...step, reason: await readContent(reason) };
   const result = await context.client.runs[how](params, { signal: context.signal });
   context.print(result, `${step.step_key} ${done}.`);
 }
@@ -98,7 +98,7 @@ async function close(context: Context): Promise<void> {
   const run_id = word(context, 0, "RUN");
   const outcome = choice(context, "outcome", OUTCOMES, "achieved");
   const note = text(context, "note");
-  const params = { run_id, outcome, ...(note && { note: await contentOf(note) }) };
+  const params = { run_id, outcome, ...(note && { note: await readContent(note) }) };
   const result = await context.client.runs.close(params, { signal: context.signal });
   context.print(result, `${run_id} closed: ${outcome.replace("_", " ")}.`);
 }
@@ -126,7 +126,7 @@ async function show(context: Context): Promise<void> {
 async function start(context: Context): Promise<void> {
   const step = stepOf(context);
   const notes = text(context, "note");
-  const params = { ...step, ...(notes && { notes: await contentOf(notes) }) };
+  const params = { ...step, ...(notes && { notes: await readContent(notes) }) };
   const attempt = await context.client.runs.startStep(params, { signal: context.signal });
   context.print(attempt, [`${step.step_key} started.`, attempt.warning].filter(Boolean).join(" "));
 }
@@ -138,7 +138,7 @@ async function complete(context: Context): Promise<void> {
   const params = {
     ...step,
     ...(criterion_key && { criterion_key }),
-    ...(note && { what_makes_this_done: await contentOf(note) }),
+    ...(note && { what_makes_this_done: await readContent(note) }),
   };
   const result = await context.client.runs.completeStep(params, { signal: context.signal });
   const { completed_step_key, newly_ready_steps, run_completed } = result;

@@ -1,9 +1,9 @@
 import type { Schedule } from "../generated/types.ts";
 import { type Command, type Context, choice, given, optionalChoice, text, word } from "./command.ts";
-import { jsonOf } from "./input.ts";
-import { firstOf, LIMIT } from "./paged.ts";
-import { age, detailsOf } from "./table.ts";
-import { timeOf } from "./times.ts";
+import { readJson } from "./input.ts";
+import { LIMIT, takeFirst } from "./paged.ts";
+import { age, formatDetails } from "./table.ts";
+import { readTime } from "./times.ts";
 import { UsageError } from "./usage.ts";
 
 const POLICIES = ["skip", "run_once", "run_all"] as const;
@@ -37,7 +37,7 @@ const create: Command = {
     const event = {
       type,
       ...given(context, "source", "subject"),
-      ...(data !== undefined && { data: await jsonOf(data, "DATA") }),
+      ...(data !== undefined && { data: await readJson(data, "DATA") }),
     };
     const made = await context.client.schedules.create(
       {
@@ -49,7 +49,7 @@ const create: Command = {
       },
       { signal: context.signal },
     );
-    context.print(made, lineOf(made));
+    context.print(made, formatLine(made));
   },
 };
 
@@ -59,7 +59,7 @@ const list: Command = {
   options: { status: { value: STATUSES.join("|"), means: "only those with this status" }, ...LIMIT },
   async run(context) {
     const status = optionalChoice(context, "status", STATUSES);
-    const schedules = await firstOf(context, context.client.schedules.list, { ...(status && { status }) });
+    const schedules = await takeFirst(context, context.client.schedules.list, { ...(status && { status }) });
     context.table(
       schedules,
       schedules,
@@ -133,13 +133,13 @@ const remove: Command = {
 async function setPaused(context: Context, paused: boolean): Promise<void> {
   const schedule_id = word(context, 0, "ID");
   const changed = await context.client.schedules.update({ schedule_id, paused }, { signal: context.signal });
-  context.print(changed, lineOf(changed));
+  context.print(changed, formatLine(changed));
 }
 
 /** Returns when it publishes, as given by the options. @throws UsageError */
 function when(context: Context): { cron?: string; time_zone?: string; at?: string } {
   const cron = text(context, "cron");
-  const at = timeOf(context);
+  const at = readTime(context);
   const time_zone = text(context, "time-zone");
   if (cron === undefined && at === undefined)
     throw new UsageError("When is missing: give --cron, --at or --in.");
@@ -147,13 +147,13 @@ function when(context: Context): { cron?: string; time_zone?: string; at?: strin
   return { ...(cron && { cron }), ...(time_zone && { time_zone }), ...(at && { at }) };
 }
 
-function lineOf({ id, status, next_run_at }: Schedule): string {
+function formatLine({ id, status, next_run_at }: Schedule): string {
   return next_run_at ? `${id} ${status}, next at ${next_run_at}` : `${id} ${status}`;
 }
 
 function shown(schedule: Schedule): string {
   const { cron, time_zone, at, last_run_at, last_event_id, last_missed_at, last_error, event } = schedule;
-  const details = detailsOf([
+  const details = formatDetails([
     ["Schedule", schedule.id],
     ["Name", schedule.name],
     ["Owner", schedule.owner_id],

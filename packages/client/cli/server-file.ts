@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { originOf } from "../client.ts";
+import { parseOrigin } from "../client.ts";
 
 /** What a server keeps for its owner in `DATA_DIR/credentials.json`. */
 export interface ServerFile {
@@ -43,7 +43,7 @@ export async function readServerFile(path: string): Promise<Read> {
 /** Whether an address is on this machine. */
 export function isLoopback(url: string): boolean {
   try {
-    return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(originOf(url)).hostname);
+    return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(parseOrigin(url)).hostname);
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-import { originOf as serviceAt } from "../client.ts";
+import { parseOrigin as serviceAt } from "../client.ts";
 import { GIVEN, PROFILES_FILE, SERVER_FILE } from "./environment.ts";
 import { type Profile, readProfiles } from "./profiles.ts";
 import { isLoopback, readServerFile, type ServerFile } from "./server-file.ts";
@@ -50,7 +50,7 @@ export async function readSettings(typed: Typed): Promise<Settings> {
     [DEFAULT_URL, DEFAULT],
   ];
   const [url, urlFrom] = first(urls) as [string, string];
-  const isFor = (kept: string | undefined) => kept !== undefined && originOf(kept) === originOf(url);
+  const isFor = (kept: string | undefined) => kept !== undefined && toOrigin(kept) === toOrigin(url);
   const own = isFor(saved?.url) ? saved : undefined;
   const ownServer = isFor(server?.base_url) ? server : undefined;
   const [api_key, keyFrom] = first([
@@ -115,7 +115,7 @@ async function savedProfile({ profile, mayBeNew }: Typed) {
 }
 
 /** @throws UsageError */
-function originOf(url: string): string {
+function toOrigin(url: string): string {
   try {
     return new URL(serviceAt(url)).origin;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Authorization } from "../authorize.ts";
 import { byKey, byToken } from "../authorize.ts";
-import { originOf } from "../client.ts";
+import { parseOrigin } from "../client.ts";
 import type { Command, Identity } from "./command.ts";
 import { type SignIn, saveProfile } from "./profiles.ts";
 import type { Settings } from "./settings.ts";
@@ -25,7 +25,7 @@ export function identityFor(command: Command, asked: string | undefined, { profi
 }
 
 /** Returns how calls are authenticated; nothing if there is no key. @throws Failure if nobody is signed in */
-export function authorizationOf(identity: Identity, settings: Settings): Authorization | undefined {
+export function makeAuthorization(identity: Identity, settings: Settings): Authorization | undefined {
   const { api_key, person } = settings.profile;
   if (identity === "agent") return api_key ? byKey(api_key) : undefined;
   if (!person) {
@@ -34,13 +34,13 @@ export function authorizationOf(identity: Identity, settings: Settings): Authori
   }
   if (Date.parse(person.expires_at) <= Date.now())
     throw new Failure(`The sign-in of ${person.email} has ended: run \`sensorium login\`.`, "not_signed_in");
-  return byToken(() => tokenOf(person, settings));
+  return byToken(() => freshToken(person, settings));
 }
 
 const RENEW_MS = 30 * 60_000;
 
 /** Returns the person's token, renewed when half of its hour is over: the service allows it for 12 hours. */
-async function tokenOf(person: SignIn, settings: Settings): Promise<string> {
+async function freshToken(person: SignIn, settings: Settings): Promise<string> {
   if (Date.parse(person.expires_at) - Date.now() > RENEW_MS) return person.token;
   const renewed = await renew(person, settings.profile.url).catch(() => undefined);
   // The old one still works for now.
@@ -52,7 +52,7 @@ async function tokenOf(person: SignIn, settings: Settings): Promise<string> {
 
 /** A renewed token comes as the session cookie that a browser would keep. */
 async function renew({ token }: SignIn, url: string): Promise<Omit<SignIn, "email"> | undefined> {
-  const response = await fetch(`${originOf(url)}/v1/auth/session/renew`, {
+  const response = await fetch(`${parseOrigin(url)}/v1/auth/session/renew`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}` },
     // The token is for this address only.

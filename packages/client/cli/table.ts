@@ -4,7 +4,7 @@ import { paint } from "./colour.ts";
 export type Column<Row> = [string, (row: Row) => string | number | null | undefined];
 
 /** Returns rows under a header, aligned. */
-export function tableOf<Row>(rows: readonly Row[], columns: Column<Row>[], width = Infinity): string {
+export function formatTable<Row>(rows: readonly Row[], columns: Column<Row>[], width = Infinity): string {
   const cells = rows.map((row) => columns.map(([, of]) => oneLine(of(row))));
   const widths = columns.map(([name], at) =>
     Math.max(name.length, ...cells.map((line) => (line[at] as string).length)),
@@ -27,7 +27,7 @@ function oneLine(value: string | number | null | undefined): string {
 }
 
 /** Returns names and values, one per line; lines without a value are left out. */
-export function detailsOf(details: [string, string | number | null | undefined][]): string {
+export function formatDetails(details: [string, string | number | null | undefined][]): string {
   const shown = details.filter(([, value]) => value !== null && value !== undefined && value !== "");
   const width = Math.max(...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${paint("bold", name.padEnd(width))}  ${value}`).join("\n");

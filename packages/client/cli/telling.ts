@@ -38,7 +38,7 @@ export class Telling {
   /** Reports an error that does not end the command. */
   problem(error: Error): void {
     this.#reported.add(error);
-    if (this.#json) writeJson(envelopeOf(error));
+    if (this.#json) writeJson(toEnvelope(error));
     else line(this.#textOf(error) ?? error.message);
   }
 
@@ -51,7 +51,7 @@ export class Telling {
   /** Reports the error that ended the command. */
   failure(error: Error): void {
     if (this.#reported.has(error)) return;
-    if (this.#json) writeJson(envelopeOf(error));
+    if (this.#json) writeJson(toEnvelope(error));
     else if (error instanceof ConnectionError) line(`${error.message}\nRun sensorium doctor for details.`);
     else line(this.#textOf(error) ?? error.stack);
   }
@@ -65,7 +65,7 @@ export class Telling {
 }
 
 /** Returns an error as an envelope like the service's, and the service's own errors in full. */
-function envelopeOf(error: Error): object {
+function toEnvelope(error: Error): object {
   const { message, stack } = error;
   const why = error instanceof Failure ? error.why : error;
   if (typeof why === "string") return { error: { code: why, message } };

@@ -4,11 +4,11 @@ import { UsageError } from "./usage.ts";
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Returns the time of `--at` or `--in` as ISO 8601, if one is given. @throws UsageError */
-export function timeOf(context: Context): string | undefined {
+export function readTime(context: Context): string | undefined {
   const at = text(context, "at");
   const span = text(context, "in");
   if (at !== undefined && span !== undefined) throw new UsageError("Give --at or --in, not both.");
-  if (span !== undefined) return new Date(Date.now() + millisecondsOf(span)).toISOString();
+  if (span !== undefined) return new Date(Date.now() + parseSpan(span)).toISOString();
   if (at === undefined) return undefined;
   const time = Date.parse(at);
   if (Number.isNaN(time))
@@ -18,7 +18,7 @@ export function timeOf(context: Context): string | undefined {
   return new Date(time).toISOString();
 }
 
-function millisecondsOf(span: string): number {
+function parseSpan(span: string): number {
   const [, count, unit] = /^(\d{1,7})\s*([smhd])$/.exec(span) ?? [];
   if (count === undefined)
     throw new UsageError(`--in is ${span}: expected a duration like 90s, 15m, 2h or 7d.`);

@@ -39,10 +39,10 @@ export async function typesOf({ paths, components }: Document, table: Table): Pr
       const { method, path, root } = operation;
       const described = paths[`${root ? "" : "/v1"}${path}`]?.[method.toLowerCase()] as Described;
       const prefix = capital(service) + capital(name);
-      schemas[`${prefix}Params`] = paramsOf(described, operation);
-      schemas[`${prefix}Result`] = resultOf(described);
+      schemas[`${prefix}Params`] = mergeParams(described, operation);
+      schemas[`${prefix}Result`] = findResult(described);
       const text = [`${described.summary}.`, described.description].filter(Boolean).join("\n\n");
-      return `    /** ${text.replaceAll("*/", "* /").replaceAll("\n", "\n     * ")} */\n    ${name}: ${callOf(operation, prefix)};\n`;
+      return `    /** ${text.replaceAll("*/", "* /").replaceAll("\n", "\n     * ")} */\n    ${name}: ${writeCall(operation, prefix)};\n`;
     });
     return `  ${service}: {\n${rows.join("")}  };\n`;
   });
@@ -61,7 +61,7 @@ function faultCodes(error: JsonSchema): JsonSchema {
 }
 
 /** Returns the one object that has an operation's parameters of path, query and body. */
-function paramsOf({ parameters = [], requestBody }: Described, { whole }: Operation): JsonSchema {
+function mergeParams({ parameters = [], requestBody }: Described, { whole }: Operation): JsonSchema {
   const placed = parameters.filter((each) => each.in === "path" || each.in === "query");
   const properties: Record<string, JsonSchema> = {};
   for (const { name, description, schema } of placed) properties[name] = { ...schema, description };
@@ -85,7 +85,7 @@ function bodyOf(content: Content = {}): JsonSchema | undefined {
 }
 
 /** Returns what a call answers: JSON, a text, a file, or nothing. */
-function resultOf({ responses }: Described): JsonSchema {
+function findResult({ responses }: Described): JsonSchema {
   const good = Object.entries(responses).filter(([status]) => status < "300");
   const kinds = good.flatMap(([, { content }]) => {
     if (!content) return [UNDEFINED];
@@ -99,7 +99,7 @@ function resultOf({ responses }: Described): JsonSchema {
   return distinct.length === 1 ? (distinct[0] as JsonSchema) : { anyOf: distinct };
 }
 
-function callOf({ stream, pages }: Operation, prefix: string): string {
+function writeCall({ stream, pages }: Operation, prefix: string): string {
   if (stream) return `StreamCall<${prefix}Params>`;
   if (!pages) return `Call<${prefix}Params, ${prefix}Result>`;
   const item = pages.items === "" ? `${prefix}Result[number]` : `${prefix}Result["${pages.items}"][number]`;

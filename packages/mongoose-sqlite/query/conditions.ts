@@ -5,11 +5,11 @@ import {
   isDocument,
   isOdd,
   type Key,
-  keyOf,
   Rank,
   type Raw,
   type RawObject,
-  rankOf,
+  toKey,
+  typeRank,
 } from "./values.ts";
 
 /**
@@ -28,20 +28,25 @@ export type Condition = { sql: string; params: Key[]; exact: boolean; access?: A
 const NOTHING: Condition = { sql: "?", params: [0], exact: true };
 
 /** Returns conditions on a scalar column, one per operator; `undefined` where SQL cannot help. */
-export function conditionsOf(column: Column, operators: RawObject): (Condition | undefined)[] {
+export function compileConditions(column: Column, operators: RawObject): (Condition | undefined)[] {
   const found: (Condition | undefined)[] = [];
   const bounds: Bound[] = [];
   for (const name of Object.keys(operators)) {
     const operand = operators[name] as Raw;
     if (name === "$gt" || name === "$gte" || name === "$lt" || name === "$lte")
       bounds.push({ name, operand });
-    else if (name !== "$options") found.push(conditionOf(column, name, operand, operators));
+    else if (name !== "$options") found.push(compileCondition(column, name, operand, operators));
   }
   if (bounds.length > 0) found.push(range(column, bounds));
   return found;
 }
 
-function conditionOf(column: Column, name: string, operand: Raw, siblings: RawObject): Condition | undefined {
+function compileCondition(
+  column: Column,
+  name: string,
+  operand: Raw,
+  siblings: RawObject,
+): Condition | undefined {
   switch (name) {
     case "$eq":
       return equal(column, operand);
@@ -72,14 +77,14 @@ function isNull(column: Column): Condition {
 function equal(column: Column, operand: Raw): Condition | undefined {
   if (operand === null) return isNull(column);
   if (Array.isArray(operand)) return NOTHING;
-  const key = keyOf(operand);
+  const key = toKey(operand);
   return key === null ? undefined : inList(column, [key]);
 }
 
 /** Returns the key of a value in a side table or list; `undefined` if no key distinguishes it. */
 export function sideKey(value: Raw): Key | undefined {
   if (value === null || Array.isArray(value)) return undefined;
-  return keyOf(value) ?? undefined;
+  return toKey(value) ?? undefined;
 }
 
 function among(column: Column, list: Raw[]): Condition | undefined {
@@ -128,8 +133,8 @@ type Term = { operator: string; key: Key };
 
 /** A range within one type; a missing bound is the bound of the type. */
 function range(column: Column, bounds: Bound[]): Condition | undefined {
-  const rank = rankOf((bounds[0] as Bound).operand);
-  if (bounds.some((bound) => rankOf(bound.operand) !== rank)) return NOTHING;
+  const rank = typeRank((bounds[0] as Bound).operand);
+  if (bounds.some((bound) => typeRank(bound.operand) !== rank)) return NOTHING;
   if (rank === Rank.null) return bounds.every((bound) => bound.name.endsWith("e")) ? isNull(column) : NOTHING;
   const bracket = bracketOf(rank);
   if (!bracket || bounds.some((bound) => isOdd(bound.operand))) return undefined;
@@ -147,7 +152,7 @@ function range(column: Column, bounds: Bound[]): Condition | undefined {
 const SIGNS: Record<string, string> = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" };
 
 function term(bound: Bound): Term {
-  return { operator: SIGNS[bound.name] as string, key: keyOf(bound.operand) };
+  return { operator: SIGNS[bound.name] as string, key: toKey(bound.operand) };
 }
 
 /** Returns a condition on the document's text for a path without a column; `undefined` where SQL cannot help. */

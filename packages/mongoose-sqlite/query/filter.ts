@@ -4,11 +4,11 @@ import {
   compare,
   isDocument,
   type Maybe,
-  numberOf,
   Rank,
   type Raw,
   type RawObject,
-  rankOf,
+  toNumber,
+  typeRank,
 } from "./values.ts";
 
 /** Tests a stored document. */
@@ -80,11 +80,11 @@ function expand(test: Predicate): Predicate {
 function equals(expected: Raw): Predicate {
   if (expected === null) return (value) => value === null || value === undefined;
   if (typeof expected !== "object") return (value) => value === expected;
-  const rank = rankOf(expected);
-  return (value) => value !== undefined && rankOf(value) === rank && compare(value, expected) === 0;
+  const rank = typeRank(expected);
+  return (value) => value !== undefined && typeRank(value) === rank && compare(value, expected) === 0;
 }
 
-function oneOf(operator: string, list: Raw): Predicate {
+function matchesOne(operator: string, list: Raw): Predicate {
   if (!Array.isArray(list)) throw fault.badValue(`${operator} needs an array`);
   const plain = new Set<Maybe>();
   const others: Predicate[] = [];
@@ -98,15 +98,15 @@ function oneOf(operator: string, list: Raw): Predicate {
 }
 
 function ordered(operator: string, bound: Raw): Predicate {
-  const rank = rankOf(bound);
+  const rank = typeRank(bound);
   const inclusive = operator === "$gte" || operator === "$lte";
-  if (rank === Rank.null) return (value) => inclusive && rankOf(value) === Rank.null;
+  if (rank === Rank.null) return (value) => inclusive && typeRank(value) === Rank.null;
   // NaN sorts below all numbers, but in a filter is neither less nor greater.
   const incomparable = (value: Maybe) =>
-    rank === Rank.number && Number.isNaN(numberOf(value)) !== Number.isNaN(numberOf(bound));
+    rank === Rank.number && Number.isNaN(toNumber(value)) !== Number.isNaN(toNumber(bound));
   const sign = operator === "$gt" || operator === "$gte" ? 1 : -1;
   return (value) => {
-    if (value === undefined || rankOf(value) !== rank || incomparable(value)) return false;
+    if (value === undefined || typeRank(value) !== rank || incomparable(value)) return false;
     const order = compare(value, bound) * sign;
     return order > 0 || (inclusive && order === 0);
   };
@@ -127,9 +127,9 @@ function compileOperator(steps: string[], name: string, operand: Raw, siblings: 
     case "$ne":
       return not(at(steps, expand(equals(operand))));
     case "$in":
-      return at(steps, expand(oneOf(name, operand)));
+      return at(steps, expand(matchesOne(name, operand)));
     case "$nin":
-      return not(at(steps, expand(oneOf(name, operand))));
+      return not(at(steps, expand(matchesOne(name, operand))));
     case "$gt":
     case "$gte":
     case "$lt":

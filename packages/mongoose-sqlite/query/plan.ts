@@ -6,7 +6,14 @@ import {
   sideTable,
   type Table,
 } from "../tables/catalog.ts";
-import { type Access, type Condition, conditionOfText, conditionsOf, inList, sideKey } from "./conditions.ts";
+import {
+  type Access,
+  type Condition,
+  compileConditions,
+  conditionOfText,
+  inList,
+  sideKey,
+} from "./conditions.ts";
 import { clauses, isOperators } from "./filter.ts";
 import type { Sort } from "./sort.ts";
 import type { Key, Raw, RawObject } from "./values.ts";
@@ -77,7 +84,7 @@ function planPath(table: Table, path: string, value: Raw, filter: RawObject, pla
     add(plan, lookup);
     plan.named ||= lookup !== undefined;
   } else {
-    for (const condition of conditionsOf(column, isOperators(value) ? value : { $eq: value }))
+    for (const condition of compileConditions(column, isOperators(value) ? value : { $eq: value }))
       add(plan, condition);
   }
 }

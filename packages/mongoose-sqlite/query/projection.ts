@@ -23,7 +23,7 @@ export function compileProjection(spec: RawObject | undefined): Projection | und
   const including = fields.length > 0 ? modes.has(true) : keepId;
   if (including && keepId) fields.unshift("_id");
   if (!including && !keepId) fields.push("_id");
-  const tree = treeOf(fields);
+  const tree = buildTree(fields);
   const idOnly = including && keepId && fields.length === 1;
   return {
     idOnly,
@@ -40,7 +40,7 @@ function wanted(path: string, value: Raw): boolean {
   throw new NotImplemented(`the projection ${name} of ${path}`);
 }
 
-function treeOf(paths: string[]): Tree {
+function buildTree(paths: string[]): Tree {
   const root: Tree = {};
   for (const path of paths) {
     const steps = parts(path);

@@ -6,7 +6,7 @@ import { compileFilter, type Matcher } from "./filter.ts";
 import { type Plan, planFilter, planSort, source } from "./plan.ts";
 import { compileProjection, type Projection } from "./projection.ts";
 import { compareKeys, type Sort, sortKeys } from "./sort.ts";
-import { type Key, type Maybe, type RawObject, rawOf } from "./values.ts";
+import { fromKey, type Key, type Maybe, type RawObject } from "./values.ts";
 
 /** A query in raw form. `limit` 0: no limit. */
 export type Query = {
@@ -153,7 +153,7 @@ export class Queries {
     const sql = `SELECT "_id" FROM ${source(table, plan, sort)}${order && ` ORDER BY ${order}`}${limit}`;
     const ids: string[] = [];
     for (const [key] of this.statements.iterate<[Key]>(sql, ...plan.params)) {
-      ids.push(`{"_id":${JSON.stringify(rawOf(key))}}`);
+      ids.push(`{"_id":${JSON.stringify(fromKey(key))}}`);
     }
     return ids;
   }

@@ -31,7 +31,7 @@ export function isDocument(value: Maybe): value is RawObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && value.$ === undefined;
 }
 
-export function rankOf(value: Maybe): number {
+export function typeRank(value: Maybe): number {
   if (value === null || value === undefined) return Rank.null;
   if (typeof value === "number") return Rank.number;
   if (typeof value === "string") return Rank.string;
@@ -43,7 +43,7 @@ export function rankOf(value: Maybe): number {
 }
 
 /** Returns the number of a raw value of rank `number`. */
-export function numberOf(value: Maybe): number {
+export function toNumber(value: Maybe): number {
   return typeof value === "number" ? value : Number(((value as RawObject).$ as string).slice(1));
 }
 
@@ -75,7 +75,8 @@ function compareDocuments(a: RawObject, b: RawObject): number {
   for (let i = 0; i < length; i++) {
     const keyA = keysA[i] as string;
     const keyB = keysB[i] as string;
-    const order = rankOf(a[keyA]) - rankOf(b[keyB]) || compareTexts(keyA, keyB) || compare(a[keyA], b[keyB]);
+    const order =
+      typeRank(a[keyA]) - typeRank(b[keyB]) || compareTexts(keyA, keyB) || compare(a[keyA], b[keyB]);
     if (order !== 0) return order;
   }
   return keysA.length - keysB.length;
@@ -93,14 +94,14 @@ function binaryOrder(value: RawObject): string {
  */
 export function compare(a: Maybe, b: Maybe): number {
   if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
-  const rank = rankOf(a);
-  const order = rank - rankOf(b);
+  const rank = typeRank(a);
+  const order = rank - typeRank(b);
   if (order !== 0) return order;
   switch (rank) {
     case Rank.null:
       return 0;
     case Rank.number:
-      return compareNumbers(numberOf(a), numberOf(b));
+      return compareNumbers(toNumber(a), toNumber(b));
     case Rank.boolean:
       return Number(a) - Number(b);
     case Rank.array:
@@ -140,7 +141,7 @@ function dateKey(ms: number): string {
 }
 
 /** Returns the column value of a scalar; arrays have none (they use side tables). */
-export function keyOf(value: Maybe): Key {
+export function toKey(value: Maybe): Key {
   if (typeof value === "string") return value.charCodeAt(0) >= 127 ? `${MARK} ${value}` : value;
   if (value === null || value === undefined) return null;
   if (typeof value === "number") return value;
@@ -148,10 +149,10 @@ export function keyOf(value: Maybe): Key {
   if (Array.isArray(value)) return null;
   const tag = value.$;
   if (typeof tag === "number") return dateKey(tag);
-  const rank = rankOf(value);
+  const rank = typeRank(value);
   if (rank === Rank.objectId) return `${MARK}7${(tag as string).slice(1)}`;
   if (rank === Rank.binary) return `${MARK}6${binaryOrder(value)}`;
-  if (rank === Rank.number) return Number.isNaN(numberOf(value)) ? null : numberOf(value);
+  if (rank === Rank.number) return Number.isNaN(toNumber(value)) ? null : toNumber(value);
   return `${MARK}${RANK_CHARS[rank]}${JSON.stringify(value)}`;
 }
 
@@ -172,8 +173,8 @@ export function bracketOf(rank: number): { low: Key; high: string } | undefined 
   return { low: MARK + char, high: MARK + String.fromCharCode(char.charCodeAt(0) + 1) };
 }
 
-/** Inverts `keyOf` for the possible values of an `_id`. */
-export function rawOf(key: Key): Raw {
+/** Inverts `toKey` for the possible values of an `_id`. */
+export function fromKey(key: Key): Raw {
   if (typeof key !== "string" || key[0] !== MARK) return key;
   const body = key.slice(2);
   switch (key[1]) {

@@ -18,7 +18,7 @@ export type Layout = {
 
 const layouts = new WeakMap<Table, Layout>();
 
-export function layoutOf(table: Table): Layout {
+export function getLayout(table: Table): Layout {
   let layout = layouts.get(table);
   if (layout?.changes !== table.changes) {
     layout = newLayout(table);

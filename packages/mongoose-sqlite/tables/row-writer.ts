@@ -1,8 +1,8 @@
 import { fault, NotImplemented, ServerFault } from "../errors.ts";
 import { parts, scalarAt } from "../query/paths.ts";
-import { type Key, keyOf, type Maybe, type Raw, type RawObject } from "../query/values.ts";
+import { type Key, type Maybe, type Raw, type RawObject, toKey } from "../query/values.ts";
 import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
-import { layoutOf } from "./layout.ts";
+import { getLayout } from "./layout.ts";
 import { splitLongText, textTable } from "./out-of-line.ts";
 import { ColumnChange, entries, isConstraint, type Schema } from "./schema.ts";
 import type { Statements } from "./statements.ts";
@@ -34,8 +34,8 @@ export class RowWriter {
     document = JSON.parse(text) as RawObject,
   ): void {
     checkId(document._id);
-    const keys = this.#keys(table, layoutOf(table).columns, document);
-    const { insertion, multikey } = layoutOf(table);
+    const keys = this.#keys(table, getLayout(table).columns, document);
+    const { insertion, multikey } = getLayout(table);
     this.#atomically(table, document, undefined, () => {
       const rid = Number(this.#statements.prepare(insertion).run(text, ...keys).lastInsertRowid);
       if (longText !== null) this.#setLongText(table, rid, longText);
@@ -46,15 +46,15 @@ export class RowWriter {
 
   #setLongText(table: Table, rid: number, text: string | null): void {
     if (text === null) this.#statements.run(`DELETE FROM ${textTable(table)} WHERE rid = ?`, rid);
-    else this.#statements.run(layoutOf(table).textInsertion, rid, text);
+    else this.#statements.run(getLayout(table).textInsertion, rid, text);
   }
 
   /** Returns a document's column values and side entries that a change of `paths` (`undefined`: any) can affect. */
   snapshot(table: Table, document: RawObject, paths: string[] | undefined): Snapshot {
-    const columns = layoutOf(table).columns.filter(
+    const columns = getLayout(table).columns.filter(
       (column) => column.path !== "_id" && touches(column, paths),
     );
-    const indexes = layoutOf(table).multikey.filter((index) =>
+    const indexes = getLayout(table).multikey.filter((index) =>
       index.key.some(([path]) => columns.some((c) => c.path === path)),
     );
     return {
@@ -102,7 +102,7 @@ export class RowWriter {
 
   remove(table: Table, rid: number, document: RawObject | undefined): void {
     if (document)
-      for (const index of layoutOf(table).multikey)
+      for (const index of getLayout(table).multikey)
         this.#schema.removeEntries(table, index, rid, entries(table, index, document));
     this.#statements.run(`DELETE FROM ${table.sql} WHERE rid = ?`, rid);
   }
@@ -121,7 +121,7 @@ export class RowWriter {
   /** Runs the statements of one document so that a violated index undoes all of them. */
   #atomically(table: Table, document: RawObject, rid: number | undefined, write: () => void): void {
     this.#refuseNullDuplicate(table, document, rid);
-    const nested = layoutOf(table).multikey.length > 0;
+    const nested = getLayout(table).multikey.length > 0;
     // When SQLite rolls back the transaction itself, for example on a full disk, its savepoints are gone.
     const stands = () => nested && this.#statements.db.isTransaction;
     if (nested) this.#statements.run("SAVEPOINT row");
@@ -137,7 +137,7 @@ export class RowWriter {
 
   // SQLite allows any number of NULLs in a unique index; MongoDB treats a missing value as a value.
   #refuseNullDuplicate(table: Table, document: RawObject, rid: number | undefined): void {
-    for (const index of layoutOf(table).unique) {
+    for (const index of getLayout(table).unique) {
       const keys = keysOf(table, index, document);
       if (!keys.includes(null) || (index.sparse && isAbsent(table, index, document))) continue;
       if (this.#isTaken(table, index, keys, rid)) throw duplicate(table, index, document);
@@ -172,7 +172,7 @@ export class RowWriter {
 
 function checkId(id: Maybe): void {
   if (Array.isArray(id)) throw fault.badValue("The '_id' value cannot be of type array");
-  if (keyOf(id) === null) throw new NotImplemented(`the _id ${JSON.stringify(id)}`);
+  if (toKey(id) === null) throw new NotImplemented(`the _id ${JSON.stringify(id)}`);
 }
 
 /** A document's column values and side entries, in the order of `columns` and `indexes`. */
@@ -197,7 +197,7 @@ function touches(column: Column, paths: string[] | undefined): boolean {
 
 function columnValue(column: Column, document: RawObject): Key {
   const value = scalarAt(document, column.steps);
-  return typeof value === "symbol" ? null : keyOf(value);
+  return typeof value === "symbol" ? null : toKey(value);
 }
 
 function keysOf(table: Table, index: Index, document: RawObject): Key[] {

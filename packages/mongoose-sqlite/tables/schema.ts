@@ -1,6 +1,6 @@
 import { fault, NotImplemented } from "../errors.ts";
 import { MANY, scalarAt, valuesAt } from "../query/paths.ts";
-import { isOdd, type Key, keyOf, type RawObject } from "../query/values.ts";
+import { isOdd, type Key, type RawObject, toKey } from "../query/values.ts";
 import {
   type Catalog,
   type Column,
@@ -122,7 +122,7 @@ export class Schema {
       const value = scalarAt(document, column.steps);
       column.many ||= value === MANY;
       column.odd ||= value !== MANY && isOdd(value);
-      const key = value === MANY ? null : keyOf(value);
+      const key = value === MANY ? null : toKey(value);
       if (key !== null) update.run(key, rid);
     }
   }
@@ -193,7 +193,7 @@ export class Schema {
       return null;
     }
     if (typeof value === "object" && !column.odd && isOdd(value)) throw new ColumnChange(column, "odd");
-    return keyOf(value);
+    return toKey(value);
   }
 
   /** Applies a column's change: indexes on a path that has proved to hold arrays move to side tables. */
@@ -248,7 +248,7 @@ export function entries(table: Table, index: Index, document: RawObject): Key[][
   checkParallel(table, index, document);
   let found: Key[][] = [[]];
   for (const list of lists) {
-    const keys = [...new Set(list.map((value) => keyOf(value) ?? ABSENT))];
+    const keys = [...new Set(list.map((value) => toKey(value) ?? ABSENT))];
     found = found.flatMap((front) => keys.map((key) => [...front, key]));
   }
   return found;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { ObjectId } from "mongodb";
 import { decode, encode, toRaw } from "../query/codec.ts";
-import { compare, isOdd, type Key, keyOf, type Raw, rawOf } from "../query/values.ts";
+import { compare, fromKey, isOdd, type Key, type Raw, toKey } from "../query/values.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -30,7 +30,7 @@ describe("column values", () => {
     fc.assert(
       fc.property(wellFormed, wellFormed, (a, b) => {
         fc.pre(!isOdd(a) && !isOdd(b));
-        expect(Math.sign(compareKeys(keyOf(a), keyOf(b)))).toBe(Math.sign(compare(a, b)));
+        expect(Math.sign(compareKeys(toKey(a), toKey(b)))).toBe(Math.sign(compare(a, b)));
       }),
       { numRuns: 2_000 },
     );
@@ -40,7 +40,7 @@ describe("column values", () => {
     fc.assert(
       fc.property(scalar, (value) => {
         fc.pre(!isOdd(value));
-        expect(rawOf(keyOf(value))).toEqual(value);
+        expect(fromKey(toKey(value))).toEqual(value);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { fromClause, type Plan, source } from "../query/plan.ts";
-import { isDocument, isOdd, type Key, keyOf, type Maybe, type Raw, type RawObject } from "../query/values.ts";
+import { isDocument, isOdd, type Key, type Maybe, type Raw, type RawObject, toKey } from "../query/values.ts";
 import type { Column, Table } from "../tables/catalog.ts";
 import { isConstraint } from "../tables/schema.ts";
 import type { Statements } from "../tables/statements.ts";
@@ -82,7 +82,7 @@ function hasConflict(update: RawObject): boolean {
 
 /** Whether a filter requires a path to equal something other than a key. */
 function isOther(wanted: Maybe, key: Key): boolean {
-  return (typeof wanted === "string" || typeof wanted === "number") && keyOf(wanted) !== key;
+  return (typeof wanted === "string" || typeof wanted === "number") && toKey(wanted) !== key;
 }
 
 function toDocument(changes: Change[]): Fragment | undefined {
@@ -137,7 +137,7 @@ function set(path: string, operand: Raw, isColumn: boolean): Change | undefined 
   if (isColumn && (Array.isArray(operand) || isOdd(operand))) return undefined;
   return {
     sets: [{ sql: `'$.${path}', json(?)`, params: [JSON.stringify(operand)] }],
-    key: isColumn ? keyOf(operand) : null,
+    key: isColumn ? toKey(operand) : null,
   };
 }
 

@@ -4,12 +4,12 @@ import {
   compare,
   isDocument,
   type Maybe,
-  numberOf,
   Rank,
   type Raw,
   type RawObject,
-  rankOf,
   rawNumber,
+  toNumber,
+  typeRank,
 } from "../query/values.ts";
 
 /**
@@ -77,7 +77,7 @@ type Slot = { get(): Maybe; set(value: Raw): void; remove(): void };
 function locate(document: RawObject, path: string[], create: boolean): Slot | undefined {
   let holder: RawObject | Raw[] = document;
   for (let i = 0; i < path.length - 1; i++) {
-    const slot = slotOf(holder, path, i, create);
+    const slot = findSlot(holder, path, i, create);
     let next = slot?.get();
     if (next === undefined && create) {
       next = {};
@@ -89,10 +89,10 @@ function locate(document: RawObject, path: string[], create: boolean): Slot | un
     }
     holder = next;
   }
-  return slotOf(holder, path, path.length - 1, create);
+  return findSlot(holder, path, path.length - 1, create);
 }
 
-function slotOf(holder: RawObject | Raw[], path: string[], at: number, create: boolean): Slot | undefined {
+function findSlot(holder: RawObject | Raw[], path: string[], at: number, create: boolean): Slot | undefined {
   const part = path[at] as string;
   if (!Array.isArray(holder)) {
     return {
@@ -144,16 +144,16 @@ function unset(path: string[]): Step {
 }
 
 function inc(path: string[], operand: Raw, label: string): Step {
-  if (rankOf(operand) !== Rank.number)
+  if (typeRank(operand) !== Rank.number)
     throw fault.typeMismatch(
       `Cannot increment with non-numeric argument: {${label}: ${JSON.stringify(operand)}}`,
     );
   return (document) => {
     const slot = locate(document, path, true) as Slot;
     const value = slot.get();
-    if (value !== undefined && rankOf(value) !== Rank.number)
+    if (value !== undefined && typeRank(value) !== Rank.number)
       throw fault.typeMismatch(`Cannot apply $inc to a value of non-numeric type at '${label}'`);
-    slot.set(rawNumber((value === undefined ? 0 : numberOf(value)) + numberOf(operand)));
+    slot.set(rawNumber((value === undefined ? 0 : toNumber(value)) + toNumber(operand)));
   };
 }
 
@@ -172,7 +172,7 @@ function arrayAt(slot: Slot | undefined, label: string, operator: string): Raw[]
 }
 
 /** Returns the items of `$push` or `$addToSet`, with `$each` or without. */
-function eachOf(operand: Raw, operator: string): Raw[] {
+function listItems(operand: Raw, operator: string): Raw[] {
   if (!isDocument(operand) || operand.$each === undefined) return [operand];
   if (!Array.isArray(operand.$each))
     throw fault.badValue(`The argument to $each in ${operator} must be an array`);
@@ -180,7 +180,7 @@ function eachOf(operand: Raw, operator: string): Raw[] {
 }
 
 function push(path: string[], operand: Raw, label: string): Step {
-  const items = eachOf(operand, "$push");
+  const items = listItems(operand, "$push");
   const slice = sliceOf(operand);
   return (document) => {
     const slot = locate(document, path, true) as Slot;
@@ -199,7 +199,7 @@ function sliceOf(operand: Raw): number | undefined {
 }
 
 function addToSet(path: string[], operand: Raw, label: string): Step {
-  const items = eachOf(operand, "$addToSet");
+  const items = listItems(operand, "$addToSet");
   return (document) => {
     const slot = locate(document, path, true) as Slot;
     const array = arrayAt(slot, label, "$addToSet") ?? [];

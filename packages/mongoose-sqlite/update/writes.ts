@@ -3,7 +3,7 @@ import { compileFilter, isOperators } from "../query/filter.ts";
 import { parsed, type Queries, type Query, type Row } from "../query/queries.ts";
 import type { Raw, RawObject } from "../query/values.ts";
 import type { Catalog, Index, Table } from "../tables/catalog.ts";
-import { layoutOf } from "../tables/layout.ts";
+import { getLayout } from "../tables/layout.ts";
 import type { RowWriter } from "../tables/row-writer.ts";
 import type { Schema } from "../tables/schema.ts";
 import type { WriteRequest } from "../threads/protocol.ts";
@@ -109,7 +109,7 @@ export class Writes {
   delete(name: string, filter: RawObject, many: boolean): number {
     const table = this.#catalog.tables.get(name);
     if (!table) return this.#found(table, { filter }).length;
-    const keyed = layoutOf(table).multikey.length > 0;
+    const keyed = getLayout(table).multikey.length > 0;
     if (many && !keyed) {
       const deleted = this.#queries.delete(table, filter);
       if (deleted !== undefined) return deleted;
@@ -187,7 +187,7 @@ export class Writes {
 
   #upsert(name: string, { filter, newId }: UpdateRequest, update: Update): RawObject {
     const seed: RawObject = {};
-    compileUpdate({ $set: equalitiesOf(filter) }).apply(seed, true);
+    compileUpdate({ $set: findEqualities(filter) }).apply(seed, true);
     const wanted = seed._id;
     update.apply(seed, true);
     if (wanted !== undefined && JSON.stringify(seed._id) !== JSON.stringify(wanted))
@@ -216,11 +216,12 @@ function attempt(write: () => void): WireError | undefined {
 }
 
 /** Returns the values that a filter requires its paths to equal: the initial document of an upsert. */
-function equalitiesOf(filter: RawObject): RawObject {
+function findEqualities(filter: RawObject): RawObject {
   const found: RawObject = {};
   for (const key of Object.keys(filter)) {
     const value = filter[key] as Raw;
-    if (key === "$and") for (const clause of value as RawObject[]) Object.assign(found, equalitiesOf(clause));
+    if (key === "$and")
+      for (const clause of value as RawObject[]) Object.assign(found, findEqualities(clause));
     else if (key[0] === "$") continue;
     else if (!isOperators(value)) found[key] = value;
     else if (value.$eq !== undefined) found[key] = value.$eq;

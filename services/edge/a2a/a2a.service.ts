@@ -12,7 +12,7 @@ import type { StreamService } from "../gateway/exchange.ts";
 import { endingOf } from "../gateway/streams/sse.ts";
 import * as contract from "./a2a.contract.ts";
 import { CallersTasks } from "./callers-tasks.ts";
-import { cardOf, type Shown } from "./card.ts";
+import { makeCard, type Shown } from "./card.ts";
 import type { Feeds } from "./follow.ts";
 
 const etagOf = (card: object) => `"${hash("sha256", JSON.stringify(card), "base64url")}"`;
@@ -31,7 +31,7 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
   const cardFor = async (agent_id: string) => {
     const agent = await broker.call<Shown | null, object>("agents.card", { agent_id });
     const shown = requireFound(agent, "agent", agent_id);
-    return cardOf(shown, `${await originOf(broker, config)}/a2a/${agent_id}`);
+    return makeCard(shown, `${await originOf(broker, config)}/a2a/${agent_id}`);
   };
 
   const serve: StreamService["serve"] = async (_perform, exchange, params, link, output) => {

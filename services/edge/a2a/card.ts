@@ -7,7 +7,7 @@ export interface Shown {
 }
 
 /** Returns an agent's card as JSON of A2A 1.0. */
-export function cardOf({ name, description }: Shown, url: string) {
+export function makeCard({ name, description }: Shown, url: string) {
   const purpose = description || `Messages to ${name}.`;
   return {
     name,

@@ -206,7 +206,7 @@ class Feed {
   }
 
   #take({ task, version }: Versioned): void {
-    const digest = digestOf(task);
+    const digest = makeDigest(task);
     if (this.#digest && this.#followers > 0) {
       const updates = updatesSince(this.#digest, task);
       const bytes = updates.reduce((sum, { length }) => sum + length, 0);
@@ -237,7 +237,7 @@ interface Digest {
 
 const digest = (value: object) => hash("sha256", JSON.stringify(value), "buffer").readBigUInt64LE();
 
-export function digestOf({ artifacts, status }: TaskJson): Digest {
+export function makeDigest({ artifacts, status }: TaskJson): Digest {
   return { artifacts: BigUint64Array.from(artifacts, digest), status: digest(status) };
 }
 

@@ -109,8 +109,8 @@ export class Handler implements A2ARequestHandler {
       this.#tasks.list({
         limit: pageSize,
         ...(asked.contextId && { context_id: asked.contextId }),
-        ...(asked.status && { state: stateOf(asked.status) }),
-        ...(asked.statusTimestampAfter && { since: timeOf(asked.statusTimestampAfter) }),
+        ...(asked.status && { state: toState(asked.status) }),
+        ...(asked.statusTimestampAfter && { since: parseTime(asked.statusTimestampAfter) }),
         ...(asked.pageToken && { cursor: asked.pageToken }),
       }),
     );
@@ -143,7 +143,7 @@ export class Handler implements A2ARequestHandler {
   #send(message: Message | undefined, configuration: SendMessageConfiguration | undefined) {
     const push = configuration?.taskPushNotificationConfig;
     const { taskId: _, ...given } = push ? pushOf(push) : { taskId: "" };
-    const sent = this.#tasks.send(messageOf(message), push && (given as PushConfigJson));
+    const sent = this.#tasks.send(toMessage(message), push && (given as PushConfigJson));
     return translated(sent, message?.taskId);
   }
 }
@@ -158,7 +158,7 @@ const pushOf = (config: TaskPushNotificationConfig) =>
   TaskPushNotificationConfig.toJSON(config) as PushConfigJson;
 const configOf = (config: PushConfigJson) => TaskPushNotificationConfig.fromJSON(config);
 
-function messageOf(message: Message | undefined): MessageJson {
+function toMessage(message: Message | undefined): MessageJson {
   if (!message?.messageId || message.messageId.length > 200) {
     throw new RequestMalformedError("message.messageId: expected 1 to 200 characters.");
   }
@@ -171,14 +171,14 @@ function messageOf(message: Message | undefined): MessageJson {
   return { ...(Message.toJSON(message) as MessageJson), role: "ROLE_USER" };
 }
 
-function stateOf(status: ProtocolState): TaskState {
+function toState(status: ProtocolState): TaskState {
   if (status === ProtocolState.UNRECOGNIZED) {
     throw new RequestMalformedError("status: expected a state such as TASK_STATE_WORKING.");
   }
   return taskStateToJSON(status) as TaskState;
 }
 
-function timeOf(text: string): number {
+function parseTime(text: string): number {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new RequestMalformedError("statusTimestampAfter: expected a time in RFC 3339.");
   return ms;

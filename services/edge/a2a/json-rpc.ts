@@ -61,7 +61,7 @@ async function begin(
   await to.output.reserve(MAX_TASK);
   let id: Begun["id"] = null;
   try {
-    id = idOf(message);
+    id = readId(message);
     const context = new ServerCallContext(version ? { requestedVersion: version } : {});
     validateVersion(context.requestedVersion, await handler.getAgentCard(), "JSONRPC");
     requireObjects(message);
@@ -70,7 +70,7 @@ async function begin(
       context,
     );
     const isStream = Symbol.asyncIterator in result;
-    const first = isStream ? await firstOf(result) : result;
+    const first = isStream ? await awaitFirst(result) : result;
     const { rest } = handler;
     if (isStream) await beginStream(to, first, waiting);
     else if (!rest) await sendJson(to, first);
@@ -85,7 +85,7 @@ async function begin(
 }
 
 /** @throws RequestMalformedError for one that would be too long to be in every answer */
-function idOf(message: unknown): Begun["id"] {
+function readId(message: unknown): Begun["id"] {
   const { id = null } = (message ?? {}) as { id?: Begun["id"] };
   if (typeof id === "number" || (typeof id === "string" && id.length <= MOST_ID)) return id;
   // The library refuses other types.
@@ -102,7 +102,7 @@ function requireObjects(request: unknown): void {
 }
 
 /** What follows is not the library's: it would format each update for each follower. */
-async function firstOf(results: AsyncGenerator<object, void, undefined>): Promise<object> {
+async function awaitFirst(results: AsyncGenerator<object, void, undefined>): Promise<object> {
   const { value } = await results.next();
   await results.return();
   if (!value) throw new Error("nothing to stream");

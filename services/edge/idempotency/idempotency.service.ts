@@ -1,4 +1,4 @@
-import { onEveryNode } from "../../../mixins/every-node.ts";
+import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";

@@ -10,7 +10,7 @@ import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import type { IdempotencyDoc, KeptAnswer } from "./idempotency.model.ts";
 import { isOurs, newLease, stillRunning } from "./lease.ts";
 import type { RecentErasures } from "./recent-erasures.ts";
-import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
+import { decideFate, judge, readResourceId, recordId } from "./record.ts";
 
 const LEASE_SECONDS = 30;
 /** One hour more than documented, to tolerate clock differences. */
@@ -109,7 +109,7 @@ export class IdempotencyKeys {
     const { records } = this.#options;
     const _id = recordId(tenant_id, caller_id, key);
     const mine = { _id, lease };
-    const fate = again ? "reopen" : fateOf(answer.status);
+    const fate = again ? "reopen" : decideFate(answer.status);
     if (fate === "free") await records.delete(tenant_id, mine);
     else if (fate === "reopen")
       await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });
@@ -194,7 +194,7 @@ export class IdempotencyKeys {
     const { store, secrets, erased } = this.#options;
     const now = store.now();
     const text = JSON.stringify(answer);
-    const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
+    const fields = { answered_at: new Date(now), resource_id: readResourceId(answer) };
     if (answer.dropped || text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
     if (erased.mayBeIn(tenant_id, caller_id, answer, text)) return { ...fields, answer: null };
     const blob = answer.blob ?? answer.insert?.hash;

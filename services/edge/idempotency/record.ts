@@ -25,7 +25,7 @@ export function judge(doc: IdempotencyDoc, fingerprint: string, now: number, orp
 }
 
 /** Returns how to treat a key by its answer's status (api.md "Everywhere"): 401, 429 and 5xx are never stored. */
-export function fateOf(status: number): "free" | "reopen" | "keep" {
+export function decideFate(status: number): "free" | "reopen" | "keep" {
   // Refused before any change: the key was not used.
   if (status === 401 || status === 429) return "free";
   // Changes are possible: only the same request may continue.
@@ -40,7 +40,7 @@ export function recordId(tenant_id: string, caller_id: string, key: string): str
 }
 
 /** Returns the id of the created resource, to name in a conflict; null if a blob holds it. */
-export function resourceIdOf({ body, base64 }: KeptAnswer): string | null {
+export function readResourceId({ body, base64 }: KeptAnswer): string | null {
   if (body === null || base64 || !body.startsWith("{")) return null;
   const { id, event_id, document_id } = JSON.parse(body) as Record<string, unknown>;
   const found = id ?? event_id ?? document_id;

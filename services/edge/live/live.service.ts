@@ -1,8 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { listNodes } from "../../../lib/broker/every-node.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
-import { nodesOf } from "../../../mixins/every-node.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import {
   MAX_TYPES,
@@ -47,7 +47,7 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
     return made;
   }
 
-  function deliveriesOf(ctx: Call): Promise<unknown> {
+  function loadDeliveries(ctx: Call): Promise<unknown> {
     return share(ctx, "deliveries", DELIVERIES_MS, async () => {
       const {
         agents: _,
@@ -58,7 +58,7 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
     });
   }
 
-  async function recentOf(ctx: Call) {
+  async function loadRecent(ctx: Call) {
     const { events } = await ctx.call<{ events: Event[] }, object>("events.list", {
       limit: SHOWN_EVENTS,
       include_service: false,
@@ -73,9 +73,9 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
     const { tenant_id } = ctx.meta.caller;
     const [{ changes, ...counts }, deliveries, storage, recent, report] = await Promise.all([
       recentOfNodes(ctx.broker, tenant_id),
-      mayLook ? deliveriesOf(ctx) : null,
+      mayLook ? loadDeliveries(ctx) : null,
       mayLook ? usage.of(tenant_id).then(toStorage) : null,
-      mayLook ? recentOf(ctx) : [],
+      mayLook ? loadRecent(ctx) : [],
       health.report(),
     ]);
     const at = new Date(store.now()).toISOString();
@@ -107,7 +107,7 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
 async function recentOfNodes(broker: ServiceBroker, tenant_id: string): Promise<Recent> {
   const nodes = new Map<string, string>();
   for (const name of ["events.tally", "deliveries.tally"])
-    for (const nodeID of nodesOf(broker, name)) nodes.set(nodeID, name);
+    for (const nodeID of listNodes(broker, name)) nodes.set(nodeID, name);
   const options = (nodeID: string) => ({ nodeID, timeout: NODE_TIMEOUT_MS });
   const all = await Promise.all(
     // Skip a node that is shutting down.

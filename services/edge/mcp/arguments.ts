@@ -28,7 +28,9 @@ function withoutGuesses(op: Operation, properties: Properties, given: Arguments)
   const named = { ...given };
   for (const guess of Object.keys(given)) {
     if (guess in properties) continue;
-    const [name = "", field] = (pathOf(guess, aliases) ?? similarTo(op, guess, properties) ?? "").split(".");
+    const [name = "", field] = (findPath(guess, aliases) ?? similarTo(op, guess, properties) ?? "").split(
+      ".",
+    );
     const holder = converted(named[name], properties[name]);
     if (!name || (field === undefined ? name in named : isObject(holder) && field in holder)) continue;
     if (field !== undefined && holder !== undefined && !isObject(holder)) continue;
@@ -40,7 +42,7 @@ function withoutGuesses(op: Operation, properties: Properties, given: Arguments)
 
 type Properties = Record<string, JsonSchema>;
 
-function pathOf(guess: string, aliases: Record<string, string>): string | undefined {
+function findPath(guess: string, aliases: Record<string, string>): string | undefined {
   const alias = Object.keys(aliases).find((name) => plain(name) === plain(guess));
   return alias === undefined ? undefined : aliases[alias];
 }
@@ -86,13 +88,13 @@ function fromText(text: string, part: (type: string) => JsonSchema | undefined):
   const type = Array.isArray(parsed) ? "array" : typeof parsed;
   if (part(type) || (type === "number" && part("integer"))) return converted(parsed, part(type));
   const { items } = part("array") ?? {};
-  if (items) return itemsOf(text, items).map((item) => converted(item, items));
+  if (items) return splitItems(text, items).map((item) => converted(item, items));
   const [field, ...others] = (part("object")?.required ?? []) as string[];
   return field !== undefined && others.length === 0 ? { [field]: text } : text;
 }
 
 /** Only names are listed with commas: a sentence may contain some. */
-function itemsOf(text: string, { pattern, enum: values }: JsonSchema): string[] {
+function splitItems(text: string, { pattern, enum: values }: JsonSchema): string[] {
   if (!pattern && !values) return [text];
   return text
     .split(",")

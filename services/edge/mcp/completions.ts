@@ -33,7 +33,7 @@ const LOOKED_THROUGH = 200;
 const MOST = 100;
 
 /** Finds the source for an argument of a prompt, by name, or of a resource, by template. */
-export function sourceOf(of: string, argument: string): Source | undefined {
+export function findSource(of: string, argument: string): Source | undefined {
   return SOURCES[`${of} ${argument}`];
 }
 

@@ -12,7 +12,7 @@ import {
   webRequest,
   withoutNulls,
 } from "./streamable-http.ts";
-import { type Choice, choose, type OperationTool, toolsOf } from "./tools.ts";
+import { type Choice, choose, makeTools, type OperationTool } from "./tools.ts";
 
 interface Loaded {
   handler: McpHttpHandler;
@@ -72,16 +72,16 @@ export const mcpService: ServiceFactory = (runtime) => {
 };
 
 async function load({ blobs, log }: Runtime): Promise<Loaded> {
-  const [{ createMcpHandler }, { serverFor }, { kindsOf }, { Session }] = await Promise.all([
+  const [{ createMcpHandler }, { serverFor }, { listKinds }, { Session }] = await Promise.all([
     import("@modelcontextprotocol/server"),
     import("./server.ts"),
     import("./resources.ts"),
     import("./session.ts"),
   ]);
   const { version } = INFO;
-  const offer = { operations, kinds: kindsOf(operations), blobs, version };
+  const offer = { operations, kinds: listKinds(operations), blobs, version };
   const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.session as Session), {
     onerror: (err) => log.debug({ err }, "an MCP message was rejected"),
   });
-  return { handler, offer, all: toolsOf(operations), newSession: (...of) => new Session(...of) };
+  return { handler, offer, all: makeTools(operations), newSession: (...of) => new Session(...of) };
 }

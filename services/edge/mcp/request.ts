@@ -7,7 +7,7 @@ export type Arguments = Record<string, unknown>;
 const TYPES: Record<string, string> = { cloudevents: "application/cloudevents+json" };
 
 /** Converts arguments to the equivalent HTTP request. Names unknown to the operation are dropped. */
-export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): NestedRequest {
+export function toRequest(op: Operation, given: Arguments, idempotency_key?: string): NestedRequest {
   const { path = {}, query = {}, body } = op;
   // A field of both query and body goes into the body.
   const inQuery = Object.keys(query).filter((name) => !body || !(name in body));
@@ -16,7 +16,7 @@ export function requestOf(op: Operation, given: Arguments, idempotency_key?: str
     path: inPath(pick(given, Object.keys(path))),
     query: pick(given, inQuery),
     headers: idempotency_key === undefined ? {} : { "idempotency-key": idempotency_key },
-    url: urlOf(op, given, inQuery),
+    url: buildUrl(op, given, inQuery),
   };
   if (!body) return request;
   request.headers["content-type"] = TYPES[op.consumes ?? "json"] ?? "application/json";
@@ -39,7 +39,7 @@ function inPath(values: Arguments): Record<string, string> {
 }
 
 /** Returns the URL that an Idempotency-Key is bound to, besides the body. */
-function urlOf(op: Operation, given: Arguments, inQuery: string[]): string {
+function buildUrl(op: Operation, given: Arguments, inQuery: string[]): string {
   const path = op.url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])));
   const query = JSON.stringify(pick(given, inQuery));
   return `${VERSION_PREFIX}${path}?${encodeURIComponent(query)}`;

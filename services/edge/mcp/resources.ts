@@ -51,7 +51,7 @@ const KINDS = [
 const PLURALS: Record<string, string> = { memory: "memories" };
 
 /** Returns the kinds whose operations exist. */
-export function kindsOf(operations: readonly Operation[]): Kind[] {
+export function listKinds(operations: readonly Operation[]): Kind[] {
   return KINDS.flatMap(({ action, name, ...rest }) => {
     const op = operations.find((each) => each.action === action);
     const [id] = Object.keys(op?.path ?? {});

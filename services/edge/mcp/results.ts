@@ -6,7 +6,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { textFromBlob } from "../gateway/answer/from-blob.ts";
 import { errorAnswer } from "../gateway/answer/respond.ts";
 import type { Answer } from "../gateway/exchange.ts";
-import { compact, type Kept } from "./compact.ts";
+import { type Kept, prune } from "./prune.ts";
 
 /** Longer texts must use HTTP, which streams them: here a text is held in memory. */
 const LONGEST_TEXT = 8 * 1_048_576;
@@ -50,7 +50,7 @@ export function toToolResult(answer: Text, kept: Kept, remark?: string): CallToo
   const { status } = answer;
   const text = withoutDataUris(answer.text);
   const isValue = status < 400 && text !== "" && isJson(answer);
-  const value = isValue ? compact(parseExact(text), kept) : undefined;
+  const value = isValue ? prune(parseExact(text), kept) : undefined;
   const texts = [isValue ? JSON.stringify(value) : text || "Done.", ...(remark ? [remark] : [])];
   return {
     content: texts.map((each) => ({ type: "text", text: each })),

@@ -110,15 +110,15 @@ function alternatives(schema: JsonSchema): JsonSchema[] {
 
 /** Removes meaningless nulls: language models write them for omitted fields. */
 export function withoutNulls(schema: JsonSchema, given: unknown): unknown {
-  if (Array.isArray(given)) return given.map((item) => withoutNulls(partOf(schema, "items"), item));
+  if (Array.isArray(given)) return given.map((item) => withoutNulls(findPart(schema, "items"), item));
   if (typeof given !== "object" || given === null) return given;
-  const known = partOf(schema, "properties") as Record<string, JsonSchema>;
+  const known = findPart(schema, "properties") as Record<string, JsonSchema>;
   const kept = Object.entries(given).filter(([name, value]) => value !== null || mayBeNull(known[name]));
   return Object.fromEntries(kept.map(([name, value]) => [name, withoutNulls(known[name] ?? {}, value)]));
 }
 
 /** Returns a schema's part, or that of the first alternative that has it. */
-function partOf(schema: JsonSchema, part: "items" | "properties"): JsonSchema {
+function findPart(schema: JsonSchema, part: "items" | "properties"): JsonSchema {
   const holder = [schema, ...(schema.anyOf ?? [])].find((each) => each[part]);
   return (holder?.[part] ?? {}) as JsonSchema;
 }

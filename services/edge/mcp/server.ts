@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 import { understood } from "./arguments.ts";
-import { completions, sourceOf } from "./completions.ts";
+import { completions, findSource } from "./completions.ts";
 import { defaultsOf } from "./defaults.ts";
 import { missingFrom, type NamedPrompt, PROMPTS, toPrompt } from "./prompts.ts";
 import type { Arguments } from "./request.ts";
@@ -161,7 +161,7 @@ async function completeFor(
     ...templatesFor(session).map(({ uriTemplate }) => uriTemplate),
   ];
   if (!names.includes(of)) throw invalid(`${of} cannot be completed: expected one of ${names.join(", ")}.`);
-  const source = sourceOf(of, argument.name);
+  const source = findSource(of, argument.name);
   if (!source || !session.mayAsk(source.action)) return { completion: { values: [] } };
   return completions(source, argument.value, session.askFor);
 }

@@ -6,7 +6,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { type Output, SMALL_BYTES } from "../gateway/answer/output.ts";
 import { errorAnswer, sizeOf } from "../gateway/answer/respond.ts";
 import type { Answer, Exchange, Perform } from "../gateway/exchange.ts";
-import { type Arguments, requestOf } from "./request.ts";
+import { type Arguments, toRequest } from "./request.ts";
 import type { Kind } from "./resources.ts";
 import { type Text, whole } from "./results.ts";
 import { type Choice, isOffered } from "./tools.ts";
@@ -53,7 +53,7 @@ export class Session {
     try {
       // Others wait, or have a short answer.
       if (op.method === "GET" && !op.waits) await this.#output.reserve(READ_BYTES);
-      answer = await this.#perform(this.#exchange, requestOf(op, given, key));
+      answer = await this.#perform(this.#exchange, toRequest(op, given, key));
       const bytes = answer.insert?.size ?? sizeOf(answer.body);
       // Before a tool's result copies it.
       if (bytes > SMALL_BYTES) await this.#output.charge(bytes * COPIES - this.#output.held);

@@ -7,9 +7,9 @@ import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
-import { compactSchema, type Kept, keptOf } from "./compact.ts";
 import { hintsOf } from "./hints.ts";
 import { DEFAULT_PRESET, PRESETS } from "./presets.ts";
+import { type Kept, pruneSchema, selectKept } from "./prune.ts";
 import { answerSchema, brief, inputSchema, valueSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */
@@ -32,7 +32,7 @@ export interface Choice {
 }
 
 /** Returns the tools of all operations offered to agents, by name. Pure: equal contracts give equal tools. */
-export function toolsOf(operations: readonly Operation[]): ReadonlyMap<string, OperationTool> {
+export function makeTools(operations: readonly Operation[]): ReadonlyMap<string, OperationTool> {
   const tools = operations.filter(({ mcp }) => mcp).map(describe);
   tools.sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
   return new Map(tools.map((each) => [each.tool.name, each]));
@@ -56,7 +56,7 @@ export function choose(tools: ReadonlyMap<string, OperationTool>, chosen: string
 }
 
 /** Returns the presets that contain a tool. */
-export function presetsOf(tool: OperationTool): string[] {
+export function findPresets(tool: OperationTool): string[] {
   return Object.keys(PRESETS).filter((name) => isNamed(tool, name));
 }
 
@@ -143,7 +143,7 @@ function describe(op: Operation): OperationTool {
   const { summary } = op;
   const { description, core, aliases, answers } = hintsOf(op);
   const [answer, value] = [answerSchema(op), valueSchema(op)];
-  const kept = value ? keptOf(value, answers) : true;
+  const kept = value ? selectKept(value, answers) : true;
   const input = inputSchema(op);
   const tool: Tool = {
     name: op.action.replace(".", "_"),
@@ -155,7 +155,7 @@ function describe(op: Operation): OperationTool {
   };
   return {
     op,
-    tool: { ...tool, ...(answer && { outputSchema: compactSchema(answer, kept) as Tool["outputSchema"] }) },
+    tool: { ...tool, ...(answer && { outputSchema: pruneSchema(answer, kept) as Tool["outputSchema"] }) },
     brief: { ...tool, inputSchema: brief(input as JsonSchema, core, aliases) },
     kept,
   };

@@ -1,10 +1,10 @@
-import { newSigningSecret, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
 import { newAgent, toState } from "./agent.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
 import { Agents, type PushTargetQuery } from "./agents.ts";
+import { newSigningSecret, sealSigningSecret, secretsAt } from "./signing-secrets.ts";
 
 interface AgentKey {
   tenant_id: string;

@@ -11,7 +11,6 @@ import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
@@ -19,6 +18,7 @@ import { changeRouting } from "../tenants/routing-change.ts";
 import { newAgent, present, type Settings, toChanges } from "./agent.ts";
 import type * as contract from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
+import { newSigningSecret, rotate, sealSigningSecret } from "./signing-secrets.ts";
 import { BY_AGE, pageByAttention, presentAll } from "./with-delivery.ts";
 
 /** Selects the agents to push to, across tenants: a page by id, or the named one, if it is to be pushed to. */

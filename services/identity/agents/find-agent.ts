@@ -1,10 +1,10 @@
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
 import { Fault, requireFound } from "../../../lib/contract/faults.ts";
 import type { AgentState } from "./agents.contract.ts";
 
 /** Returns an agent of the caller's tenant, active or not; undefined without one. */
-export async function findAgent(ctx: Call, agent_id: string): Promise<AgentState | undefined> {
+export async function findAgent(ctx: RequestContext, agent_id: string): Promise<AgentState | undefined> {
   const asked = { tenant_id: ctx.meta.caller.tenant_id, agent_ids: [agent_id] };
   const [agent] = await ctx.call<AgentState[], unknown>("agents.get_many", asked);
   return agent;

@@ -19,7 +19,7 @@ export function newEntry(
     ...known,
     tenant_id: noted.tenant_id,
     action: noted.action,
-    ...actorOf(meta),
+    ...toActor(meta),
     resource_type: noted.resource_type ?? null,
     resource_id: noted.resource_id ?? null,
     request_id: meta.request_id ?? null,
@@ -30,7 +30,7 @@ export function newEntry(
 }
 
 /** Returns the actor: without a caller a request is the operator's; without a request it is a service. */
-function actorOf({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_kind" | "actor_id"> {
+function toActor({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_kind" | "actor_id"> {
   if (caller?.kind === "agent") return { actor_kind: "agent", actor_id: caller.agent_id };
   if (caller) return { actor_kind: "user", actor_id: caller.user_id };
   return { actor_kind: request_id ? "operator" : "service", actor_id: null };

@@ -1,8 +1,8 @@
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import type { ParamsOf, TextPart } from "../../../lib/contract/contract.ts";
 import { pageOf } from "../../../lib/contract/cursor.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { csvRow } from "../../../lib/text/csv.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { exportAudit } from "./audit.contract.ts";
 import type { AuditDoc } from "./audit.model.ts";

@@ -7,7 +7,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import { oauthFault } from "../oauth/oauth-fault.ts";
-import { resourceOf } from "../oauth/resources.ts";
+import { resolveResource } from "../oauth/resources.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
 import { findTenant } from "../tenants/find-tenants.ts";
 import type { UserState } from "../users/users.contract.ts";
@@ -191,7 +191,7 @@ function chosenScopes(asked: string | undefined, held: readonly Scope[]): readon
 /** @throws Fault invalid_target in OAuth's form for one that is none of this service */
 function chosenResource(given: string | undefined, origin = ""): { resource?: string } {
   if (!given?.trim()) return {};
-  const resource = resourceOf(given, origin);
+  const resource = resolveResource(given, origin);
   if (resource !== null) return { resource };
   throw oauthFault("invalid_target", `resource: expected ${origin}/mcp or ${origin}.`);
 }

@@ -3,7 +3,7 @@ import {
   type Call,
   type Caller,
   NO_END,
-  scopesOf,
+  scopesForRole,
   type UserCaller,
 } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -75,7 +75,7 @@ function currentUser(caller: UserCaller, { users }: Standing): UserCaller | null
   const user = users.get(caller.user_id);
   if (!user || user.tenant_id !== caller.tenant_id || user.token_version !== caller.token_version)
     return null;
-  return { ...caller, role: user.role, scopes: scopesOf(user.role) };
+  return { ...caller, role: user.role, scopes: scopesForRole(user.role) };
 }
 
 async function load(

@@ -27,7 +27,7 @@ export function noteSignIn(
   by: SignInKind,
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  return note(ctx, { ...entryOf("auth.login", { id, tenant_id }), actor_id: id, details: { by, ...more } });
+  return note(ctx, { ...makeEntry("auth.login", { id, tenant_id }), actor_id: id, details: { by, ...more } });
 }
 
 /**
@@ -40,7 +40,7 @@ export function noteRefusedSignIn(
   error: FaultCode,
   details: Record<string, unknown>,
 ): Promise<void> {
-  const entry = { ...entryOf("auth.login", { id, tenant_id }), actor_id: null };
+  const entry = { ...makeEntry("auth.login", { id, tenant_id }), actor_id: null };
   return note(ctx, { ...entry, outcome: "refused", error, details });
 }
 
@@ -48,7 +48,7 @@ export function noteRefusedSignIn(
 export function noteSignOut(ctx: Call): Promise<void> {
   const { caller } = ctx.meta;
   const id = callerId(caller);
-  return note(ctx, { ...entryOf("auth.logout", { id, tenant_id: caller.tenant_id }), actor_id: id });
+  return note(ctx, { ...makeEntry("auth.logout", { id, tenant_id: caller.tenant_id }), actor_id: id });
 }
 
 /**
@@ -68,7 +68,7 @@ export async function noteFailedSignIn(
     const isTold = tenant_slug !== undefined || (await ctx.call<boolean, object>("tenants.is_only", {}));
     const source = `${networkOf(ip ?? "")} ${Math.floor(now / MINUTE_MS)}`;
     for (const user of users) {
-      const entry = { ...entryOf("auth.login", user), actor_id: null, dedupe: `${user.id} ${source}` };
+      const entry = { ...makeEntry("auth.login", user), actor_id: null, dedupe: `${user.id} ${source}` };
       const refused = { outcome: "refused" as const, error: "authentication_failed" };
       await note(ctx, { ...entry, ...refused, ...(!isTold && { ip: null }) });
     }
@@ -77,7 +77,7 @@ export async function noteFailedSignIn(
   }
 }
 
-function entryOf(action: string, { id, tenant_id }: { id: string | null; tenant_id: string }) {
+function makeEntry(action: string, { id, tenant_id }: { id: string | null; tenant_id: string }) {
   return { tenant_id, action, actor_kind: "user" as const, resource_type: "user", resource_id: id };
 }
 

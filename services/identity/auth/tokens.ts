@@ -6,7 +6,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import jwt from "jsonwebtoken";
-import { type Caller, type Scope, scopesOf, type UserCaller } from "../../../lib/access/caller.ts";
+import { type Caller, type Scope, scopesForRole, type UserCaller } from "../../../lib/access/caller.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { plainOrigin } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -89,7 +89,7 @@ export class Tokens {
     const aud = ("agent_id" in subject && subject.resource) || AUDIENCE;
     const { tenant_version } = subject;
     const version = tenant_version ? { tenant_version } : {};
-    const claims = { ...claimsOf(subject, iat), ...version, aud, iat, exp, jti: newId("jti") };
+    const claims = { ...toClaims(subject, iat), ...version, aud, iat, exp, jti: newId("jti") };
     const expires_at = new Date(exp * 1000).toISOString();
     return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
   }
@@ -103,7 +103,7 @@ export class Tokens {
         audience: this.#audience,
         clockTimestamp: Math.floor(now / 1000),
       });
-      return callerOf(claims as jwt.JwtPayload);
+      return toCaller(claims as jwt.JwtPayload);
     } catch {
       // Only the token can be wrong here; jsonwebtoken throws a TypeError for some malformed ones.
       return null;
@@ -147,17 +147,26 @@ export function lastExpiry(caller: Caller): number {
   return Math.max(caller.expires_at, renewed);
 }
 
-function claimsOf(subject: Subject, iat: number): object {
+function toClaims(subject: Subject, iat: number): object {
   if ("agent_id" in subject) {
     const { tenant_id, agent_id, key_id, token_version, scopes } = subject;
     return { sub: agent_id, tenant_id, agent_id, key_id, scopes, token_version };
   }
   const { tenant_id, user_id, role, token_version } = subject;
   const { session_id: sid = newId("sid"), auth_time = iat } = subject;
-  return { sub: user_id, tenant_id, user_id, role, scopes: scopesOf(role), token_version, sid, auth_time };
+  return {
+    sub: user_id,
+    tenant_id,
+    user_id,
+    role,
+    scopes: scopesForRole(role),
+    token_version,
+    sid,
+    auth_time,
+  };
 }
 
-function callerOf(claims: jwt.JwtPayload): Caller {
+function toCaller(claims: jwt.JwtPayload): Caller {
   const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid, jti, iat } = claims;
   // Absent in tokens from older versions.
   const { token_version = 0, tenant_version = 0 } = claims;

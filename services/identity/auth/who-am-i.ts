@@ -28,7 +28,7 @@ export async function whoAmI(ctx: Call) {
   const { kind, scopes, tenant_id } = caller;
   const tenant = await showTenant(ctx, tenant_id);
   const expires_at = caller.expires_at === NO_END ? null : new Date(caller.expires_at).toISOString();
-  return { kind, ...(await selfOf(ctx)), tenant, scopes, expires_at };
+  return { kind, ...(await describeCaller(ctx)), tenant, scopes, expires_at };
 }
 
 /** Describes how the calling person signs in. */
@@ -37,7 +37,7 @@ export function readWays(ctx: Call) {
   return ctx.call("users.ways", { tenant_id, user_id });
 }
 
-async function selfOf(ctx: Call): Promise<object> {
+async function describeCaller(ctx: Call): Promise<object> {
   const { caller } = ctx.meta;
   if (caller.kind === "agent") return { agent: await ctx.call("agents.get", { agent_id: caller.agent_id }) };
   const { id, display_name, role, tenant_id, email } = await callingUser(ctx);

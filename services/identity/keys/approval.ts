@@ -1,4 +1,4 @@
-import { type Call, type Scope, scopesOf, type UserCaller } from "../../../lib/access/caller.ts";
+import { type Call, type Scope, scopesForRole, type UserCaller } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
@@ -15,7 +15,7 @@ export async function approvalBy(ctx: Call, agent: AgentState, scopes: readonly 
   if (!user) throw new Fault("authentication_failed", "Your account is disabled. Ask an admin.");
   const { disablings, demotions, role } = user;
   const common = { user_id, disablings, token_version: agent.token_version };
-  const missing = scopes.find((scope) => !scopesOf(role).includes(scope));
+  const missing = scopes.find((scope) => !scopesForRole(role).includes(scope));
   const isOwner = agent.owner_user_id === user_id;
   if (isOwner && !scopes.includes("admin")) return { ...common, as: "owner", version: agent.owner_version };
   if (role === "admin") return { ...common, as: "admin", version: demotions };

@@ -4,7 +4,7 @@ import type { Client } from "./clients.ts";
 import { OFFERED_SCOPES } from "./oauth.contract.ts";
 import type { OAuthError } from "./oauth-fault.ts";
 import { isRegistered } from "./redirects.ts";
-import { resourceOf } from "./resources.ts";
+import { resolveResource } from "./resources.ts";
 
 /** What a client asks for. */
 export interface AuthorizationRequest {
@@ -25,7 +25,7 @@ export interface Refusal {
 const CHALLENGE = /^[\w-]{43}$/;
 
 /** @throws Fault validation_error for a name that occurs twice, which programs read differently */
-export function parametersOf(query: string): URLSearchParams {
+export function parseParameters(query: string): URLSearchParams {
   const parameters = new URLSearchParams(query);
   // RFC 8707 allows several.
   const isTwice = (name: string) => name !== "resource" && parameters.getAll(name).length > 1;
@@ -39,7 +39,7 @@ export function parametersOf(query: string): URLSearchParams {
  *
  * @throws Fault validation_error if the client has not registered it: then there is nobody to answer
  */
-export function redirectUriOf(parameters: URLSearchParams, { redirect_uris }: Client): string {
+export function findRedirectUri(parameters: URLSearchParams, { redirect_uris }: Client): string {
   const redirect_uri = parameters.get("redirect_uri") ?? "";
   if (isRegistered(redirect_uri, redirect_uris)) return redirect_uri;
   throw invalidValue(
@@ -56,7 +56,7 @@ export function readParameters(
   caller: UserCaller,
 ): Omit<AuthorizationRequest, "redirect_uri"> | Refusal {
   const code_challenge = parameters.get("code_challenge") ?? "";
-  const resource = resourceOf(parameters.getAll("resource").join(" "), origin);
+  const resource = resolveResource(parameters.getAll("resource").join(" "), origin);
   const scopes = grantableScopes(parameters.get("scope"), caller);
   if (parameters.get("response_type") !== "code")
     return refusal("unsupported_response_type", "response_type: expected code");

@@ -119,7 +119,7 @@ export class Clients {
         throw oauthFault("invalid_client", `The client's document ${url} cannot be read: ${reasonOf(err)}.`);
       },
     );
-    const client = clientOf(url, value);
+    const client = parseClient(url, value);
     const seconds = Math.min(max_age_seconds ?? KEPT_SECONDS, LONGEST_KEPT_SECONDS);
     this.#documents.set(url, { client, until: performance.now() + seconds * 1000 });
     return client;
@@ -138,7 +138,7 @@ function isDocumentUrl(client_id: string): boolean {
 }
 
 /** @throws Fault invalid_client, invalid_redirect_uri for a document that does not describe this public client */
-function clientOf(url: string, value: unknown): Client {
+function parseClient(url: string, value: unknown): Client {
   const document = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const { client_id, client_name, client_uri, redirect_uris, grant_types } = document;
   const { token_endpoint_auth_method = "none" } = document;

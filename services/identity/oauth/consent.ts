@@ -9,11 +9,11 @@ import { approvalBy } from "../keys/approval.ts";
 import {
   type AuthorizationRequest,
   answerUri,
+  findRedirectUri,
   grantableScopes,
-  parametersOf,
+  parseParameters,
   type Refusal,
   readParameters,
-  redirectUriOf,
 } from "./authorization-request.ts";
 import { type Client, type Clients, requireGrant } from "./clients.ts";
 import type * as contract from "./consent.contract.ts";
@@ -21,7 +21,7 @@ import type { DeviceRequests } from "./device-requests.ts";
 import type { Grants } from "./grants.ts";
 import { DEVICE_GRANT } from "./oauth.contract.ts";
 import type { DeviceDoc } from "./oauth.model.ts";
-import { kindOf, placeOf } from "./redirects.ts";
+import { classify, placeOf } from "./redirects.ts";
 
 type Asking = CallOf<typeof contract.readRequest> | CallOf<typeof contract.decide>;
 
@@ -52,7 +52,7 @@ export class Consent {
       // Anyone can begin on a device with a client's id: nothing there proves who asks.
       client: { id, name, uri, host: to && host },
       redirect_to: to && placeOf(to),
-      redirect_kind: to && kindOf(to),
+      redirect_kind: to && classify(to),
       user_code: "device" in read ? canonicalUserCode(read.parameters.get("user_code") as string) : null,
       resource: "request" in read ? read.request.resource : `${ctx.meta.origin}/mcp`,
       scopes: "request" in read ? read.request.scopes : [],
@@ -113,7 +113,7 @@ export class Consent {
   }
 
   async #read(ctx: Asking): Promise<Read> {
-    const parameters = parametersOf(ctx.params.query);
+    const parameters = parseParameters(ctx.params.query);
     const caller = ctx.meta.caller as UserCaller;
     const user_code = parameters.get("user_code");
     if (user_code !== null) {
@@ -124,7 +124,7 @@ export class Consent {
       return { client, parameters, device, request: { resource, scopes: grantableScopes(scope, caller) } };
     }
     const client = await this.#client(parameters.get("client_id") ?? "", caller);
-    const redirect_uri = redirectUriOf(parameters, client);
+    const redirect_uri = findRedirectUri(parameters, client);
     const request = readParameters(parameters, client, ctx.meta.origin as string, caller);
     if ("error" in request) return { client, parameters, redirect_uri, refusal: request };
     return { client, parameters, redirect_uri, request };

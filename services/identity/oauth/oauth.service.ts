@@ -9,7 +9,7 @@ import { Grants } from "./grants.ts";
 import { describeResource, describeServer } from "./metadata.ts";
 import * as contract from "./oauth.contract.ts";
 import { oauthFault } from "./oauth-fault.ts";
-import { resourceOf } from "./resources.ts";
+import { resolveResource } from "./resources.ts";
 import { TokenEndpoint } from "./token-endpoint.ts";
 
 const SWEEP_MS = 5 * 60_000;
@@ -55,7 +55,7 @@ export const oauthService: ServiceFactory = (runtime) => {
   async function authorizeDevice(ctx: CallOf<typeof contract.authorizeDevice>) {
     await ctx.call("devices.take_try", { purpose: "client" });
     const { client_id, scope = null, resource: given } = ctx.params;
-    const resource = resourceOf(given, ctx.meta.origin as string);
+    const resource = resolveResource(given, ctx.meta.origin as string);
     if (resource === null) throw oauthFault("invalid_target", "resource: it is none of this service.");
     await clients.requireDevice(client_id);
     const codes = await devices.open({ client_id, scope, resource });

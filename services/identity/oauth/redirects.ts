@@ -23,7 +23,7 @@ export function isRedirectUri(text: string): boolean {
  * Returns where answers to a URI go: to a program on the person's computer, an app by its scheme, which any app can claim,
  * or a site.
  */
-export function kindOf(redirect_uri: string): "computer" | "app" | "site" {
+export function classify(redirect_uri: string): "computer" | "app" | "site" {
   const { protocol, hostname } = new URL(redirect_uri);
   if (protocol !== "https:" && protocol !== "http:") return "app";
   return LOOPBACK.has(hostname) ? "computer" : "site";

@@ -9,7 +9,7 @@ const UNRESERVED = /[\w.~-]/;
  * @param given several, which must be equivalent, with spaces between
  * @param origin that the caller uses
  */
-export function resourceOf(given: string | null | undefined, origin: string): string | null {
+export function resolveResource(given: string | null | undefined, origin: string): string | null {
   if (!given?.trim()) return `${origin}/mcp`;
   const [named, ...others] = new Set(given.trim().split(/ +/).map(canonical));
   if (!named || others.length > 0) return null;

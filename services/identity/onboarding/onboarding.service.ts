@@ -37,7 +37,7 @@ export const onboardingService: ServiceFactory = ({ store }) => {
 
   async function guide(ctx: Call, dismiss: boolean) {
     const { caller } = ctx.meta;
-    const owner = caller.kind === "user" ? caller.user_id : await ownerOf(ctx, caller.agent_id);
+    const owner = caller.kind === "user" ? caller.user_id : await findOwner(ctx, caller.agent_id);
     const dismissal = `dismissed ${owner ?? callerId(caller)}`;
     if (dismiss) await note(caller.tenant_id, [dismissal]);
     const noted = await readNoted(caller.tenant_id, dismissal);
@@ -73,7 +73,7 @@ export const onboardingService: ServiceFactory = ({ store }) => {
   };
 };
 
-async function ownerOf(ctx: Call, agent_id: string): Promise<string | null> {
+async function findOwner(ctx: Call, agent_id: string): Promise<string | null> {
   return (await findAgent(ctx, agent_id))?.owner_user_id ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { newId } from "../../../lib/ids.ts";
-import { unlessTaken } from "../../../mixins/unless-taken.ts";
+import { unlessTaken } from "../../../storage/unless-taken.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { createTeam, listTeams } from "./teams.contract.ts";
 import { type TeamDoc, TeamModel } from "./teams.model.ts";

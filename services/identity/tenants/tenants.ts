@@ -1,13 +1,13 @@
 import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../../lib/access/api-key.ts";
 import type { Call } from "../../../lib/access/caller.ts";
+import { listNodes } from "../../../lib/broker/every-node.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { newPassword } from "../../../lib/crypto/password.ts";
 import { newId } from "../../../lib/ids.ts";
-import { nodesOf } from "../../../mixins/every-node.ts";
-import { backupsUntil, scrub } from "../../../mixins/scrub.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { toStorage, type Usage } from "../../../storage/usage/usage.ts";
+import { backupsUntil, scrub } from "../../platform/system/scrub.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "./auth-change.ts";
 import { erase, eraseDue } from "./erasure.ts";
@@ -112,7 +112,8 @@ export class Tenants {
   /** Resolves when search and the files of the store hold nothing of the tenant on any node. */
   async #eraseElsewhere(broker: ServiceBroker, tenant_id: string) {
     await broker.broadcast("tenants.erased", { tenant_id });
-    if (nodesOf(broker, "search.drop_tenant").length) await broker.call("search.drop_tenant", { tenant_id });
+    if (listNodes(broker, "search.drop_tenant").length)
+      await broker.call("search.drop_tenant", { tenant_id });
     return scrub(broker, this.#runtime.store);
   }
 }

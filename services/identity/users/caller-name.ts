@@ -1,4 +1,4 @@
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import type { UserState } from "./users.contract.ts";
 
 /** Returns the name of the calling agent or person; the id if there is none. */

@@ -1,8 +1,8 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { newId } from "../../../lib/ids.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
 import type { Role, UserState } from "./users.contract.ts";

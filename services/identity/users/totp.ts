@@ -10,9 +10,9 @@ import {
   totpUri,
 } from "../../../lib/crypto/totp.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Totp, UserDoc } from "./users.model.ts";
 
@@ -83,7 +83,7 @@ export class SecondFactors {
         const recovery = totp.recovery.filter((each) => each !== hash);
         return (await this.#put(user, { ...totp, recovery, failures: 0 })) && { is: "right" };
       }
-      const wait_ms = waitOf(totp, this.#store.now());
+      const wait_ms = remainingWait(totp, this.#store.now());
       if (wait_ms > 0) return { is: "later", wait_ms };
       const step = this.#stepOf(user_id, totp, code);
       if (step !== null && step > totp.last_step)
@@ -138,7 +138,7 @@ export function isInForce(totp: Totp | null | undefined): boolean {
   return (totp?.confirmed_at ?? null) !== null;
 }
 
-function waitOf({ failures, failed_at }: Totp, now: number): number {
+function remainingWait({ failures, failed_at }: Totp, now: number): number {
   if (failures < FREE_FAILURES || !failed_at) return 0;
   const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - FREE_FAILURES), LONGEST_WAIT_MS);
   return failed_at.getTime() + wait - now;

@@ -31,7 +31,7 @@ export function renderBrief({ query, items, degraded_reasons }: Gathered): strin
     `# Context: ${items.length} ${items.length === 1 ? "item" : "items"}`,
     query === null
       ? "The latest items: there was no query."
-      : `These match the query in words and in meaning, unless they say otherwise:\n\n${quoteAsData(excerptOf(query))}`,
+      : `These match the query in words and in meaning, unless they say otherwise:\n\n${quoteAsData(makeExcerpt(query))}`,
     items.length > 0 && WARNING,
     ...(["memory", "output", "handoff"] as const).map((kind) => section(kind, items)),
     missing(degraded_reasons),
@@ -47,13 +47,13 @@ function section(kind: BundleKind, items: Placed[]): string {
 function entry({ kind, item_id, rank, why, source, title, excerpt, by, created_at, facts }: Placed): string {
   const origin = `by ${by ?? "a person"}, ${created_at.slice(0, MINUTES)}Z`;
   const lines = [`${kind} ${item_id}`, ...facts, origin, ...(USUAL.has(source) ? [] : [why])];
-  const text = excerptOf(excerpt);
+  const text = makeExcerpt(excerpt);
   const isTitled = text.replace(/^#+ /, "").startsWith(title);
   const quoted = quoteAsData([isTitled ? "" : title, text].filter(Boolean).join("\n\n"));
   return `### ${rank}\n\n${lines.map((line) => `- ${line}`).join("\n")}\n\n${quoted}`;
 }
 
-function excerptOf(given: string): string {
+function makeExcerpt(given: string): string {
   const text = withoutDataUris(given);
   const trimmed = text.trim();
   if (trimmed.length <= EXCERPT) return trimmed;

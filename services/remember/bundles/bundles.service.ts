@@ -4,11 +4,11 @@ import { SharedLoop } from "../../../mixins/shared.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
+import { getBundleOfAgent, listBundlesOfAgent } from "./agent-bundles.contract.ts";
+import { getAgentBundle, listAgentBundles } from "./agent-bundles.ts";
 import { assembleBundle } from "./assemble.ts";
 import * as contract from "./bundles.contract.ts";
 import { type BundleDoc, BundleModel, present } from "./bundles.model.ts";
-import { getBundleOfAgent, listBundlesOfAgent } from "./people.contract.ts";
-import { getOfAgent, listOfAgent } from "./people.ts";
 import { hold, reap } from "./retention.ts";
 
 const SWEEP_MS = 10 * 60_000;
@@ -36,8 +36,8 @@ export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTI
       ),
       get: action(contract.getBundle, async (ctx) => present(await requireOwn(ctx))),
       brief: action(contract.getBundleBrief, async (ctx) => (await requireOwn(ctx)).rendered_brief),
-      list_of_agent: action(listBundlesOfAgent, (ctx) => listOfAgent(bundles, ctx)),
-      get_of_agent: action(getBundleOfAgent, (ctx) => getOfAgent(bundles, ctx)),
+      list_of_agent: action(listBundlesOfAgent, (ctx) => listAgentBundles(bundles, ctx)),
+      get_of_agent: action(getBundleOfAgent, (ctx) => getAgentBundle(bundles, ctx)),
 
       /**
        * Whether the calling agent has this bundle, which is then kept for a handoff or an attempt on a step to name it.

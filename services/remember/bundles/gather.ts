@@ -28,7 +28,7 @@ export async function gather(ctx: Call<Asked>): Promise<Gathered> {
   // Stable: with equal scores memories come first, and each kind keeps its order.
   candidates.sort((a, b) => b.item.score - a.item.score);
   return {
-    items: candidates.map(({ kind, item }, i) => ({ ...item, kind, rank: i + 1, why: whyOf(item) })),
+    items: candidates.map(({ kind, item }, i) => ({ ...item, kind, rank: i + 1, why: explain(item) })),
     degraded_reasons: answers.flatMap(({ degraded }, i) =>
       degraded.map((reason) => `${LEGS[i]?.domain}: ${reason}`),
     ),
@@ -83,6 +83,6 @@ const WHY: Record<string, string> = {
   recent: "One of the latest items.",
 };
 
-function whyOf({ source }: BundleCandidate): string {
+function explain({ source }: BundleCandidate): string {
   return WHY[source] ?? `Found by ${source}.`;
 }

@@ -10,7 +10,7 @@ export function scopeOf(sensitivity: Sensitivity, team_id: string | null): Memor
 /** `AudienceInput` of the contract. */
 type GivenAudience = { [K in keyof Audience]?: string[] | undefined };
 
-export function audienceOf(given: GivenAudience = {}): Audience {
+export function normaliseAudience(given: GivenAudience = {}): Audience {
   return Object.fromEntries(AUDIENCES.map((kind) => [kind, [...new Set(given[kind] ?? [])]])) as Audience;
 }
 
@@ -28,7 +28,7 @@ export function labelsOf(audience: Audience): string[] {
 
 /** Returns the labels to search for: a document must match at least one of each requested list. */
 export function wantedLabels(given: GivenAudience = {}): string[][] {
-  const audience = audienceOf(given);
+  const audience = normaliseAudience(given);
   return AUDIENCES.filter((kind) => audience[kind].length).map((kind) => [
     everyone(kind),
     ...audience[kind].map((value) => label(kind, value)),

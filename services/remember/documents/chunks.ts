@@ -1,4 +1,4 @@
-import { passagesOf } from "../../../lib/text/passages.ts";
+import { splitPassages } from "../../../lib/text/passages.ts";
 import type { Page } from "./parsers/page.ts";
 
 /**
@@ -22,7 +22,7 @@ export function chunkPages(pages: readonly Page[]): Piece[] {
   let offset = 0;
   for (const { page, text } of pages) {
     const headerAt = tableHeaders(text);
-    for (const [start, end] of passagesOf(text)) {
+    for (const [start, end] of splitPassages(text)) {
       const char_offset = offset + start;
       pieces.push({
         page_number: page,

@@ -1,7 +1,8 @@
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, mayRead } from "../../../lib/access/visibility.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import type { ChunkDoc, DocumentDoc, SourceDoc } from "./documents.model.ts";
 
 /** The rows of documents, and their ingestion. */

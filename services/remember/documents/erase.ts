@@ -1,10 +1,10 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { writings } from "../../../lib/text/subject.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
-import { onEveryNode } from "../../../mixins/every-node.ts";
 import { place } from "../../../mixins/queue.ts";
-import { audienceOf } from "./audience.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { normaliseAudience } from "./audience.ts";
 import { dropChunks } from "./chunk-writes.ts";
 import type { DocumentDoc } from "./documents.model.ts";
 import { type Documents, isReadable } from "./documents.ts";
@@ -31,7 +31,7 @@ function emptied(
   now: number,
 ): Partial<DocumentDoc> {
   return {
-    ...{ status: "deleted", filename: "", hash: "", error: null, audience: audienceOf() },
+    ...{ status: "deleted", filename: "", hash: "", error: null, audience: normaliseAudience() },
     ...{ stale_since: new Date(now), queue: place(tenant_id, now, agent_id), attempts: 0 },
   };
 }

@@ -1,11 +1,11 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { BlobMissing } from "../../../storage/blobs/hash.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { type DocumentDoc, present } from "./documents.model.ts";
 import { type Documents, findReadable } from "./documents.ts";
 

@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import type { CallOf } from "../../runtime.ts";
 import * as contract from "./documents.contract.ts";
 import { present, presentChunk } from "./documents.model.ts";

@@ -1,6 +1,6 @@
 import { unknownReference } from "../../../lib/contract/faults.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import type { CallOf } from "../../runtime.ts";
 import { wantedLabels } from "./audience.ts";
 import type { searchDocuments as operation } from "./documents.contract.ts";

@@ -2,12 +2,12 @@ import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue, mismatch, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { place } from "../../../mixins/queue.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
-import { audienceOf, scopeOf } from "./audience.ts";
+import { normaliseAudience, scopeOf } from "./audience.ts";
 import { MIME_TYPES, type uploadDocument as operation } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
@@ -122,7 +122,7 @@ async function newDocument(
     filename,
     mime_type,
     sensitivity,
-    audience: audienceOf(audience),
+    audience: normaliseAudience(audience),
     subject,
     hash: file_content.hash,
     byte_size: file_content.size,

@@ -1,5 +1,5 @@
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
-import { summaryOf } from "../../../lib/text/quoted.ts";
+import { summarise } from "../../../lib/text/quoted.ts";
 import { type ReadableMemory, readableMemories, standingMemories } from "../memories/readable.ts";
 import { renderBrief } from "./brief.ts";
 import type { FindingDoc } from "./findings.model.ts";
@@ -80,7 +80,7 @@ export function present(
     seq,
     memory_id: id,
     title,
-    summary: summaryOf(content, SUMMARY),
+    summary: summarise(content, SUMMARY),
     type,
     importance,
     confidence,

@@ -25,7 +25,7 @@ export function announceChanges(
       ({ superseded_by, announce }) => superseded_by && announce?.some(({ what }) => what === "superseded"),
     );
     await Promise.all(superseded.map((row) => recordSuperseding(broker, row)));
-    await broker.call("events.emit_taken", { tenant_id, emissions: rows.flatMap(emissionsOf) });
+    await broker.call("events.emit_taken", { tenant_id, emissions: rows.flatMap(makeEvents) });
     const done = rows.map(({ _id, version }) => ({
       updateOne: {
         // A row that changed meanwhile has more to publish: all of it is published again.
@@ -47,7 +47,7 @@ export async function recordSuperseding(
 }
 
 /** Returns the events in a row's outbox. */
-function emissionsOf(row: MemoryDoc) {
+function makeEvents(row: MemoryDoc) {
   const { _id, scope, agent_id, team_id, type, status, superseded_by } = row;
   const state = { memory_id: _id, type, scope, team_id, agent_id, status, superseded_by };
   return (row.announce ?? []).map(({ id, what, at }) => ({

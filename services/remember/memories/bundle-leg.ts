@@ -24,7 +24,7 @@ export interface BundleCandidate {
   excerpt: string;
   /** 0..1 */
   score: number;
-  /** The legs of search that found it, or that it is recent: see `sourceOf`. */
+  /** The legs of search that found it, or that it is recent: see `nameLegs`. */
   source: string;
   /** The agent that wrote it; null for a person. */
   by: string | null;
@@ -42,7 +42,7 @@ export interface BundleLegAnswer {
 }
 
 /** Returns `vector`, `bm25` or `vector+bm25`. */
-export function sourceOf({ vector, bm25 }: { vector?: number; bm25?: number }): string {
+export function nameLegs({ vector, bm25 }: { vector?: number; bm25?: number }): string {
   const legs = [vector !== undefined && "vector", bm25 !== undefined && "bm25"];
   // Neighbours in a thread are found by neither leg.
   return legs.filter(Boolean).join("+") || "context";

@@ -1,6 +1,6 @@
 import { coveredBy } from "../../../lib/access/visibility.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { type Calls, changeOf, type Memories } from "./memories.ts";
+import { type Calls, type Memories, makeChange } from "./memories.ts";
 
 export interface Collapse {
   tenant_id: string;
@@ -40,7 +40,7 @@ async function mergeAway({ rows, now }: Memories, merge: Collapse): Promise<Memo
   const winner = await rows.findOne(tenant_id, { _id: winner_id });
   // Its scope could have been promoted since the decision.
   const active = { _id: loser_id, status: "active" as const, ...(winner && coveredBy(winner)) };
-  const doc = await rows.update(tenant_id, active, changeOf("merged", at, merged));
+  const doc = await rows.update(tenant_id, active, makeChange("merged", at, merged));
   return doc ?? rows.findOne(tenant_id, { _id: loser_id });
 }
 
@@ -49,7 +49,7 @@ async function enrich({ rows, now }: Memories, merge: Collapse, loser: MemoryDoc
   const { tenant_id, merge_id, winner_id, content } = merge;
   const { citations = [], subjects = [] } = loser;
   const says = content !== null || citations.length > 0;
-  const change = says ? changeOf("updated", now(), content === null ? {} : { content }) : {};
+  const change = says ? makeChange("updated", now(), content === null ? {} : { content }) : {};
   const $push = { ...change.$push, merges: merge_id };
   // Erasing these subjects then erases the merged content too.
   const about = { $each: says ? subjects : [] };
@@ -65,6 +65,6 @@ async function enrich({ rows, now }: Memories, merge: Collapse, loser: MemoryDoc
 function restore({ rows, now }: Memories, { tenant_id, winner_id, loser_id }: Collapse) {
   const merged = { _id: loser_id, status: "merged" as const, superseded_by: winner_id };
   const active = { status: "active" as const, superseded_by: null, invalid_at: null };
-  const restored = changeOf("restored", now(), active);
+  const restored = makeChange("restored", now(), active);
   return rows.update(tenant_id, merged, { ...restored, $unset: { merge_origin: 1 } });
 }

@@ -5,9 +5,9 @@ import { invalidValue, isFault, unknownReference } from "../../../lib/contract/f
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { callerAccess } from "../../../mixins/access.ts";
 import { writeInChunks } from "../../../mixins/bulk-writes.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import { getMemory, newMemoryFields } from "./memories.contract.ts";
 import { type MemoryDoc, present, type StoredCitation } from "./memories.model.ts";
 import { type Memories, notActive } from "./memories.ts";

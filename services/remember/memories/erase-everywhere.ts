@@ -45,6 +45,6 @@ export function sum(a: Counts, b: Counts): Counts {
   return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
 }
 
-export function* chunksOf<T>(items: readonly T[], size: number): Generator<T[]> {
+export function* splitChunks<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

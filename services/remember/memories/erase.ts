@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { heavyRead } from "../../../middlewares/heavy-reads.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
-import { backupsUntil } from "../../../mixins/scrub.ts";
+import { backupsUntil } from "../../platform/system/scrub.ts";
 import type { eraseMemories } from "./erase.contract.ts";
 import type { Erasures } from "./erasures.ts";
 

@@ -2,14 +2,14 @@ import { createHash, type Hash } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
-import { scrub } from "../../../mixins/scrub.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { TenantCollection, type TenantDocument } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { erasersOf, ownersOf } from "../../erasers.ts";
+import { scrub } from "../../platform/system/scrub.ts";
 import type { Runtime } from "../../runtime.ts";
-import { type Counts, chunksOf, countEverywhere, eraseEverywhere, sum } from "./erase-everywhere.ts";
+import { type Counts, countEverywhere, eraseEverywhere, splitChunks, sum } from "./erase-everywhere.ts";
 import type { MemoryErasureDoc } from "./erasures.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
@@ -74,9 +74,9 @@ export class Erasures {
 
   /** Counts what an erasure would erase. */
   async count(broker: ServiceBroker, tenant_id: string, target: EraseTarget): Promise<Counts> {
-    const ids = await this.#idsOf(tenant_id, filterOf(target));
+    const ids = await this.#idsOf(tenant_id, targetFilter(target));
     let counts: Counts = sum(NOTHING, { memories: ids.length });
-    for (const some of chunksOf(ids, BATCH)) {
+    for (const some of splitChunks(ids, BATCH)) {
       counts = sum(counts, await countEverywhere(this.#memories.cites, broker, tenant_id, some));
     }
     counts = sum(counts, await eraseMentions(broker, tenant_id, ids, true));
@@ -163,12 +163,12 @@ export class Erasures {
       erased,
     );
     for (;;) {
-      const ids = await this.#idsOf(tenant_id, filterOf(named));
+      const ids = await this.#idsOf(tenant_id, targetFilter(named));
       // The subject may still be writing.
       if (ids.length === 0) return erased;
       for (const id of ids) digest.update(`${id}\n`);
       erased = sum(erased, await eraseMentions(broker, tenant_id, ids, false));
-      for (const some of chunksOf(ids, BATCH)) {
+      for (const some of splitChunks(ids, BATCH)) {
         erased = sum(erased, await this.#eraseBatch(broker, _id, tenant_id, some));
       }
     }
@@ -219,7 +219,7 @@ export class Erasures {
 /** Returns the action that ends the account of an agent or a person. */
 const endingOf = ({ agent_id }: EraseTarget) => (agent_id?.startsWith("usr_") ? "users.end" : "agents.end");
 
-function filterOf({ agent_id, ids, subject, gone }: EraseTarget): Where<MemoryDoc> {
+function targetFilter({ agent_id, ids, subject, gone }: EraseTarget): Where<MemoryDoc> {
   if (gone) {
     const owner = agent_id?.startsWith("usr_") ? { user_id: agent_id } : { agent_id };
     return gone === "keep" ? { ...owner, scope: "agent" } : owner;
@@ -251,7 +251,7 @@ async function eraseMentions(
   dry_run: boolean,
 ): Promise<Counts> {
   let counts: Counts = {};
-  for (const ids of chunksOf(all, MOST_IDS))
+  for (const ids of splitChunks(all, MOST_IDS))
     for (const name of erasersOf("mentions"))
       counts = sum(counts, (await broker.call<Counts, unknown>(name, { tenant_id, ids, dry_run })) ?? {});
   return counts;

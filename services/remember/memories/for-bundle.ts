@@ -1,14 +1,14 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { callerAccess } from "../../../mixins/access.ts";
 import type { SearchFind } from "../../../storage/search/entry.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import { recentShare } from "../search/recency.ts";
 import {
   type BundleCandidate,
   type BundleLeg,
   type BundleLegAnswer,
   createdWithin,
+  nameLegs,
   searchBounds,
-  sourceOf,
 } from "./bundle-leg.ts";
 import { latest } from "./list.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -41,7 +41,7 @@ async function findMatching(
   const { tenant_id } = ctx.meta.caller;
   const find: SearchFind = { tenant_id, kind: "memory", query, access, where, limit, spare: SPARE };
   const { found, hits } = await findRows(memories, ctx, find);
-  const items = hits.slice(0, limit).map(({ row, score, sources }) => toItem(row, score, sourceOf(sources)));
+  const items = hits.slice(0, limit).map(({ row, score, sources }) => toItem(row, score, nameLegs(sources)));
   return { items, degraded: found.degraded };
 }
 

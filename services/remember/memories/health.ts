@@ -1,8 +1,9 @@
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, visibleTo } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { callerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { Where } from "../../../storage/query.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 

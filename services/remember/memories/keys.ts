@@ -3,8 +3,8 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { addressId } from "../../../lib/ids.ts";
 import { toStored } from "../../../lib/text/namespace.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
-import { pageOfNamespaces } from "../../../mixins/namespaces.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
+import { pageOfNamespaces } from "../../../storage/namespaces.ts";
 import { insertMemory, prepareMemory } from "./create.ts";
 import type { deleteMemoryByKey, getMemoryByKey, listNamespaces, putMemoryByKey } from "./keys.contract.ts";
 import { forget, replace } from "./lifecycle.ts";
@@ -74,7 +74,7 @@ async function find(memories: Memories, { params, meta }: Pick<Call<At>, "params
 }
 
 /** Returns a page of the namespaces of the caller's active memories. */
-export function namespacesOf(memories: Memories, ctx: Call<ParamsOf<typeof listNamespaces>>) {
+export function listOwnNamespaces(memories: Memories, ctx: Call<ParamsOf<typeof listNamespaces>>) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const inForce = { $or: [{ expires_at: null }, { expires_at: { $gt: memories.now() } }] };
   const filter = { agent_id, status: "active" as const, $and: [inForce] };

@@ -3,14 +3,14 @@ import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Update } from "../../../storage/query.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { promoteMemory } from "./lifecycle.contract.ts";
 import type { updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { changeOf, type Memories, notActive } from "./memories.ts";
-import { dateOf, metadataText, purgeAt, subjectsIn } from "./new-memory.ts";
+import { type Memories, makeChange, notActive } from "./memories.ts";
+import { metadataText, parseDate, purgeAt, subjectsIn } from "./new-memory.ts";
 
 /**
  * Returns the update of a memory in its current state; null if nothing changes. May throw the fault that refuses it.
@@ -46,7 +46,7 @@ export async function update(memories: Memories, ctx: CallOf<typeof updateMemory
     const $set = settingsOf(given, doc);
     if (Object.keys($set).length === 0) return null;
     const at = memories.now();
-    const updated = changeOf("updated", at, $set);
+    const updated = makeChange("updated", at, $set);
     if ($set.expires_at === undefined) return updated;
     return withPurge(updated, purgeAt($set.expires_at, at, memories.windowMs));
   });
@@ -65,7 +65,7 @@ export function replace(memories: Memories, ctx: Request, { _id }: MemoryDoc, ro
     if (doc.status !== "active") throw notActive(doc);
     const at = memories.now();
     const fields = Object.fromEntries(REPLACED.map((name) => [name, row[name]]));
-    return withPurge(changeOf("updated", at, fields), purgeAt(row.expires_at, at, memories.windowMs));
+    return withPurge(makeChange("updated", at, fields), purgeAt(row.expires_at, at, memories.windowMs));
   });
 }
 
@@ -82,8 +82,8 @@ function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(tags !== undefined && { tags: canonicalTags(tags ?? []) }),
     ...(metadata !== undefined && { metadata: metadataText(metadata), subjects: subjectsOf(doc, metadata) }),
-    ...(expires_at !== undefined && { expires_at: dateOf(expires_at) }),
-    ...(freshness_date !== undefined && { freshness_date: dateOf(freshness_date) }),
+    ...(expires_at !== undefined && { expires_at: parseDate(expires_at) }),
+    ...(freshness_date !== undefined && { freshness_date: parseDate(freshness_date) }),
   };
 }
 
@@ -118,7 +118,7 @@ export async function promote(memories: Memories, ctx: CallOf<typeof promoteMemo
       finding_origin: "promoted",
       finding_from_scope: doc.scope,
     } as const;
-    return changeOf("promoted", at, { scope, team_id, ...(scope === "institutional" && finding) });
+    return makeChange("promoted", at, { scope, team_id, ...(scope === "institutional" && finding) });
   });
 }
 
@@ -135,7 +135,7 @@ export async function forget(memories: Memories, ctx: Request, id: string) {
   const { _id, invalid_at } = await change(memories, ctx, id, (doc) => {
     if (doc.status === "forgotten" || doc.status === "pending") return null;
     const at = memories.now();
-    return changeOf("forgotten", at, {
+    return makeChange("forgotten", at, {
       status: "forgotten",
       forgotten_from: doc.status,
       // A superseded memory keeps the time at which it was superseded.
@@ -154,7 +154,7 @@ export function restore(memories: Memories, ctx: Call<{ id: string }>) {
     const status = doc.forgotten_from ?? "active";
     const invalid_at = status === "active" ? null : doc.invalid_at;
     const at = memories.now();
-    const restored = { ...changeOf("restored", at, { status, invalid_at }), $unset: { forgotten_from: 1 } };
+    const restored = { ...makeChange("restored", at, { status, invalid_at }), $unset: { forgotten_from: 1 } };
     return withPurge(restored, purgeAt(doc.expires_at, at, memories.windowMs));
   });
 }

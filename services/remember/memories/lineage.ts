@@ -1,5 +1,5 @@
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { mayRead } from "../../../lib/access/visibility.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 

@@ -6,12 +6,12 @@ import { afterPlace, fromCursor, type Order as OrderBy, toCursor } from "../../.
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { compareTexts, titleKey } from "../../../lib/text/code-points.ts";
 import { inNamespace } from "../../../lib/text/namespace.ts";
-import { callerAccess } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
-import { type Clause, joined, partitionsOf, scan } from "./partitions.ts";
+import { type Clause, joined, scan, splitPartitions } from "./partitions.ts";
 
 type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */
@@ -29,7 +29,7 @@ export async function listMemories(memories: Memories, ctx: Call<Params>) {
   const access = await callerAccess(ctx);
   const { offset = 0, limit = 50, sort: by = "created_at", order: direction = "desc", cursor } = params;
   const order: Order = { by, sign: direction === "asc" ? 1 : -1 };
-  const after = cursor === undefined ? undefined : placeOf(cursor, by);
+  const after = cursor === undefined ? undefined : parsePlace(cursor, by);
   const asked = {
     ...{ memories: memories.rows, tenant_id, access, params, now: memories.now() },
     ...{ order, after, most: offset + limit + 1 },
@@ -68,7 +68,7 @@ interface Places {
 /** Merges partitions that an index returns in order. */
 async function placesInOrder(asked: Asked): Promise<Places> {
   const { memories, tenant_id, params, order, after, most } = asked;
-  const wanted = [statusOf(params), ...clausesOf(params, asked.now)];
+  const wanted = [statusOf(params), ...buildClauses(params, asked.now)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
   // A covered query: the index holds ids and order.
   const ids = {
@@ -87,7 +87,7 @@ async function placesInOrder(asked: Asked): Promise<Places> {
       count,
     };
   };
-  const found = await Promise.all(partitionsOf(asked.access, params.scope).map(inPartition));
+  const found = await Promise.all(splitPartitions(asked.access, params.scope).map(inPartition));
   return {
     places: found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order)),
     count: found.reduce((sum, { count }) => sum + count, 0),
@@ -99,11 +99,11 @@ function placesByReading(asked: Asked): Promise<Places> {
   const { tenant_id, params, order, most } = asked;
   const after = asked.after && withTitleKey(asked.after);
   const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
-  const partitions = partitionsOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
+  const partitions = splitPartitions(asked.access, params.scope, Number.POSITIVE_INFINITY);
   return scan<ListPosition>(asked.memories, {
     ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
     partitions: partitions.flatMap((each) => statuses.map((status) => [each, { status }])),
-    wanted: clausesOf(params, asked.now),
+    wanted: buildClauses(params, asked.now),
     keep(kept, more) {
       const found = [...kept, ...more.map(withTitleKey)];
       const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
@@ -127,8 +127,8 @@ export async function latest(
   const order: Order = { by: "created_at", sign: -1 };
   const sort = { created_at: -1, _id: -1 } as const;
   const found = await Promise.all(
-    partitionsOf(access, scope).map((partition) => {
-      const filter = joined([partition, statusOf({}), ...clausesOf({}, now), where]);
+    splitPartitions(access, scope).map((partition) => {
+      const filter = joined([partition, statusOf({}), ...buildClauses({}, now), where]);
       return memories.findWithin(tenant_id, filter, { sort, limit });
     }),
   );
@@ -155,7 +155,7 @@ function statusOf({ include_superseded }: Params): Clause {
 }
 
 /** Returns the caller's filters, and the default ones that hide rows. */
-function clausesOf(params: Params, now: Date): Clause[] {
+function buildClauses(params: Params, now: Date): Clause[] {
   const { type, project_id, source_type, never_cited, tags = [], namespace } = params;
   const wanted = tagsOfQuery(tags);
   return [
@@ -180,7 +180,7 @@ function compare(a: ListPosition, b: ListPosition, { by, sign }: Order): number 
 }
 
 /** @throws Fault validation_failed if the cursor is not from a list in this order */
-function placeOf(cursor: string, by: MemorySort): ListPosition {
+function parsePlace(cursor: string, by: MemorySort): ListPosition {
   const { value, id } = fromCursor(cursor, by);
   return { _id: id, [by]: value } as unknown as ListPosition;
 }

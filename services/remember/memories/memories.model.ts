@@ -1,6 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
-import { fromStored, labelsOf } from "../../../lib/text/namespace.ts";
+import { ancestorLabels, fromStored } from "../../../lib/text/namespace.ts";
 import {
   array,
   date,
@@ -206,6 +206,6 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
     superseded: doc.status === "superseded",
     cites: doc.rank_cites,
     thread: source_type && source_id ? `${source_type}:${source_id}` : null,
-    ...(namespace && { audience: labelsOf(namespace) }),
+    ...(namespace && { audience: ancestorLabels(namespace) }),
   };
 }

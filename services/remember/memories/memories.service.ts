@@ -11,14 +11,14 @@ import { Erasures } from "./erasures.ts";
 import { findingsOutbox } from "./findings-outbox.ts";
 import { forBundle } from "./for-bundle.ts";
 import { reportHealth } from "./health.ts";
-import { internalActions } from "./internal-actions.ts";
 import * as keys from "./keys.contract.ts";
-import { deleteByKey, getByKey, namespacesOf, putByKey } from "./keys.ts";
+import { deleteByKey, getByKey, listOwnNamespaces, putByKey } from "./keys.ts";
 import * as lifecycle from "./lifecycle.contract.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
 import { explainLineage } from "./lineage.ts";
 import { listMemories } from "./list.ts";
 import * as contract from "./memories.contract.ts";
+import { internalActions } from "./memories.internal.ts";
 import { Memories } from "./memories.ts";
 import { finishPending, purge } from "./purge.ts";
 import { searchMemories } from "./search.contract.ts";
@@ -26,7 +26,7 @@ import { FirstSearches, search } from "./search.ts";
 import { supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 import * as usage from "./usage.contract.ts";
-import { activityOf, citationsOf, getMemory } from "./usage.ts";
+import { computeActivity, getMemory, listCitations } from "./usage.ts";
 
 const ANNOUNCE_MS = 1000;
 const SWEEP_MS = 60_000;
@@ -75,7 +75,7 @@ export const memoriesService: ServiceFactory = (runtime) => {
       }),
       get_by_key: action(keys.getMemoryByKey, (ctx) => getByKey(memories, ctx)),
       delete_by_key: action(keys.deleteMemoryByKey, (ctx) => deleteByKey(memories, ctx)),
-      namespaces: action(keys.listNamespaces, (ctx) => namespacesOf(memories, ctx)),
+      namespaces: action(keys.listNamespaces, (ctx) => listOwnNamespaces(memories, ctx)),
       search: action(searchMemories, async (ctx) => {
         const found = await search(memories, ctx, touches);
         await firstSearches.report(ctx);
@@ -84,8 +84,8 @@ export const memoriesService: ServiceFactory = (runtime) => {
       cite: action(usage.citeMemory, async (ctx) => {
         if (await cite(memories, ctx)) citing.nudge();
       }),
-      citations: action(usage.listCitations, (ctx) => citationsOf(memories, ctx)),
-      activity: action(usage.agentActivity, (ctx) => activityOf(memories, ctx)),
+      citations: action(usage.listCitations, (ctx) => listCitations(memories, ctx)),
+      activity: action(usage.agentActivity, (ctx) => computeActivity(memories, ctx)),
       health: action(usage.memoryHealth, (ctx) => reportHealth(memories, ctx)),
       erase: action(eraseMemories, (ctx) => erase(erasures, config, ctx)),
       erase_owner: internal<{ tenant_id: string; owner_id: string; shared: "keep" | "erase" }>((ctx) =>

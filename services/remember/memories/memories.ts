@@ -1,14 +1,14 @@
 import type { ServiceBroker } from "moleculer";
-import type { Caller } from "../../../lib/access/caller.ts";
+import type { Caller, RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, isOrgAdmin, mayRead } from "../../../lib/access/visibility.ts";
 import { pagesBySize } from "../../../lib/broker/message-size.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { callerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update } from "../../../storage/query.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CiteModel } from "./cites.model.ts";
 import { MemoryKeyModel } from "./keys.model.ts";
@@ -150,7 +150,7 @@ export function mayManage(caller: Caller, access: Access, doc: MemoryDoc): boole
 }
 
 /** Returns the update of a change, to be merged with the fields it sets: raises the version and queues the event. */
-export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> = {}): Update<MemoryDoc> {
+export function makeChange(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> = {}): Update<MemoryDoc> {
   return {
     $set: { ...$set, updated_at: at, changed_at: at, announce_at: at },
     $inc: { version: 1 },

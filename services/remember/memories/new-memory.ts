@@ -39,7 +39,7 @@ export interface Beginning
 
 /** Creates a row. @param windowMs how long an expired memory can be restored */
 export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, windowMs: number): MemoryDoc {
-  const expires_at = dateOf(given.expires_at);
+  const expires_at = parseDate(given.expires_at);
   const purge_at = purgeAt(expires_at, at, windowMs);
   return {
     ...beginning,
@@ -80,7 +80,7 @@ function contentOf(given: NewMemory) {
     source_id: given.source_id ?? null,
     source_url: given.source_url ?? null,
     source_event_id: given.source_event_id ?? null,
-    freshness_date: dateOf(given.freshness_date),
+    freshness_date: parseDate(given.freshness_date),
     project_id: given.project_id || null,
     tags: canonicalTags(given.tags ?? []),
     supersedes_id: given.supersedes_id ?? null,
@@ -96,6 +96,6 @@ export function purgeAt(expires_at: Date | null, now: Date, windowMs: number): D
 }
 
 /** Parses a timestamp; null if absent. */
-export function dateOf(text: string | null | undefined): Date | null {
+export function parseDate(text: string | null | undefined): Date | null {
   return text ? new Date(text) : null;
 }

@@ -17,7 +17,7 @@ const MOST_PARTITIONS = 16;
  *
  * @param most above this many partitions returns a single filter, which no index serves
  */
-export function partitionsOf(
+export function splitPartitions(
   access: Access,
   scope: MemoryScope | undefined,
   most = MOST_PARTITIONS,
@@ -79,7 +79,7 @@ export async function scan<P>(
   let places: P[] = [];
   let count = 0;
   for (const partition of partitions) {
-    for await (const range of windowsOf(memories, tenant_id, partition, most)) {
+    for await (const range of splitWindows(memories, tenant_id, partition, most)) {
       const filter = joined([...partition, range, ...wanted, holding]);
       const found = (await memories.find(tenant_id, filter, { projection })) as unknown as P[];
       count += found.length;
@@ -92,7 +92,7 @@ export async function scan<P>(
 const EDGE = { sort: { created_at: -1 }, skip: WINDOW - 1, limit: 1, projection: { created_at: 1 } } as const;
 
 /** Yields ranges that split a partition into windows of about this many memories, newest first. */
-async function* windowsOf(
+async function* splitWindows(
   memories: TenantCollection<MemoryDoc>,
   tenant_id: string,
   partition: Clause[],

@@ -1,4 +1,4 @@
-import { callerId } from "../../../lib/access/caller.ts";
+import { callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import {
   agentAccess,
   isAtLeastAsVisible,
@@ -7,7 +7,6 @@ import {
   type Scoped,
 } from "../../../lib/access/visibility.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 
 /** A memory as `memories.readable` returns it to other domains. */
 export interface ReadableMemory {

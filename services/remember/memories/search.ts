@@ -4,7 +4,6 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { labelOf } from "../../../lib/text/namespace.ts";
-import { callerAccess } from "../../../mixins/access.ts";
 import type {
   SearchFind,
   SearchFound,
@@ -12,6 +11,7 @@ import type {
   SearchPlan,
   SearchWhere,
 } from "../../../storage/search/entry.ts";
+import { callerAccess } from "../../identity/agents/read-access.ts";
 import type { Memories } from "./memories.ts";
 import { readableMemories } from "./readable.ts";
 import type { searchMemories } from "./search.contract.ts";

@@ -1,11 +1,10 @@
 import type { ServiceBroker } from "moleculer";
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { coveredBy, type Scoped } from "../../../lib/access/visibility.ts";
 import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import { recordSuperseding } from "./announce.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { type Calls, changeOf, type Found, type Memories, mayManage, notActive } from "./memories.ts";
+import { type Calls, type Found, type Memories, makeChange, mayManage, notActive } from "./memories.ts";
 import { isReadByAllReaders } from "./readable.ts";
 
 /**
@@ -67,7 +66,7 @@ export async function completeReplacement(
     await memories.rows.delete(tenant_id, own);
     return replaced;
   }
-  const update = changeOf("created", memories.now(), { status: "active" });
+  const update = makeChange("created", memories.now(), { status: "active" });
   const active =
     (await memories.rows.update(tenant_id, own, { ...update, $unset: { pending_at: 1 } })) ??
     ((await memories.rows.findOne(tenant_id, { _id })) as MemoryDoc);
@@ -93,7 +92,7 @@ async function replace(
     ...(seed !== undefined && { superseded_seed: seed }),
   };
   const active = { _id: id, status: "active" as const, ...coveredBy(successor) };
-  const doc = await rows.update(tenant_id, active, changeOf("superseded", at, state));
+  const doc = await rows.update(tenant_id, active, makeChange("superseded", at, state));
   const there = doc ?? (await rows.findOne(tenant_id, { _id: id }));
   if (!there) return notFound("memory", id);
   if (there.status === "superseded" && there.superseded_by === superseded_by) return there;
@@ -111,7 +110,7 @@ async function requireWinner({ rows, now }: Memories, loser: MemoryDoc, winner: 
   await rows.update(
     tenant_id,
     { _id: loser._id, status: "superseded", superseded_by: winner._id, version: loser.version },
-    changeOf("restored", now(), { status: "active", superseded_by: null, invalid_at: null }),
+    makeChange("restored", now(), { status: "active", superseded_by: null, invalid_at: null }),
   );
   throw notActive(current ?? winner);
 }

@@ -1,4 +1,4 @@
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
@@ -18,7 +18,7 @@ const PROJECTION = { confidence: 1, agent_id: 1, user_id: 1, superseded_by: 1 } 
  * Returns a memory's trust: the lowest confidence among all it was made of, including replaced, merged and derived-from
  * memories. Rewriting a doubtful claim therefore gains no trust.
  */
-export async function trustOf(
+export async function computeTrust(
   memories: TenantCollection<MemoryDoc>,
   ctx: RequestContext,
   doc: MemoryDoc,

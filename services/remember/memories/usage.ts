@@ -1,29 +1,28 @@
-import type { Call } from "../../../lib/access/caller.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import { CITE_MS } from "./cites.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import type { Touches } from "./touches.ts";
-import { trustOf } from "./trust.ts";
+import { computeTrust } from "./trust.ts";
 import type { agentActivity } from "./usage.contract.ts";
 
 /** Returns a memory by id, with its usage. */
 export async function getMemory(memories: Memories, ctx: Call<{ id: string }>, touches: Touches) {
   const { doc } = await memories.findReadable(ctx, ctx.params.id);
   touches.note([doc], memories.now().getTime());
-  return { ...(await memories.presentOne(ctx, doc)), usage: await usageOf(memories, ctx, doc) };
+  return { ...(await memories.presentOne(ctx, doc)), usage: await computeUsage(memories, ctx, doc) };
 }
 
 /** Returns a memory's usage and trust. */
-async function usageOf({ rows, cites, now }: Memories, ctx: RequestContext, doc: MemoryDoc) {
+async function computeUsage({ rows, cites, now }: Memories, ctx: RequestContext, doc: MemoryDoc) {
   const { tenant_id, _id } = doc;
   const since = new Date(now().getTime() - CITE_MS);
   const [cite_count_30d, [last], trust] = await Promise.all([
     cites.count(tenant_id, { memory_id: _id, at: { $gt: since } }),
     cites.find(tenant_id, { memory_id: _id }, { sort: { at: -1 }, limit: 1, projection: { at: 1 } }),
-    trustOf(rows, ctx, doc),
+    computeTrust(rows, ctx, doc),
   ]);
   // A citation's row is deleted when it no longer counts; the memory keeps the time of the last one.
   const last_cited_at = last?.at ?? doc.last_cited_at;
@@ -31,14 +30,14 @@ async function usageOf({ rows, cites, now }: Memories, ctx: RequestContext, doc:
 }
 
 /** Returns the citations that a memory comes from. */
-export async function citationsOf(memories: Memories, ctx: Call<{ id: string }>) {
+export async function listCitations(memories: Memories, ctx: Call<{ id: string }>) {
   const { doc } = await memories.findReadable(ctx, ctx.params.id);
   const citations = await visibleCitations(ctx, doc);
   return { citations, total: citations.length };
 }
 
 /** Returns what an agent cited within 30 days, and how often others cited its memories. */
-export async function activityOf(
+export async function computeActivity(
   { rows: memories, cites, now }: Memories,
   ctx: CallOf<typeof agentActivity>,
 ) {

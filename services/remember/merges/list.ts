@@ -40,14 +40,14 @@ export async function listProposals(
       limit: CHUNK,
       projection: BRIEF,
     });
-    visible.push(...(await visibleOf(ctx, rows)));
+    visible.push(...(await filterVisible(ctx, rows)));
     if (rows.length < CHUNK) break;
   }
   return { rows: visible.slice(offset, offset + limit), total: visible.length };
 }
 
 /** Returns the proposals whose memories the caller may both read; all of them for an org admin. */
-export async function visibleOf(ctx: Call, rows: MergeDoc[]): Promise<MergeDoc[]> {
+export async function filterVisible(ctx: Call, rows: MergeDoc[]): Promise<MergeDoc[]> {
   if (rows.length === 0 || isOrgAdmin(ctx.meta.caller)) return rows;
   const ids = rows.flatMap((row) => [row.memory_a_id, row.memory_b_id]);
   const readable = await readableMemories(ctx, ids, { brief: true });

@@ -56,11 +56,11 @@ export interface Merges {
   now(): Date;
 }
 
-export function pairOf(a: string, b: string): string {
+export function pairKey(a: string, b: string): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;
 }
 
-export function openPairOf(tenant_id: string, pair: string): string {
+export function openPairKey(tenant_id: string, pair: string): string {
   return `${tenant_id} ${pair}`;
 }
 

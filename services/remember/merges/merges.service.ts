@@ -2,7 +2,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
-import { listProposals, visibleOf } from "./list.ts";
+import { filterVisible, listProposals } from "./list.ts";
 import * as contract from "./merges.contract.ts";
 import { MergeModel, type Merges, present } from "./merges.model.ts";
 import { propose, proposeDuplicate } from "./propose.ts";
@@ -32,7 +32,7 @@ export const mergesService: ServiceFactory = ({ store }) => {
       get: action(contract.getMerge, async (ctx) => {
         const { id } = ctx.params;
         const row = await proposals.findOne(ctx.meta.caller.tenant_id, { _id: id });
-        const [visible] = await visibleOf(ctx, row ? [row] : []);
+        const [visible] = await filterVisible(ctx, row ? [row] : []);
         if (!visible) throw notFound("merge_proposal", id);
         return present(visible);
       }),

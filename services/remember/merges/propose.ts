@@ -3,7 +3,7 @@ import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
-import { type MergeDoc, type Merges, openPairOf, pairOf } from "./merges.model.ts";
+import { type MergeDoc, type Merges, openPairKey, pairKey } from "./merges.model.ts";
 
 interface Given {
   memory_a_id: string;
@@ -65,7 +65,7 @@ export async function proposeDuplicate(
   { proposals, now }: Merges,
   { tenant_id, a, b, similarity }: Duplicate,
 ) {
-  const pair = pairOf(a, b);
+  const pair = pairKey(a, b);
   if (a === b || (await proposals.findOne(tenant_id, { pair }, { projection: { _id: 1 } }))) return;
   const [first, second] = pair.split(" ") as [string, string];
   const _id = newUuid(`duplicate ${pair}`);
@@ -76,11 +76,11 @@ export async function proposeDuplicate(
 type New = Pick<MergeDoc, "_id" | "tenant_id"> & { a: string; b: string; at: Date };
 
 function newProposal({ _id, tenant_id, a, b, at }: New): MergeDoc {
-  const pair = pairOf(a, b);
+  const pair = pairKey(a, b);
   return {
     ...{ _id, tenant_id, proposer_user_id: null, proposer_agent_id: null, memory_a_id: a, memory_b_id: b },
     ...{ surviving_memory_id: null, status: "open", similarity: null, proposed_at: at, resolved_at: null },
-    ...{ resolved_by_user_id: null, resolution_note: null, pair, open_pair: openPairOf(tenant_id, pair) },
+    ...{ resolved_by_user_id: null, resolution_note: null, pair, open_pair: openPairKey(tenant_id, pair) },
   };
 }
 

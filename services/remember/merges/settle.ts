@@ -4,7 +4,7 @@ import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract
 import { eachInTurn } from "../../../mixins/loop.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { isReadByAllReaders, type ReadableMemory } from "../memories/readable.ts";
-import { type MergeDoc, type Merges, openPairOf } from "./merges.model.ts";
+import { type MergeDoc, type Merges, openPairKey } from "./merges.model.ts";
 import { requireActive } from "./propose.ts";
 
 interface Resolution {
@@ -141,7 +141,7 @@ const DECIDED = { collapse_due_at: 1, merged_content: 1 } as const;
 async function reopen({ proposals }: Merges, { _id, tenant_id, pair, resolved_at }: MergeDoc): Promise<void> {
   const decision = { _id, status: "resolved" as const, resolved_at };
   const undone = { surviving_memory_id: null, resolved_at: null, resolved_by_user_id: null };
-  const open = { ...undone, status: "open" as const, open_pair: openPairOf(tenant_id, pair) };
+  const open = { ...undone, status: "open" as const, open_pair: openPairKey(tenant_id, pair) };
   try {
     await proposals.update(tenant_id, decision, { $set: open, $unset: DECIDED });
   } catch (err) {

@@ -55,8 +55,8 @@ export async function listEdges(edges: Edges, now: number, ctx: CallOf<typeof co
   const { id, offset = 0, limit = 200 } = ctx.params;
   await requireReadable(ctx, id);
   const all = await edgesAt(edges, ctx.meta.caller.tenant_id, [id]);
-  const standing = await standingMemories(ctx, endsOf(all), now, BRIEF);
-  const shown = all.filter((edge) => endsOf([edge]).every((end) => end === id || standing.has(end)));
+  const standing = await standingMemories(ctx, listEnds(all), now, BRIEF);
+  const shown = all.filter((edge) => listEnds([edge]).every((end) => end === id || standing.has(end)));
   const page = shown.slice(offset, offset + limit).map(({ _id }) => _id);
   const relationships = (await edges.findEach(ctx.meta.caller.tenant_id, page)).map(present);
   return { relationships, count: relationships.length };
@@ -89,7 +89,7 @@ async function findEdge(edges: Edges, now: number, ctx: Call<{ id: string; rel_i
   const { id, rel_id } = ctx.params;
   const memory = await requireReadable(ctx, id);
   const edge = await edges.findOne(ctx.meta.caller.tenant_id, { _id: rel_id });
-  const ends = edge ? endsOf([edge]) : [];
+  const ends = edge ? listEnds([edge]) : [];
   const seen = ends.includes(id) && (await standingMemories(ctx, ends, now, BRIEF));
   if (!edge || !seen || !ends.every((end) => end === id || seen.has(end)))
     throw notFound("relationship", rel_id);
@@ -114,7 +114,7 @@ function byAge(a: BareEdge, b: BareEdge): number {
   return a.created_at.getTime() - b.created_at.getTime() || (a._id < b._id ? -1 : 1);
 }
 
-export function endsOf(edges: BareEdge[]): string[] {
+export function listEnds(edges: BareEdge[]): string[] {
   return edges.flatMap(({ source_memory_id, target_memory_id }) => [source_memory_id, target_memory_id]);
 }
 

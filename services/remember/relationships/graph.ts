@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
-import { type BareEdge, edgesAt, endsOf } from "./edges.ts";
+import { type BareEdge, edgesAt, listEnds } from "./edges.ts";
 import { present, type RelationshipDoc } from "./relationships.model.ts";
 
 const MOST_NODES = 200;
@@ -31,7 +31,7 @@ export async function readGraph(ctx: Call, edges: TenantCollection<RelationshipD
   let truncated = false;
   for (let hop = 0; hop < depth && frontier.length > 0; hop++) {
     const met = await edgesAt(edges, tenant_id, frontier);
-    const beyond = [...new Set(endsOf(met))].filter((end) => !nodes.has(end));
+    const beyond = [...new Set(listEnds(met))].filter((end) => !nodes.has(end));
     const memories = await standingMemories(ctx, beyond.slice(0, MOST_LOOKED_AT), now);
     const shown = [...memories.values()].filter(({ status }) => include_superseded || status === "active");
     const next = shown.slice(0, MOST_NODES - nodes.size);
@@ -40,7 +40,7 @@ export async function readGraph(ctx: Call, edges: TenantCollection<RelationshipD
     for (const edge of met) found.set(edge._id, edge);
     frontier = next.map((memory) => memory.id);
   }
-  const within = [...found.values()].filter((edge) => endsOf([edge]).every((end) => nodes.has(end)));
+  const within = [...found.values()].filter((edge) => listEnds([edge]).every((end) => nodes.has(end)));
   truncated ||= within.length > MOST_EDGES;
   const shown = within.slice(0, MOST_EDGES).map(({ _id }) => _id);
   const whole = await edges.findEach(tenant_id, shown);

@@ -91,26 +91,26 @@ function namedMonth({ all }: Groups): DateRange | undefined {
 
 function ago({ count, unit }: Groups, now: number): DateRange {
   const back = toNumber(count);
-  const from = startOf(unit, now, back);
-  return { from, to: startOf(unit, now, back - 1), yearly: false };
+  const from = startOfPeriod(unit, now, back);
+  return { from, to: startOfPeriod(unit, now, back - 1), yearly: false };
 }
 
 function lately({ count, unit }: Groups, now: number): DateRange {
-  return { from: startOf(unit, now, toNumber(count)), to: now + 1, yearly: false };
+  return { from: startOfPeriod(unit, now, toNumber(count)), to: now + 1, yearly: false };
 }
 
 function calendarUnit({ which, unit }: Groups, now: number): DateRange {
   const back = which === "last" ? 1 : 0;
-  return { from: startOf(unit, now, back), to: startOf(unit, now, back - 1), yearly: false };
+  return { from: startOfPeriod(unit, now, back), to: startOfPeriod(unit, now, back - 1), yearly: false };
 }
 
 function nearDay({ which }: Groups, now: number): DateRange {
   const back = which === "yesterday" ? 1 : 0;
-  return { from: startOf("day", now, back), to: startOf("day", now, back - 1), yearly: false };
+  return { from: startOfPeriod("day", now, back), to: startOfPeriod("day", now, back - 1), yearly: false };
 }
 
 /** Returns the start of the day, week (from Monday), month or year that lies `back` before that of `now`. */
-function startOf(unit: string | undefined, now: number, back: number): number {
+function startOfPeriod(unit: string | undefined, now: number, back: number): number {
   const date = new Date(now);
   const [y, m, d] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
   if (unit === "year") return Date.UTC(y - back, 0);

@@ -23,7 +23,7 @@ export class EmbeddingStore {
     const found = new Map(rows.map((row) => [row._id, row]));
     return texts.flatMap(({ tenant_id, kind, id, hash }) => {
       const row = found.get(embeddingId(kind, id));
-      return row?.hash === hash ? [{ tenant_id, kind, id, hash, vector: floatsOf(row.vector) }] : [];
+      return row?.hash === hash ? [{ tenant_id, kind, id, hash, vector: toFloats(row.vector) }] : [];
     });
   }
 
@@ -33,7 +33,7 @@ export class EmbeddingStore {
     await this.#embeddings.upsert(
       rows.map(({ tenant_id, kind, id, hash, vector }) => ({
         filter: { _id: embeddingId(kind, id), tenant_id },
-        update: { $set: { kind, model, hash, vector: binaryOf(vector), created_at } },
+        update: { $set: { kind, model, hash, vector: toBinary(vector), created_at } },
       })),
     );
   }
@@ -45,11 +45,11 @@ export class EmbeddingStore {
   }
 }
 
-function binaryOf({ buffer, byteOffset, byteLength }: Float32Array): Binary {
+function toBinary({ buffer, byteOffset, byteLength }: Float32Array): Binary {
   return new Binary(new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength));
 }
 
-function floatsOf(vector: Binary): Float32Array {
+function toFloats(vector: Binary): Float32Array {
   const bytes = vector.value();
   // Copied: floats must be aligned to four bytes.
   return new Float32Array(Uint8Array.from(bytes).buffer);

@@ -80,7 +80,7 @@ export function weigh(
 }
 
 // Runs for every candidate of every search: plain loops, and no allocation but the result.
-export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
+export function computeFeatures(candidate: Candidate, weighed: Weighed): Features {
   const { query, weights, total, titled, baseline } = weighed;
   const { has, title, before, after, bm25, length, signs, cosine } = candidate;
   const isAlone = before.length + after.length === 0;

@@ -84,7 +84,7 @@ export async function find(
     ),
     no_match: hits.length === 0,
     degraded: reasons.filter((each) => each !== null),
-    ...(asked.explain && { plan: planOf({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }) }),
+    ...(asked.explain && { plan: describePlan({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }) }),
   };
 }
 
@@ -103,7 +103,7 @@ interface Course {
   reranked: { rated: number; ms: number };
 }
 
-function planOf(course: Course): SearchPlan {
+function describePlan(course: Course): SearchPlan {
   const { asked, legs, ranked, cleared, embedMs, reranked } = course;
   const ms = (value: number) => Math.round(value * 100) / 100;
   const given = Math.min(cleared.length, asked.limit);
@@ -132,7 +132,7 @@ function planOf(course: Course): SearchPlan {
       recency: each.recency,
       final: score,
     })),
-    ...(asked.expect !== undefined && { expect: fateOf(asked.expect, course) }),
+    ...(asked.expect !== undefined && { expect: explainFate(asked.expect, course) }),
   };
 }
 
@@ -149,7 +149,7 @@ const FATES: Record<Exclude<Expected, "candidate">, { stage: string; reason: str
 };
 
 /** Returns where and why an expected entry dropped out. */
-function fateOf(id: string, { asked, legs, ranked, floor }: Course): NonNullable<SearchPlan["expect"]> {
+function explainFate(id: string, { asked, legs, ranked, floor }: Course): NonNullable<SearchPlan["expect"]> {
   const { expected = "unknown" } = legs;
   if (expected !== "candidate") return { id, found: false, ...FATES[expected] };
   const place = ranked.findIndex((each) => each.id === id);

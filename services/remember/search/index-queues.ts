@@ -1,7 +1,7 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
-import type { InTurn } from "../../../storage/search/protocol.ts";
+import type { TaskRunner } from "../../../storage/search/protocol.ts";
 
 const MOST_SEARCHES_WAITING = 256;
 /** Less than the timeout of a call between services. */
@@ -20,11 +20,11 @@ export class IndexQueues {
     this.#searches = resourceQueue("search", { ...bounds, patienceMs: PATIENCE_MS, chargeTime: true });
   }
 
-  searching(share: Share): InTurn {
+  searching(share: Share): TaskRunner {
     return (units, task) => this.#searches.run(share, units, task);
   }
 
-  writing(share: Share): InTurn {
+  writing(share: Share): TaskRunner {
     return (units, task) => this.#writes.run(share, units, task);
   }
 }

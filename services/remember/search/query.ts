@@ -19,14 +19,14 @@ export function parseQuery(query: string, now: number): ParsedQuery {
     text,
     terms: [...new Set([...words, ...found.exact])].slice(0, MAX_QUERY_TERMS),
     words: words.length,
-    variants: variantsOf(query, words),
+    variants: findVariants(query, words),
     asksTime: ASKS_TIME.test(text),
     dates: dateRanges(text, now),
   };
 }
 
 /** Returns the initials that stand for words of the query, and those that its acronyms stand for. */
-function variantsOf(query: string, words: readonly string[]): Variant[] {
+function findVariants(query: string, words: readonly string[]): Variant[] {
   const maskOf = (each: readonly string[]) =>
     each.reduce((mask, word) => (words.includes(word) ? mask | (1 << words.indexOf(word)) : mask), 0);
   const spelled = acronyms(query).map(({ initials, word }) => ({

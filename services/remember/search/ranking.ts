@@ -1,6 +1,6 @@
 import type { Candidate, Corpus } from "../../../storage/search/features.ts";
 import { USUAL_BASELINE } from "./cosine-baseline.ts";
-import { type Features, featuresOf, type ParsedQuery, weigh } from "./features.ts";
+import { computeFeatures, type Features, type ParsedQuery, weigh } from "./features.ts";
 import { recentShare } from "./recency.ts";
 
 /** For their origin and their results on unseen data see docs/decisions/0021-ranking.md. */
@@ -75,7 +75,7 @@ export function rank(
   { now, baseline = USUAL_BASELINE }: Circumstances,
 ): Ranked[] {
   const weighed = weigh(query, candidates, corpus, baseline);
-  const ranked = candidates.map((candidate) => scored(candidate, featuresOf(candidate, weighed), now));
+  const ranked = candidates.map((candidate) => scored(candidate, computeFeatures(candidate, weighed), now));
   newerFirst(ranked, candidates);
   return ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
 }

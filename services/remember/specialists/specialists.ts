@@ -1,9 +1,8 @@
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
-import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { insertNextVersion, newestVersion } from "../../../storage/versions.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type * as contract from "./specialists.contract.ts";
 import { type SpecialistDoc, SpecialistLoadModel, SpecialistModel } from "./specialists.model.ts";

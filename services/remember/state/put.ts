@@ -3,7 +3,7 @@ import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { addressId } from "../../../lib/ids.ts";
 import { toStored } from "../../../lib/text/namespace.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import type { CallOf } from "../../runtime.ts";
 import { metadataText, subjectsIn } from "../memories/new-memory.ts";
@@ -20,10 +20,10 @@ interface Given {
 /** Creates or replaces an entry. @throws Fault conflict if it does not have the version `if_version` */
 export async function put(state: State, { params, meta }: CallOf<typeof putState>) {
   const { namespace, key, if_version } = params;
-  const address = addressOf(meta.caller as AgentCaller, namespace, key);
+  const address = makeAddress(meta.caller as AgentCaller, namespace, key);
   const { _id, tenant_id } = address;
   const at = state.now();
-  const content = { ...contentOf(params, at), ...(meta.idempotency_seed && { seed: meta.idempotency_seed }) };
+  const content = { ...toContent(params, at), ...(meta.idempotency_seed && { seed: meta.idempotency_seed }) };
   const write = async () => {
     const there = await state.rows.findOne(tenant_id, { _id });
     // An earlier try of this request wrote it.
@@ -49,23 +49,23 @@ export async function putMany(state: State, { params, meta }: CallOf<typeof putM
   requireDistinct(entries.map(({ key }) => key));
   const at = state.now();
   const changes = entries.map((entry) => {
-    const { _id, tenant_id, ...address } = addressOf(meta.caller as AgentCaller, namespace, entry.key);
+    const { _id, tenant_id, ...address } = makeAddress(meta.caller as AgentCaller, namespace, entry.key);
     const $setOnInsert = { ...address, created_at: at };
     return {
       filter: { _id, tenant_id },
-      update: { $set: contentOf(entry, at), $setOnInsert, $inc: { version: 1 } },
+      update: { $set: toContent(entry, at), $setOnInsert, $inc: { version: 1 } },
     };
   });
   await state.rows.upsert(changes);
   return { saved: entries.length };
 }
 
-function addressOf({ tenant_id, agent_id }: AgentCaller, namespace: string, key: string) {
+function makeAddress({ tenant_id, agent_id }: AgentCaller, namespace: string, key: string) {
   const _id = addressId(agent_id, namespace, key);
   return { _id, tenant_id, agent_id, namespace: toStored(namespace), key };
 }
 
-function contentOf({ value, metadata, expires_at }: Given, updated_at: Date): Content {
+function toContent({ value, metadata, expires_at }: Given, updated_at: Date): Content {
   const isText = typeof value === "string";
   return {
     ...(isText ? { value, hash: null, size: Buffer.byteLength(value) } : { value: null, ...value }),

@@ -35,7 +35,7 @@ export async function checkUrl(url: string, allowPrivate: boolean, resolve: Reso
  * Returns the queue or the address, depending on the kind. @throws Fault validation_error for the other one, or for
  * none
  */
-export function sourceOf(kind: ConnectorKind, given: { queue?: string; address?: string }): string {
+export function chooseSource(kind: ConnectorKind, given: { queue?: string; address?: string }): string {
   const [wanted, other] =
     kind === "amqp091" ? (["queue", "address"] as const) : (["address", "queue"] as const);
   const from = given[wanted];

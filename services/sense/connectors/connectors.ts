@@ -3,11 +3,11 @@ import { requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
-import { requireCapacity } from "../../../mixins/row-limit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { requireCapacity } from "../../../storage/row-limit.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { compileMapping } from "../ingest/mapping.ts";
-import { checkUrl, sealedAt, shownUrl, sourceOf } from "./address.ts";
+import { checkUrl, chooseSource, sealedAt, shownUrl } from "./address.ts";
 import type * as contract from "./connectors.contract.ts";
 import {
   type ConnectorDoc,
@@ -45,7 +45,7 @@ export class Connectors {
     const { config, resolver, secrets } = this.#runtime;
     const { name, kind, url, source, mapping, prefetch = PREFETCH, paused = false } = ctx.params;
     const { tenant_id } = ctx.meta.caller;
-    const from = sourceOf(kind, ctx.params);
+    const from = chooseSource(kind, ctx.params);
     compileMapping({ ...mapping, source });
     const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
     await checkUrl(url, config.CONNECTOR_ALLOW_PRIVATE, resolve);

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import type { ServiceBroker } from "moleculer";
 import { type BrokerMessage, HEAD_BYTES } from "../../../connectors/connector.ts";
-import { attributesOf, binaryEvent } from "../../../lib/cloudevents/binary.ts";
+import { binaryEvent, readAttributes } from "../../../lib/cloudevents/binary.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { parseJsonBytes, unreadableJson } from "../../../lib/json/json.ts";
@@ -91,7 +91,14 @@ const REDELIVERY = /^x-(?:delivery-count|acquired-count|(?:first-|last-)?death|s
  * Returns the message's id, or its offset in a stream, with a hash of all that a redelivery repeats, as two producers may
  * number their messages alike; null without.
  */
-function idOf({ message_id, offset, body, content_type, headers, properties }: BrokerMessage): string | null {
+function makeId({
+  message_id,
+  offset,
+  body,
+  content_type,
+  headers,
+  properties,
+}: BrokerMessage): string | null {
   const id = message_id ?? offset;
   if (id === undefined) return null;
   const stable = Object.entries(headers).filter(([name]) => !REDELIVERY.test(name));
@@ -182,8 +189,8 @@ export class Intake {
       if (typeof decoded === "string") return unread(`mapping error: ${decoded}`, body);
       return this.#read({ ...message, body: decoded, size: decoded.length, content_encoding: null });
     }
-    const default_id = idOf(message) ?? randomUUID();
-    const attributes = attributesOf(message.values ?? headers);
+    const default_id = makeId(message) ?? randomUUID();
+    const attributes = readAttributes(message.values ?? headers);
     if (attributes)
       return readBinary(this.#connector._id, attributes, message, { default_id, headers, structured: true });
     if (!isUtf8(body)) return unread("mapping error: the message is not UTF-8", body);
@@ -212,7 +219,7 @@ export class Intake {
   ): Promise<Verdict> {
     const { tenant_id, _id: registration_id } = this.#connector;
     const headers = keptHeaders(message.headers, termsOf(this.#connector));
-    const dedupe = idOf(message);
+    const dedupe = makeId(message);
     try {
       await this.#broker.call("deliveries.dead_letter", {
         tenant_id,

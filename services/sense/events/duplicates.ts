@@ -58,10 +58,10 @@ async function isDifferent(
   if (isOther || Math.abs(row.size - original.size) > SAME_BYTES) return true;
   const options = { projection: { envelope: 1 } };
   const first = await events.findOne(row.tenant_id, { _id: original._id }, options);
-  return first !== null && !isDeepStrictEqual(contentOf(row.envelope), contentOf(first.envelope));
+  return first !== null && !isDeepStrictEqual(readContent(row.envelope), readContent(first.envelope));
 }
 
-function contentOf(envelope: string): unknown {
+function readContent(envelope: string): unknown {
   const { time: _, traceparent: __, ...content } = parseExact(envelope);
   return content;
 }

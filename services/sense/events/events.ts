@@ -14,7 +14,7 @@ import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { findEvents, listEvents, loadEvents, WITHOUT_SERVICE } from "./list.ts";
 import { fanoutKey } from "./position.ts";
-import { present, timelineOf } from "./present.ts";
+import { buildTimeline, present } from "./present.ts";
 import { maySee } from "./visibility.ts";
 
 interface EventsDeps {
@@ -66,7 +66,7 @@ export class Events {
         : undefined,
     ]);
     const park_reason = row.park_reason ?? null;
-    const timeline = timelineOf(row, firstMatched(receivers));
+    const timeline = buildTimeline(row, firstMatched(receivers));
     const page = { ...present(row), park_reason, timeline, deliveries };
     return receivers === undefined ? page : { ...page, receivers };
   }

@@ -15,7 +15,7 @@ export function presentJson(row: EventDoc): string {
 function frameOf(row: EventDoc) {
   return {
     event_id: row._id,
-    state: stateOf(row),
+    state: eventState(row),
     accepted_at: row.accepted_at.toISOString(),
     waits_until: row.due_at?.toISOString() ?? null,
     fanned_out_at: row.fanned_out_at?.toISOString() ?? null,
@@ -25,7 +25,7 @@ function frameOf(row: EventDoc) {
   };
 }
 
-function stateOf({ parked_at, fanned_out_at, due_at }: EventDoc): EventState {
+function eventState({ parked_at, fanned_out_at, due_at }: EventDoc): EventState {
   if (due_at) return "waiting";
   if (parked_at) return "parked";
   return fanned_out_at ? "fanned_out" : "accepted";
@@ -35,7 +35,7 @@ function stateOf({ parked_at, fanned_out_at, due_at }: EventDoc): EventState {
  * Returns the event's own timeline; its receivers have separate ones. Matching is recorded once all deliveries are
  * written, but shown no later than the first of them.
  */
-export function timelineOf(
+export function buildTimeline(
   row: EventDoc,
   firstMatched?: string,
 ): { at: string; what: string; reason?: string }[] {

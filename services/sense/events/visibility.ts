@@ -29,13 +29,13 @@ export function visibilityFor(broker: ServiceBroker, caller: Caller): Visibility
   if (!receives) return { publisher_id: me };
   return {
     async filter(rows) {
-      const published = (row: EventDoc) => sends && row.publisher_id === me;
-      const event_ids = rows.filter((row) => !published(row)).map((row) => row._id);
+      const isOwn = (row: EventDoc) => sends && row.publisher_id === me;
+      const event_ids = rows.filter((row) => !isOwn(row)).map((row) => row._id);
       const params = { tenant_id: caller.tenant_id, agent_id: me, event_ids };
       const given = new Set(
         event_ids.length ? await broker.call<string[], unknown>("deliveries.given_to", params) : [],
       );
-      return rows.filter((row) => published(row) || given.has(row._id));
+      return rows.filter((row) => isOwn(row) || given.has(row._id));
     },
   };
 }

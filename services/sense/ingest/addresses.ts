@@ -8,7 +8,7 @@ interface Arrived {
 }
 
 /** Returns the addresses that the sender may have used: the server's public one, else those that the request names. */
-export function addressesOf(
+export function listAddresses(
   { headers, target }: Arrived,
   { PUBLIC_URL }: Pick<Config, "PUBLIC_URL">,
 ): string[] {

@@ -5,7 +5,7 @@ import type { FirstIds, Topic } from "./first-ids.ts";
 import type { WebhookDoc } from "./ingest.model.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import { headerName, type MappedHeaders } from "./mapping.ts";
-import { presetOf } from "./webhooks.ts";
+import { findPreset } from "./webhooks.ts";
 
 /** A delivery with a valid signature. */
 export interface Signed {
@@ -34,7 +34,7 @@ const LONGEST_TOPIC = 300;
 export async function asFirst(firstIds: FirstIds, signed: Signed): Promise<Identified> {
   const { tenant, webhook, signature, headers } = signed;
   const topic = topicOf(webhook, headers);
-  const name = idHeaderOf(webhook, headers, signature);
+  const name = findIdHeader(webhook, headers, signature);
   if (name === null && Object.keys(topic).length === 0)
     return { ...signed, default_id: signature.id ?? signature.digest };
   const first = await firstIds.of({
@@ -43,7 +43,7 @@ export async function asFirst(firstIds: FirstIds, signed: Signed): Promise<Ident
     digest: signature.digest,
     id: name === null ? signature.id : (headers[name] as string),
     topic,
-    several: presetOf(webhook)?.several === true,
+    several: findPreset(webhook)?.several === true,
   });
   const named = Object.entries({ ...first.topic, ...(name && { [name]: first.id }) });
   const known = Object.fromEntries(named.map(([header, value]) => [header, value ?? undefined]));
@@ -62,7 +62,7 @@ export function idOfSender(webhook: Pick<WebhookDoc, "mapping">, headers: Mapped
 }
 
 /** Returns the header with the event's id; null if there is none, or if the signature covers its value. */
-function idHeaderOf(webhook: WebhookDoc, headers: DeliveryHeaders, { id }: Signature): string | null {
+function findIdHeader(webhook: WebhookDoc, headers: DeliveryHeaders, { id }: Signature): string | null {
   const { mapping } = webhook;
   const own = mapping === AS_CLOUDEVENTS ? "ce-id" : typeof mapping === "object" && headerName(mapping.id);
   const names = own ? [own] : id === null ? deliveryHeaders(webhook) : [];
@@ -70,7 +70,7 @@ function idHeaderOf(webhook: WebhookDoc, headers: DeliveryHeaders, { id }: Signa
 }
 
 function deliveryHeaders(webhook: Pick<WebhookDoc, "mapping">): readonly string[] {
-  const preset = presetOf(webhook);
+  const preset = findPreset(webhook);
   if (!preset) return DELIVERY_HEADERS;
   return preset.delivery ? [preset.delivery] : [];
 }
@@ -81,6 +81,6 @@ function topicOf(webhook: WebhookDoc, headers: DeliveryHeaders): Topic {
   if (mapping === AS_CLOUDEVENTS) return {};
   const own = typeof mapping === "object" ? [mapping.entity, mapping.action, mapping.subject] : [];
   const names = [source, ...own].map(headerName).filter((name) => name !== null);
-  const all = [...names, ...(presetOf(webhook)?.topic ?? [])];
+  const all = [...names, ...(findPreset(webhook)?.topic ?? [])];
   return Object.fromEntries(all.map((name) => [name, headers[name]?.slice(0, LONGEST_TOPIC) ?? null]));
 }

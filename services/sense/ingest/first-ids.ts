@@ -52,9 +52,9 @@ export class FirstIds {
     const first = await this.#firstAt(tenant_id, _id, { id: given.id ?? digest, topic });
     const known: First = { id: first.first_id, topic: first.topic ?? topic };
     if (!several || given.id === known.id) return known;
-    const topicDigest = digestOf(JSON.stringify(topic));
-    if (topicDigest === digestOf(JSON.stringify(known.topic))) return known;
-    const own = { id: given.id ?? digestOf(digest + topicDigest), topic };
+    const topicDigest = hashBody(JSON.stringify(topic));
+    if (topicDigest === hashBody(JSON.stringify(known.topic))) return known;
+    const own = { id: given.id ?? hashBody(digest + topicDigest), topic };
     return (await this.#another(tenant_id, first, `${_id} ${topicDigest}`, own)) ?? known;
   }
 
@@ -90,6 +90,6 @@ export class FirstIds {
   }
 }
 
-function digestOf(text: string): string {
+function hashBody(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }

@@ -30,7 +30,7 @@ export function permissionFor(
 }
 
 /** Returns the permission as the specification's headers. */
-export function headersOf({ allowed_origin, allowed_rate }: Permission): Record<string, string> {
+export function toHeaders({ allowed_origin, allowed_rate }: Permission): Record<string, string> {
   return {
     Allow: "POST, OPTIONS",
     ...(allowed_origin !== null && { "WebHook-Allowed-Origin": allowed_origin }),

@@ -10,7 +10,7 @@ import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Receipt } from "./mapping.ts";
 import { type Read, readPayload } from "./payload.ts";
-import { mappingOf, webhookPath } from "./webhooks.ts";
+import { compileWebhookMapping, webhookPath } from "./webhooks.ts";
 
 /** The outcome of one event of a request. */
 export type Entered =
@@ -55,7 +55,7 @@ export class Intake {
     const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
     let at = 0;
     const entered = mapped.map((each) =>
-      "event" in each ? outcomeOf(signed, each, answers[at++] as BatchAnswer) : each,
+      "event" in each ? toOutcome(signed, each, answers[at++] as BatchAnswer) : each,
     );
     return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
   }
@@ -64,7 +64,11 @@ export class Intake {
     if ("error" in read) return { error: read.error, kept: read.text };
     const default_id = signed.webhook.mapping === AS_CLOUDEVENTS ? "" : signed.default_id;
     const receipt = receiptOf(signed, default_id, this.#runtime.store.now());
-    return { ...mappingOf(signed.webhook)(read.payload, receipt), kept: read.payload, default_id };
+    return {
+      ...compileWebhookMapping(signed.webhook)(read.payload, receipt),
+      kept: read.payload,
+      default_id,
+    };
   }
 }
 
@@ -109,7 +113,7 @@ async function deadLetter(
  * Returns the answer for an event; for a rejected one, the content of its dead letter. @throws Fault
  * service_unavailable
  */
-function outcomeOf(
+function toOutcome(
   { differs }: Identified,
   entering: Omit<Refused, "error">,
   answer: BatchAnswer,

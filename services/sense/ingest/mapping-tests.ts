@@ -9,7 +9,7 @@ import type { LoggedRequest, WebhookDoc } from "./ingest.model.ts";
 import type { MappedHeaders } from "./mapping.ts";
 import { readPayload } from "./payload.ts";
 import type { RequestLog } from "./request-log.ts";
-import { mappingOf, slugOf, type Webhooks, webhookPath } from "./webhooks.ts";
+import { compileWebhookMapping, loadSlug, type Webhooks, webhookPath } from "./webhooks.ts";
 
 /** A request to try a mapping on. */
 interface Sample {
@@ -50,10 +50,10 @@ export class MappingTests {
     webhook: Pick<WebhookDoc, "_id" | "source" | "mapping">,
     { payload, headers }: Sample,
   ) {
-    const mapped = mappingOf(webhook)(payload, {
+    const mapped = compileWebhookMapping(webhook)(payload, {
       registration_id: webhook._id,
       default_id: idOfSender(webhook, headers) ?? "sha256:of-the-body",
-      ce_source: webhookPath(await slugOf(ctx), webhook.source),
+      ce_source: webhookPath(await loadSlug(ctx), webhook.source),
       headers,
       now: this.#runtime.store.now(),
     });
@@ -65,7 +65,7 @@ export class MappingTests {
     const requests = await this.#log.list(tenant_id, _id);
     const request = requests.find((each) => each.request_id === request_id);
     if (!request) throw notFound("webhook_request", request_id);
-    const payload = await payloadOf(ctx, tenant_id, _id, request);
+    const payload = await loadPayload(ctx, tenant_id, _id, request);
     if (payload === undefined)
       throw invalidValue(
         "request_id",
@@ -75,7 +75,7 @@ export class MappingTests {
   }
 }
 
-async function payloadOf(
+async function loadPayload(
   ctx: Call,
   tenant_id: string,
   webhook_id: string,

@@ -34,7 +34,7 @@ export function presetMapping(name: PresetName, source: string): Mapping {
         source: receipt.ce_source,
         type: ["com", ...parts].join("."),
         ...(subject !== undefined && { subject }),
-        time: timeOf(time) ?? new Date(receipt.now ?? Date.now()).toISOString(),
+        time: parseTime(time) ?? new Date(receipt.now ?? Date.now()).toISOString(),
         datacontenttype: "application/json",
         data: payload,
       });
@@ -58,7 +58,7 @@ function part(title: string, value: string): string {
 }
 
 /** Converts a time of a sender; undefined for one that cannot be read. */
-function timeOf(given = ""): string | undefined {
+function parseTime(given = ""): string | undefined {
   const seconds = /^\d{9,10}$/.test(given);
   const number = seconds || /^\d{12,13}$/.test(given);
   // GitLab: "2026-01-31 09:30:00 UTC".

@@ -4,24 +4,24 @@ import { type Signature, SignatureCheck } from "../../../connectors/webhook-sign
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
-import { endedSecrets, newSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents/signing-secrets.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";
-import { addressesOf } from "./addresses.ts";
+import { listAddresses } from "./addresses.ts";
 import { answerTo, challengeIn } from "./answers.ts";
 import type { Signed } from "./delivery-id.ts";
 import { FirstIds } from "./first-ids.ts";
-import { headersOf, permissionFor } from "./handshake.ts";
+import { permissionFor, toHeaders } from "./handshake.ts";
 import { WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
 import { Intake, receiptOf } from "./intake.ts";
 import { WebhookLimits } from "./limits.ts";
 import type { Mapped, MappedHeaders } from "./mapping.ts";
 import { refusedEntry, signedEntry } from "./request-entries.ts";
 import type { RequestLog } from "./request-log.ts";
-import { MOST_WEBHOOKS, mappingOf, schemesOf, webhookPath } from "./webhooks.ts";
+import { compileWebhookMapping, MOST_WEBHOOKS, schemesOf, webhookPath } from "./webhooks.ts";
 
 /** A tenant without webhooks: an unknown slug costs the same look-ups as a known one. */
 const NOBODY = "tn_";
@@ -90,7 +90,7 @@ export class Receiver {
     const found = await this.#signerOf(candidates, {
       body,
       headers,
-      urls: addressesOf(ctx.params, this.#runtime.config),
+      urls: listAddresses(ctx.params, this.#runtime.config),
     });
     if ("refusals" in found) {
       this.#limits.refused(address, target, Date.now());
@@ -109,7 +109,7 @@ export class Receiver {
   /** Permits a sender to deliver. */
   permit({ params, meta }: Call<{ headers: DeliveryHeaders }>) {
     const permission = permissionFor(params.headers, this.#runtime.config);
-    meta.$responseHeaders = headersOf(permission);
+    meta.$responseHeaders = toHeaders(permission);
     return permission;
   }
 
@@ -121,7 +121,10 @@ export class Receiver {
       findTenant(ctx, tenant_id),
     ]);
     if (!webhook || !tenant) return { error: "mapping error: the webhook was deleted" };
-    return mappingOf(webhook)(payload, receiptOf({ tenant, webhook, headers }, default_id, received_at));
+    return compileWebhookMapping(webhook)(
+      payload,
+      receiptOf({ tenant, webhook, headers }, default_id, received_at),
+    );
   }
 
   /** Publishes a signed delivery and records the outcome. */

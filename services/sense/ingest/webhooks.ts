@@ -3,9 +3,14 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
-import { requireCapacity } from "../../../mixins/row-limit.ts";
-import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { requireCapacity } from "../../../storage/row-limit.ts";
+import {
+  newSigningSecret,
+  rotate,
+  sealSigningSecret,
+  secretsAt,
+} from "../../identity/agents/signing-secrets.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
@@ -37,7 +42,7 @@ export class Webhooks {
     const { secrets } = this.#runtime;
     const { tenant_id } = ctx.meta.caller;
     const { name, source, mapping } = ctx.params;
-    mappingOf({ source, mapping });
+    compileWebhookMapping({ source, mapping });
     const seed = ctx.meta.idempotency_seed;
     const _id = newId("whk", seed);
     const [called, rule, instead] = ["webhooks", "webhook_limit", "Delete one first"] as const;
@@ -67,7 +72,7 @@ export class Webhooks {
     const { webhook_id, name, mapping } = ctx.params;
     const { tenant_id, source, signing_secrets } = await this.find(ctx);
     if (mapping) {
-      mappingOf({ source, mapping });
+      compileWebhookMapping({ source, mapping });
       const { secrets, store } = this.#runtime;
       for (const secret of secretsAt(secrets, `webhooks/${webhook_id}`, signing_secrets, store.now()))
         requireUsable(secret, { mapping });
@@ -115,7 +120,7 @@ export class Webhooks {
 
   async #addressOf(ctx: Call) {
     const [tenant_slug, origin] = await Promise.all([
-      slugOf(ctx),
+      loadSlug(ctx),
       originOf(ctx.broker, this.#runtime.config),
     ]);
     return { tenant_slug, origin };
@@ -129,18 +134,18 @@ export function webhookPath(tenant_slug: string, source: string): string {
 }
 
 /** @throws Fault validation_error for a mapping that cannot work. */
-export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
+export function compileWebhookMapping({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
   if (typeof mapping === "object") return compileMapping({ source, ...mapping });
   return mapping === AS_CLOUDEVENTS ? mapCloudEvent : presetMapping(mapping, source);
 }
 
-export function presetOf({ mapping }: Pick<WebhookDoc, "mapping">): Preset | undefined {
+export function findPreset({ mapping }: Pick<WebhookDoc, "mapping">): Preset | undefined {
   return typeof mapping === "string" && mapping !== AS_CLOUDEVENTS ? PRESETS[mapping] : undefined;
 }
 
 /** Returns the signatures that a webhook accepts; undefined for all. */
 export function schemesOf(webhook: Pick<WebhookDoc, "mapping">): readonly SchemeName[] | undefined {
-  return presetOf(webhook)?.schemes;
+  return findPreset(webhook)?.schemes;
 }
 
 /**
@@ -178,7 +183,7 @@ function unusable(why: string): Fault {
   return invalidValue("signing_secret", `signing_secret: ${why}`);
 }
 
-export async function slugOf(ctx: Call): Promise<string> {
+export async function loadSlug(ctx: Call): Promise<string> {
   return ((await findTenant(ctx, ctx.meta.caller.tenant_id)) as TenantState).slug;
 }
 

@@ -1,6 +1,6 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nearest } from "../../../lib/contract/nearest.ts";
-import { ATTRIBUTES, type Read, readsOf } from "../../../lib/filter/names.ts";
+import { ATTRIBUTES, listReads, type Read } from "../../../lib/filter/names.ts";
 
 /** Depth to which a misplaced key is searched in data. */
 const DEPTH = 3;
@@ -18,7 +18,7 @@ const MAX_HINTS = 5;
  */
 export function filterHints(filter: string, events: readonly CloudEvent[]): string[] {
   if (events.length === 0) return [];
-  const reads = readsOf(filter);
+  const reads = listReads(filter);
   const asked = new Set(reads.filter(({ optional }) => optional).map(written));
   const once = new Map(reads.map((read) => [written(read), read]));
   const absent = [...once].filter(

@@ -8,19 +8,19 @@ export function present(row: ScheduleDoc) {
     id: row._id,
     name: row.name,
     owner_id: row.owner_id,
-    status: statusOf(row),
+    status: scheduleStatus(row),
     event: givenEvent(row),
     cron: row.cron,
     time_zone: row.time_zone,
-    at: textOf(row.at),
+    at: formatTime(row.at),
     on_missed: row.on_missed,
     paused: row.paused,
-    next_run_at: textOf(row.next_at),
-    last_run_at: textOf(row.last_run_at),
+    next_run_at: formatTime(row.next_at),
+    last_run_at: formatTime(row.last_run_at),
     last_event_id: row.last_event_id,
-    last_missed_at: textOf(row.last_missed_at),
+    last_missed_at: formatTime(row.last_missed_at),
     last_error: row.last_error,
-    last_error_at: textOf(row.last_error_at),
+    last_error_at: formatTime(row.last_error_at),
     run_count: row.run_count,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -34,11 +34,11 @@ export function presentBriefly(row: ScheduleDoc) {
   return { ...schedule, event };
 }
 
-function statusOf({ paused, next_at }: ScheduleDoc): ScheduleStatus {
+function scheduleStatus({ paused, next_at }: ScheduleDoc): ScheduleStatus {
   if (paused) return "paused";
   return next_at ? "active" : "ended";
 }
 
-function textOf(time: Date | null): string | null {
+function formatTime(time: Date | null): string | null {
   return time?.toISOString() ?? null;
 }

@@ -1,7 +1,7 @@
 import type { Context, ServiceBroker } from "moleculer";
 import { DAY_MS, HOUR_MS } from "../../../lib/time.ts";
-import { eraseTexts } from "../../../mixins/erase-texts.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import { eraseTexts } from "../../../storage/erase-texts.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./schedules.contract.ts";

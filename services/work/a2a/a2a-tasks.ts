@@ -3,10 +3,10 @@ import type { ServiceBroker } from "moleculer";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
 import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { eraseTexts } from "../../../mixins/erase-texts.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { eraseTexts } from "../../../storage/erase-texts.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { EraseContent } from "../../erasers.ts";
 import type { CallOf } from "../../runtime.ts";
@@ -177,7 +177,7 @@ export class A2aTasks {
     const empty: TaskJson = { id: _id, contextId: context_id, status, artifacts: [], history: [] };
     const row = await this.#rows.insertOnce({
       ...{ _id, tenant_id, agent_id, caller_id, context_id, state },
-      task_json: textOf(withMessage(empty, message, at)),
+      task_json: serialise(withMessage(empty, message, at)),
       ...{ message_ids: [message.messageId], version: 1, created_at: at, updated_at: at },
     });
     requireSame(row, message);
@@ -209,12 +209,18 @@ export class A2aTasks {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const row = await this.#require(key);
       const at = new Date(this.#now());
-      const changed = change(taskOf(row), at, row);
+      const changed = change(parseTask(row), at, row);
       if (!changed) return row;
       requireOpen(row);
       const { task, ...fields } = changed;
       const queue = row.has_push && { queue: place(row.tenant_id, at.getTime()) };
-      const $set = { ...fields, state: task.status.state, task_json: textOf(task), updated_at: at, ...queue };
+      const $set = {
+        ...fields,
+        state: task.status.state,
+        task_json: serialise(task),
+        updated_at: at,
+        ...queue,
+      };
       const written = await this.#write(row, $set);
       if (written) return written;
     }
@@ -257,9 +263,9 @@ function ofAgent({ tenant_id, agent_id }: AgentCaller, _id: string): Key {
   return { _id, tenant_id, agent_id };
 }
 
-const taskOf = ({ task_json }: A2aTaskDoc): TaskJson => JSON.parse(task_json);
+const parseTask = ({ task_json }: A2aTaskDoc): TaskJson => JSON.parse(task_json);
 
-const versioned = (row: A2aTaskDoc): Versioned => ({ task: taskOf(row), version: row.version });
+const versioned = (row: A2aTaskDoc): Versioned => ({ task: parseTask(row), version: row.version });
 
 function requireOpen({ _id, state }: A2aTaskDoc): void {
   if (isFinal(state)) throw new Fault("conflict", `The task ${_id} is final: ${state}. Begin a new one.`);
@@ -273,7 +279,9 @@ function requireOpen({ _id, state }: A2aTaskDoc): void {
 function requireSame(row: A2aTaskDoc, message: MessageJson): void {
   const { _id, context_id } = row;
   const { messageId } = message;
-  const kept = taskOf(row).history.find((each) => each.role === "ROLE_USER" && each.messageId === messageId);
+  const kept = parseTask(row).history.find(
+    (each) => each.role === "ROLE_USER" && each.messageId === messageId,
+  );
   // As JSON: without fields that are undefined.
   const given = JSON.parse(
     JSON.stringify({ ...message, taskId: _id, contextId: message.contextId || context_id }),
@@ -283,7 +291,7 @@ function requireSame(row: A2aTaskDoc, message: MessageJson): void {
   throw new Fault("validation_error", text, { field: "message.messageId" });
 }
 
-function textOf(task: TaskJson): string {
+function serialise(task: TaskJson): string {
   const text = JSON.stringify(task);
   const size = Buffer.byteLength(text);
   if (size > MAX_TASK) throw tooLong(`${size} bytes`, MAX_TASK, size);
@@ -298,7 +306,7 @@ function tooLong(given: string, max_size: number, actual_size = max_size + 1): F
 function present(row: A2aTaskDoc) {
   const { _id: id, agent_id, context_id, state, created_at, updated_at } = row;
   return {
-    ...{ id, agent_id, context_id, state, task: taskOf(row) },
+    ...{ id, agent_id, context_id, state, task: parseTask(row) },
     ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
   };
 }

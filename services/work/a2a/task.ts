@@ -42,7 +42,7 @@ export const isFinal = (state: TaskState): boolean => FINAL.includes(state);
 export const isPaused = (state: TaskState): boolean =>
   isFinal(state) || state === "TASK_STATE_INPUT_REQUIRED";
 
-export function stateOf(state: AgentTaskState): TaskState {
+export function toState(state: AgentTaskState): TaskState {
   return `TASK_STATE_${state.toUpperCase()}` as TaskState;
 }
 
@@ -89,18 +89,18 @@ export function withProgress(task: TaskJson, given: Progress, messageId: string,
     artifacts.set(artifact_id, {
       artifactId: artifact_id,
       ...(name && { name }),
-      parts: [partOf(artifact)],
+      parts: [toPart(artifact)],
     });
   }
   return {
     ...task,
-    status: { state: stateOf(given.state), timestamp: at.toISOString(), ...(message && { message }) },
+    status: { state: toState(given.state), timestamp: at.toISOString(), ...(message && { message }) },
     artifacts: [...artifacts.values()],
     history: message ? [...task.history, message] : task.history,
   };
 }
 
-function partOf({ artifact_id, filename, media_type, ...given }: GivenArtifact): object {
+function toPart({ artifact_id, filename, media_type, ...given }: GivenArtifact): object {
   const contents = CONTENTS.filter((name) => given[name] !== undefined && given[name] !== null);
   if (contents.length !== 1) {
     const message = `artifacts: expected one of ${CONTENTS.join(", ")} in ${quoted(artifact_id)}.`;

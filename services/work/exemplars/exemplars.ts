@@ -1,10 +1,9 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
@@ -83,7 +82,7 @@ export class Exemplars {
     const { tenant_id, _id } = await this.#require(ctx);
     // Marked before looking for referrers, so that no new ones appear in between.
     await this.#rows.update(tenant_id, { _id }, { $set: { deleting_at: new Date(this.#now()) } });
-    const referrers = await referrersOf(ctx, tenant_id, _id);
+    const referrers = await findReferrers(ctx, tenant_id, _id);
     if (referrers.length === 0) {
       await this.#rows.delete(tenant_id, { _id });
       return;
@@ -95,7 +94,7 @@ export class Exemplars {
   /** Returns what refers to it. @throws Fault not_found */
   async referrers(ctx: Asked): Promise<Referrer[]> {
     const { tenant_id, _id } = await this.#require(ctx);
-    return referrersOf(ctx, tenant_id, _id);
+    return findReferrers(ctx, tenant_id, _id);
   }
 
   async download(ctx: Asked): Promise<string> {
@@ -137,7 +136,11 @@ function requireSize({ size }: BlobReference): void {
   throw new Fault("validation_failed", `content: expected ${expected}.`, details);
 }
 
-async function referrersOf(ctx: RequestContext, tenant_id: string, exemplar_id: string): Promise<Referrer[]> {
+async function findReferrers(
+  ctx: RequestContext,
+  tenant_id: string,
+  exemplar_id: string,
+): Promise<Referrer[]> {
   const [{ attached, pointing }, templates] = await Promise.all([
     ctx.call<{ attached: string[]; pointing: string[] }, object>("runs.exemplar_referrers", {
       tenant_id,

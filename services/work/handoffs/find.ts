@@ -1,8 +1,7 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { agentAccess } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { containing } from "../../../lib/text/containing.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
 import { type HandoffDoc, present } from "./handoffs.model.ts";
 import { agentOf, type Handoffs, inOneMessage } from "./handoffs.ts";

@@ -1,14 +1,14 @@
 import { notFound } from "../../../lib/contract/faults.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
+import { getHandoffOfAgent, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
+import { getAgentHandoff, listAgentHandoffs } from "./agent-handoffs.ts";
 import { renderBrief } from "./brief.ts";
 import { listHandoffs } from "./find.ts";
 import * as contract from "./handoffs.contract.ts";
+import { internalActions } from "./handoffs.internal.ts";
 import { present } from "./handoffs.model.ts";
 import { Handoffs } from "./handoffs.ts";
-import { internalActions } from "./internal-actions.ts";
-import { getHandoffOfAgent, listHandoffsOfAgent } from "./people.contract.ts";
-import { getOfAgent, listOfAgent } from "./people.ts";
 import { resume } from "./resume.ts";
 import { save } from "./save.ts";
 
@@ -48,8 +48,8 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
       unpin: action(contract.unpinHandoff, async (ctx) =>
         present(await handoffs.setPinned(ctx, ctx.params.id, false)),
       ),
-      list_of_agent: action(listHandoffsOfAgent, (ctx) => listOfAgent(handoffs, ctx)),
-      get_of_agent: action(getHandoffOfAgent, (ctx) => getOfAgent(handoffs, ctx)),
+      list_of_agent: action(listHandoffsOfAgent, (ctx) => listAgentHandoffs(handoffs, ctx)),
+      get_of_agent: action(getHandoffOfAgent, (ctx) => getAgentHandoff(handoffs, ctx)),
       ...internalActions(handoffs),
     },
   };

@@ -1,10 +1,9 @@
-import type { AgentCaller } from "../../../lib/access/caller.ts";
+import type { AgentCaller, RequestContext } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/message-size.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
 import type { EraseContent } from "../../erasers.ts";
 import type { Runtime } from "../../runtime.ts";

@@ -1,8 +1,7 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
-import { summaryOf } from "../../../lib/text/quoted.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { summarise } from "../../../lib/text/quoted.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, type Hit } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
@@ -60,5 +59,5 @@ function noneMeant(asked: string): Fault {
 
 function toCandidate({ doc, score }: Hit) {
   const { _id, name, summary, updated_at } = doc;
-  return { id: _id, name, summary: summaryOf(summary, SUMMARY), score, updated_at: updated_at.toISOString() };
+  return { id: _id, name, summary: summarise(summary, SUMMARY), score, updated_at: updated_at.toISOString() };
 }

@@ -1,6 +1,6 @@
 import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
 import type { CallOf } from "../../runtime.ts";

@@ -1,8 +1,8 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
 import { place } from "../../../mixins/queue.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./outputs.contract.ts";
 import type { OutputDoc } from "./outputs.model.ts";

@@ -1,10 +1,9 @@
-import { callerId } from "../../../lib/access/caller.ts";
+import { callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { attachment, safeFilename } from "../../../lib/http/attachment.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import type { Share } from "../../../lib/queue/fair-queue.ts";
 import { account } from "../../../middlewares/audit.ts";
-import type { RequestContext } from "../../../mixins/access.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import { HourlyBudget } from "../../../storage/hourly-budget.ts";

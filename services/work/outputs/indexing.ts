@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../../lib/queue/backoff.ts";
-import { passagesOf } from "../../../lib/text/passages.ts";
+import { splitPassages } from "../../../lib/text/passages.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
@@ -106,7 +106,7 @@ export class Indexing {
     let paged = false;
     const stream = await this.#outputs.blobs.stream(doc.tenant_id, doc.hash);
     for await (const text of windows(stream)) {
-      for (const [start, end] of passagesOf(text)) page.push(text.slice(start, end));
+      for (const [start, end] of splitPassages(text)) page.push(text.slice(start, end));
       for (; page.length >= PAGE; paged = true) yield page.splice(0, PAGE);
     }
     if (page.length) yield page;

@@ -30,17 +30,17 @@ export function withoutFrontMatter(given: string): string {
 }
 
 /** Returns the title of a text without one: its first heading, else its first line (spec: Outputs). */
-export function titleOf(given: string): string {
+export function deriveTitle(given: string): string {
   const text = withoutFrontMatter(given);
-  const found = headingOf(text) ?? firstLineOf(text);
+  const found = findHeading(text) ?? findFirstLine(text);
   const title = found?.slice(0, LONGEST_TITLE).replace(/[\ud800-\udbff]$/, "");
   return title?.toWellFormed() || "Untitled";
 }
 
-function headingOf(text: string): string | undefined {
+function findHeading(text: string): string | undefined {
   let fenced = false;
   let before = "";
-  for (const line of linesOf(text)) {
+  for (const line of splitLines(text)) {
     if (FENCE.test(line)) fenced = !fenced;
     const heading = HEADING.exec(line)?.[1] ?? (UNDERLINE.test(line) ? before : "");
     const title = fenced || !heading ? "" : plain(heading);
@@ -50,8 +50,8 @@ function headingOf(text: string): string | undefined {
   return undefined;
 }
 
-function firstLineOf(text: string): string | undefined {
-  for (const line of linesOf(text)) {
+function findFirstLine(text: string): string | undefined {
+  for (const line of splitLines(text)) {
     const words = plain(line);
     if (words) return words;
   }
@@ -59,7 +59,7 @@ function firstLineOf(text: string): string | undefined {
 }
 
 /** Yields the lines of a text, with consecutive empty ones merged and long ones cut. */
-function* linesOf(text: string): Generator<string> {
+function* splitLines(text: string): Generator<string> {
   for (const [part] of text.matchAll(/[\r\n]+|[^\r\n]+/g)) {
     if (part[0] !== "\r" && part[0] !== "\n") yield part.slice(0, LONGEST_LINE);
     else if (part.length > 1 && part !== "\r\n") yield "";
@@ -77,7 +77,7 @@ function plain(line: string): string {
 }
 
 /** Converts a title to a slug that is neither an id nor another operation. */
-export function slugOf(title: string): string {
+export function toSlug(title: string): string {
   const folded = title.normalize("NFKC").toLowerCase();
   const slug = (folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join("-").slice(0, LONGEST_SLUG).toWellFormed();
   const trimmed = slug.replace(/\ufffd|-$/g, "");
@@ -87,7 +87,7 @@ export function slugOf(title: string): string {
 
 /** Returns slugs to try in turn: short ones first, then a unique one. */
 export function slugsFor(title: string, id: string): string[] {
-  const slug = slugOf(title);
+  const slug = toSlug(title);
   return [slug, `${slug}-2`, `${slug}-3`, `${slug}-${id.slice(-12)}`];
 }
 

@@ -1,8 +1,9 @@
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, mayRead, visibleTo } from "../../../lib/access/visibility.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
-import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { isUuid } from "./naming.ts";
 import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.ts";
 
@@ -69,7 +70,7 @@ export async function findVersion({ versions }: Outputs, doc: OutputDoc, named: 
 const BEGINNING = 65_536;
 
 /** Returns the first characters of a text. */
-export async function beginningOf(blobs: Blobs, tenant_id: string, hash: string): Promise<string> {
+export async function readBeginning(blobs: Blobs, tenant_id: string, hash: string): Promise<string> {
   const stream = await blobs.stream(tenant_id, hash);
   const parts: Buffer[] = [];
   let size = 0;

@@ -3,7 +3,7 @@ import { visibleTo } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor, type Order, pageOf } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./outputs.contract.ts";
 import { present, presentVersion, presentWhole } from "./outputs.model.ts";
@@ -15,8 +15,8 @@ type Asked = ParamsOf<typeof contract.listOutputs>;
 export async function listOutputs({ rows: outputs }: Outputs, ctx: Call<Asked>) {
   const { tenant_id } = ctx.meta.caller;
   const { offset = 0, limit = 50, cursor } = ctx.params;
-  const wanted = { ...filterOf(ctx.params), ...visibleTo(await ownerAccess(ctx)) };
-  const order = orderOf(ctx.params);
+  const wanted = { ...buildFilter(ctx.params), ...visibleTo(await ownerAccess(ctx)) };
+  const order = buildOrder(ctx.params);
   const filter =
     cursor === undefined ? wanted : { $and: [wanted, afterPlace(fromCursor(cursor, order.by), order)] };
   const sort = { [order.by]: order.sign, _id: order.sign };
@@ -28,7 +28,7 @@ export async function listOutputs({ rows: outputs }: Outputs, ctx: Call<Asked>) 
   return { outputs: page.map(present), total, next_cursor };
 }
 
-function filterOf({ scope, project_id, process_run_id, tags = [] }: Asked) {
+function buildFilter({ scope, project_id, process_run_id, tags = [] }: Asked) {
   const wanted = tagsOfQuery(tags);
   return {
     deleted_at: null,
@@ -39,7 +39,7 @@ function filterOf({ scope, project_id, process_run_id, tags = [] }: Asked) {
   };
 }
 
-function orderOf({ sort, order }: Asked): Order<"created_at" | "title_key"> {
+function buildOrder({ sort, order }: Asked): Order<"created_at" | "title_key"> {
   const by = sort === "title" ? "title_key" : "created_at";
   const usual = by === "title_key" ? 1 : -1;
   return { by, sign: order === "asc" ? 1 : order === "desc" ? -1 : usual };

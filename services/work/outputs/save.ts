@@ -5,14 +5,14 @@ import { Fault, invalidValue, unknownReference } from "../../../lib/contract/fau
 import { newUuid } from "../../../lib/ids.ts";
 import { titleKey } from "../../../lib/text/code-points.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { ownerAccess } from "../../../mixins/access.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
-import { slugsFor, titleOf } from "./naming.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { deriveTitle, slugsFor } from "./naming.ts";
 import type { saveOutput as operation } from "./outputs.contract.ts";
 import { type Edition, type OutputDoc, presentWhole, toVersion } from "./outputs.model.ts";
-import { beginningOf, findReadable, type Outputs, readableIds } from "./outputs.ts";
+import { findReadable, type Outputs, readableIds, readBeginning } from "./outputs.ts";
 
 type Given = ParamsOf<typeof operation>;
 type Saving = Call<Given>;
@@ -44,8 +44,8 @@ async function create(outputs: Outputs, ctx: Saving): Promise<OutputDoc> {
   const { caller, idempotency_seed } = ctx.meta;
   const { scope = "agent", title } = ctx.params;
   const access = await ownerAccess(ctx);
-  const team_id = await teamOf(ctx, access);
-  const edition = await editionOf(outputs, ctx, title ?? null);
+  const team_id = await findTeam(ctx, access);
+  const edition = await makeEdition(outputs, ctx, title ?? null);
   const row: OutputDoc = {
     ...UNFILED,
     ...(await filed(outputs, ctx, access)),
@@ -75,7 +75,7 @@ async function saveVersion(outputs: Outputs, ctx: Saving, named: string): Promis
   requireSamePlace(ctx.params, first);
   const access = await ownerAccess(ctx);
   const [edition, place] = await Promise.all([
-    editionOf(outputs, ctx, ctx.params.title ?? null),
+    makeEdition(outputs, ctx, ctx.params.title ?? null),
     filed(outputs, ctx, access, first._id),
   ]);
   return guardedWrite(async () => {
@@ -119,7 +119,7 @@ function begun({ now }: Outputs, tenant_id: string) {
   return { queue: place(tenant_id, now() + LEASE_MS), attempts: 0 };
 }
 
-async function editionOf(
+async function makeEdition(
   { blobs, now }: Outputs,
   { params: { body, change_note }, meta: { caller, idempotency_seed } }: Saving,
   title: string | null,
@@ -127,7 +127,7 @@ async function editionOf(
   const given = title?.trim();
   return {
     version_id: newUuid(idempotency_seed, 1),
-    title: given ?? titleOf(await beginningOf(blobs, caller.tenant_id, body.hash)),
+    title: given ?? deriveTitle(await readBeginning(blobs, caller.tenant_id, body.hash)),
     ...{ hash: body.hash, byte_size: body.size, change_note: change_note ?? null },
     authored_by_agent_id: caller.kind === "agent" ? caller.agent_id : null,
     authored_by_user_id: caller.kind === "user" ? caller.user_id : null,
@@ -182,7 +182,7 @@ async function filed(
 }
 
 /** Returns the team of a new output. @throws Fault validation_error */
-async function teamOf(ctx: Saving, access: Access): Promise<string | null> {
+async function findTeam(ctx: Saving, access: Access): Promise<string | null> {
   const { caller } = ctx.meta;
   const { scope = "agent", team_id } = ctx.params;
   if (scope !== "team") {

@@ -1,6 +1,7 @@
+import type { RequestContext } from "../../../lib/access/caller.ts";
 import { type Access, type MemoryScope, mayRead } from "../../../lib/access/visibility.ts";
-import { ownerAccess, type RequestContext } from "../../../mixins/access.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
 import type { CallOf } from "../../runtime.ts";
 import { type ChunkDoc, type OutputDoc, present } from "./outputs.model.ts";
 import { BRIEF, type Outputs } from "./outputs.ts";
@@ -36,7 +37,7 @@ export async function search(outputs: Outputs, ctx: CallOf<typeof searchOutputs>
   const ids = hits.slice(0, limit).map(({ _id }) => _id);
   const whole = new Map((await outputs.rows.findEach(tenant_id, ids)).map((doc) => [doc._id, doc]));
   const given = hits.filter(({ _id }) => whole.has(_id));
-  const passages = await passagesOf(outputs, tenant_id, given);
+  const passages = await loadPassages(outputs, tenant_id, given);
   return {
     results: given.map((hit) => ({
       kind: "output" as const,
@@ -69,7 +70,7 @@ export async function findOutputs(outputs: Outputs, ctx: RequestContext, wanted:
       ask(wanted, access, tenant_id, except),
     );
     degraded = found.degraded;
-    const best = bestOf(found);
+    const best = bestByOutput(found);
     for (const id of best.keys()) seen.add(id);
     const projection = BRIEF;
     for (const doc of await outputs.rows.find(
@@ -116,7 +117,7 @@ interface Best {
 }
 
 /** Returns the best chunk of each output. Hits come best first. */
-function bestOf({ hits }: SearchFound): Map<string, Best> {
+function bestByOutput({ hits }: SearchFound): Map<string, Best> {
   const best = new Map<string, Best>();
   for (const { id, score, sources } of hits) {
     const [output_id] = id.split("/") as [string];
@@ -135,7 +136,7 @@ function isToBeFound(doc: OutputDoc, access: Access, wanted: Wanted, archived: r
 }
 
 /** Returns the texts of the chunks that were found. */
-export async function passagesOf(
+export async function loadPassages(
   { chunks }: Outputs,
   tenant_id: string,
   hits: readonly Pick<Best, "chunk_id">[],

@@ -2,7 +2,7 @@ import { notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
-import { requireCapacity } from "../../../mixins/row-limit.ts";
+import { requireCapacity } from "../../../storage/row-limit.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./artifacts.contract.ts";
 import { presentArtifact } from "./present.ts";

@@ -7,9 +7,9 @@ import { pointedIds } from "../templates/pointer.ts";
 import { checkSteps } from "../templates/step-graph.ts";
 import { stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import { actorOf, requirePeople } from "./people.ts";
+import { requirePeople, toActor } from "./participants.ts";
 import { presentRun } from "./present.ts";
-import { factsAfter, slotOf } from "./run-document.ts";
+import { factsAfter, outboxKey } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
 import type { createRun as operation } from "./runs.contract.ts";
 import type { Run, StepDef } from "./runs.model.ts";
@@ -29,7 +29,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const { tenant_id } = ctx.meta.caller;
   const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
   const _id = newUuid(ctx.meta.idempotency_seed);
-  const begun = begin(_id, steps, { actor: actorOf(ctx.meta.caller), at });
+  const begun = begin(_id, steps, { actor: toActor(ctx.meta.caller), at });
   const { status, progress } = begun;
   const stale_check_at = nextStaleCheck({ status, steps, progress });
   return {
@@ -43,7 +43,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
     ...{
       version: 1,
-      outbox: { [slotOf(1)]: factsAfter(begun) },
+      outbox: { [outboxKey(1)]: factsAfter(begun) },
       relay_at: at,
       created_at: at,
       updated_at: at,

@@ -33,7 +33,7 @@ export async function keepContents(
     const field = `artifact_contents.${unknown}.artifact_id`;
     throw unknownReference(field, "artifact", ids[unknown] as string);
   }
-  const bytes = contents.map(({ content_base64 }, i) => bytesOf(content_base64, i));
+  const bytes = contents.map(({ content_base64 }, i) => decodeContent(content_base64, i));
   return Promise.all(
     contents.map(async ({ mime_type }, i) => ({
       ...{ artifact_id: ids[i] as string, mime_type },
@@ -43,7 +43,7 @@ export async function keepContents(
 }
 
 /** The contract has checked the alphabet; a pattern that checks the length too would overflow on megabytes. */
-function bytesOf(given: string, i: number): Buffer {
+function decodeContent(given: string, i: number): Buffer {
   const base64 = given.replace(/\s+/g, "");
   if (base64.length % 4 === 0) return Buffer.from(base64, "base64");
   const [field, expected] = [`artifact_contents.${i}.content_base64`, "standard base64, padded"];

@@ -9,7 +9,7 @@ const LONGEST_NAME = 500;
  * Returns the completions in order, each with its artifacts, also those of steps that were reopened since (spec: History
  * item).
  */
-export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
+export function buildHistory(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
   const stepOf = new Map(run.steps.map((step) => [step.step_key, step]));
   return [...Map.groupBy(facts, ({ step_key }) => step_key)]
     .flatMap(([step_key, own]) => completionsOn(own, stepOf.get(step_key as string), artifacts))
@@ -60,7 +60,7 @@ function broughtBy(own: readonly PlacedFact[], artifacts: readonly RunArtifactDo
 }
 
 /** Returns the durations of a closed run's steps (spec: Retrospective item), in seconds with millisecond precision. */
-export function retrospectiveOf({ steps, progress }: Run, facts: readonly PlacedFact[]) {
+export function buildRetrospective({ steps, progress }: Run, facts: readonly PlacedFact[]) {
   const words = wordsOn(facts);
   return steps.map(({ step_key, title, role }, i) => {
     const at = progress[i] as StepProgress;

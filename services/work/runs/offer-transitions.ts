@@ -1,8 +1,8 @@
 import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import {
+  type Attribution,
   assertCompletable,
   type Change,
-  type Doing,
   type Draft,
   doneKeys,
   isDone,
@@ -18,7 +18,7 @@ import { MOST_NOTES, MOST_OFFERS } from "./shapes.contract.ts";
 export function offer(
   run: RunState,
   step_key: string,
-  given: Doing & { id: string; handoff_id: string | null; note: string | null },
+  given: Attribution & { id: string; handoff_id: string | null; note: string | null },
 ): Change {
   const { draft, step, progress } = open(run, step_key, given);
   assertCompletable(draft, step, progress);
@@ -46,7 +46,7 @@ function assertRoom(offers: readonly Offer[], note: string | null): void {
   );
 }
 
-export interface Accept extends Doing {
+export interface Accept extends Attribution {
   offer_id: string;
   /** Of the completion, and of the attempt on the successor. */
   record_ids: readonly [string, string];
@@ -98,7 +98,10 @@ function canBegin({ run: { steps }, progress }: Draft, index: number): boolean {
   return !waits && !isDone(progress[index] as StepProgress);
 }
 
-export function decline(run: RunState, given: Doing & { offer_id: string; note: string | null }): Change {
+export function decline(
+  run: RunState,
+  given: Attribution & { offer_id: string; note: string | null },
+): Change {
   const found = openOffer(run, given.offer_id);
   const { draft } = open(run, found.step_key, given);
   decide(draft, found, "declined", given.note);
@@ -120,7 +123,7 @@ function decide(
   status: "accepted" | "declined",
   notes: string | null = null,
 ): void {
-  const { actor, at } = draft.doing;
+  const { actor, at } = draft.attribution;
   draft.offers = draft.offers.map((each) =>
     each.id === id ? { ...each, status, decided_by: actor, decided_at: at } : each,
   );

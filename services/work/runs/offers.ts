@@ -5,7 +5,7 @@ import type { CallOf } from "../../runtime.ts";
 import { presentAttempt } from "./facts.ts";
 import { accept, decline, offer } from "./offer-transitions.ts";
 import type * as contract from "./offers.contract.ts";
-import { actorOf, personOf, requireOwnWork } from "./people.ts";
+import { findPerson, requireOwnWork, toActor } from "./participants.ts";
 import { presentOffer, stepNamed } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
 import type { Offer, Run, StepDef } from "./runs.model.ts";
@@ -20,13 +20,13 @@ export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.
     await requireOwnWork(ctx, { handoff_id });
   }
   const id = newUuid(ctx.meta.idempotency_seed);
-  const given = { actor: actorOf(ctx.meta.caller), at: new Date(store.now()), id, handoff_id, note };
+  const given = { actor: toActor(ctx.meta.caller), at: new Date(store.now()), id, handoff_id, note };
   const { run } = await store.change(tenant_id, run_id, (state) =>
     // Created by an earlier try of the same request.
     state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, given),
   );
   account(ctx, { offer_id: id, step_key });
-  return presentOffer(run_id, offerOf(run, id));
+  return presentOffer(run_id, findOffer(run, id));
 }
 
 export async function listOffers(store: RunStore, { params: { run_id }, meta }: Call<{ run_id: string }>) {
@@ -38,12 +38,12 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
   const { run_id, offer_id } = ctx.params;
   const { idempotency_seed: seed, caller } = ctx.meta;
   const record_ids = [newUuid(seed), newUuid(seed && `${seed} attempt`)] as const;
-  const person = await personOf(ctx);
-  const given = { actor: actorOf(caller), at: new Date(store.now()), offer_id, record_ids, person };
+  const person = await findPerson(ctx);
+  const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, record_ids, person };
   const transition = (run: Run) => accept(run, given);
   const once = seed !== undefined && record_ids[0];
   const { run, facts } = await store.change(caller.tenant_id, run_id, transition, { once });
-  const accepted = offerOf(run, offer_id);
+  const accepted = findOffer(run, offer_id);
   const started = facts.find(({ kind }) => kind === "step_started");
   const step = run.steps.find(({ step_key }) => step_key === started?.step_key) as StepDef;
   return {
@@ -59,11 +59,11 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
 export async function declineOffer(store: RunStore, ctx: CallOf<typeof contract.declineOffer>) {
   const { run_id, offer_id, note = null } = ctx.params;
   const { caller } = ctx.meta;
-  const given = { actor: actorOf(caller), at: new Date(store.now()), offer_id, note };
+  const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, note };
   const { run } = await store.change(caller.tenant_id, run_id, (state) => decline(state, given));
-  return presentOffer(run_id, offerOf(run, offer_id));
+  return presentOffer(run_id, findOffer(run, offer_id));
 }
 
-function offerOf({ offers }: Run, offer_id: string): Offer {
+function findOffer({ offers }: Run, offer_id: string): Offer {
   return offers.find(({ id }) => id === offer_id) as Offer;
 }

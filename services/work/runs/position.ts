@@ -1,5 +1,5 @@
 import { openAttempts, wordsOn } from "./facts.ts";
-import { completionsOf, doneKeys, isDone, waitingOn } from "./run-state.ts";
+import { doneKeys, isDone, listCompletions, waitingOn } from "./run-state.ts";
 import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { stalenessAt } from "./staleness.ts";
 
@@ -61,7 +61,7 @@ function whyReady({ depends_on }: StepDef, reopened: string | null = null): stri
 }
 
 /** Returns the run's position (spec: Position surface). `person`: the caller, or the owner of the calling agent. */
-export function positionOf(at: At, person: string | null) {
+export function computePosition(at: At, person: string | null) {
   const steps = at.run.steps.map((_, index) => positionStep(at, index));
   const workable = steps.filter(({ status }) => status === "ready" || status === "in_progress");
   const ready = steps.filter(({ status }) => status === "ready");
@@ -77,7 +77,7 @@ export function positionOf(at: At, person: string | null) {
 }
 
 function lastCompleted({ steps, progress }: At["run"]) {
-  const last = completionsOf({ steps, progress }).at(-1);
+  const last = listCompletions({ steps, progress }).at(-1);
   if (!last) return null;
   const { actor_kind, actor_id, at, handoff_offer_id } = last.completion;
   return { step_key: last.step.step_key, actor_kind, actor_id, at: iso(at), handoff_offer_id };

@@ -4,13 +4,13 @@ import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { CallOf } from "../../runtime.ts";
 import { attemptsOn } from "./facts.ts";
-import { historyOf, retrospectiveOf } from "./history.ts";
-import { personOf } from "./people.ts";
-import { positionOf, standing } from "./position.ts";
+import { buildHistory, buildRetrospective } from "./history.ts";
+import { findPerson } from "./participants.ts";
+import { computePosition, standing } from "./position.ts";
 import { presentRun, stepAt } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
 import type { listRuns as operation } from "./runs.contract.ts";
-import { statusDocumentOf } from "./status-document.ts";
+import { renderStatusDocument } from "./status-document.ts";
 
 type Asked = Call<{ run_id: string }>;
 
@@ -42,13 +42,13 @@ export async function getRun(store: RunStore, ctx: Asked) {
 }
 
 export async function getPosition(store: RunStore, ctx: Asked) {
-  const [{ run, facts }, person] = await Promise.all([load(store, ctx), personOf(ctx)]);
-  return { run: presentRun(run), ...positionOf(standing(run, facts, store.now()), person) };
+  const [{ run, facts }, person] = await Promise.all([load(store, ctx), findPerson(ctx)]);
+  return { run: presentRun(run), ...computePosition(standing(run, facts, store.now()), person) };
 }
 
 export async function getRetrospective(store: RunStore, ctx: Asked) {
   const { run, facts } = await load(store, ctx);
-  if (run.status === "closed") return { items: retrospectiveOf(run, facts) };
+  if (run.status === "closed") return { items: buildRetrospective(run, facts) };
   const message = "The retrospective is available only after the run is closed. Close it first.";
   throw new Fault("conflict", message, { existing_resource_id: run._id });
 }
@@ -64,12 +64,12 @@ export async function getHistory(store: RunStore, { params: { run_id }, meta }: 
       { sort: { created_at: 1, _id: 1 }, bounded: "MOST_ARTIFACTS of a run" },
     ),
   ]);
-  return { items: historyOf(run, facts, artifacts) };
+  return { items: buildHistory(run, facts, artifacts) };
 }
 
 export async function getStatusDocument(store: RunStore, ctx: Asked) {
   const { run, facts } = await load(store, ctx);
-  return statusDocumentOf(run, facts);
+  return renderStatusDocument(run, facts);
 }
 
 async function load(store: RunStore, { params, meta }: Asked) {

@@ -84,7 +84,7 @@ function lightening({ _id, tenant_id, version, outbox }: Waiting) {
   return { updateOne: { filter: { _id, tenant_id, version: { $gt: version } }, update: { $unset } } };
 }
 
-function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
+function makeEvent(run: Waiting, fact: Fact, version: number, index: number) {
   const { kind, at, step_key, actor, record_id, criterion_key, assigned_user_id, handoff_offer_id } = fact;
   // The run may have changed since.
   const { run_status = run.status, outcome } = fact;
@@ -117,7 +117,7 @@ async function publish(broker: ServiceBroker, runs: Waiting[]): Promise<void> {
     reportChange(broker, tenant_id, "run", ids);
     const emissions = those.flatMap((run) =>
       transitionsIn(run.outbox).flatMap(({ version, facts }) =>
-        facts.map((fact, index) => emissionOf(run, fact, version, index)),
+        facts.map((fact, index) => makeEvent(run, fact, version, index)),
       ),
     );
     return broker.call("events.emit_taken", { tenant_id, emissions });

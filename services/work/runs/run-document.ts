@@ -15,14 +15,14 @@ export function withPeople(steps: StepDef[], progress: readonly StepProgress[]):
 }
 
 /** Returns the update from one state of a run to another. Sets only changed fields, because each index costs. */
-export function updateOf(before: Run, after: Run, also: Partial<Run>, facts: Fact[]) {
+export function buildUpdate(before: Run, after: Run, also: Partial<Run>, facts: Fact[]) {
   const { status, version, updated_at, stale_check_at, offers, progress, noted } = after;
   const hashes = facts.flatMap(({ snapshots = [] }) => snapshots.map(({ hash }) => hash));
   const checked = stale_check_at?.getTime() !== before.stale_check_at?.getTime();
   return {
     $set: {
       ...{ ...also, version, updated_at, relay_at: updated_at, ...changedSteps(before.progress, progress) },
-      [`outbox.${slotOf(version)}`]: facts,
+      [`outbox.${outboxKey(version)}`]: facts,
       ...(status !== before.status && { status }),
       ...(noted !== (before.noted ?? 0) && { noted }),
       ...(offers.some((offer, i) => offer !== before.offers[i]) && { offers }),
@@ -41,7 +41,7 @@ function changedSteps(before: readonly StepProgress[], after: readonly StepProgr
 }
 
 /** Returns the outbox key of a version's facts; no store takes it for an array index. */
-export function slotOf(version: number): string {
+export function outboxKey(version: number): string {
   return `v${version}`;
 }
 

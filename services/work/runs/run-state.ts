@@ -16,7 +16,7 @@ export interface RunState {
 }
 
 /** The actor of a transition, and its time. */
-export interface Doing {
+export interface Attribution {
   actor: Actor;
   at: Date;
 }
@@ -38,11 +38,11 @@ export class Draft implements Change {
   facts: Fact[] = [];
   noted: number;
   readonly run: RunState;
-  readonly doing: { actor: Actor | null; at: Date };
+  readonly attribution: { actor: Actor | null; at: Date };
 
-  constructor(run: RunState, doing: { actor: Actor | null; at: Date }) {
+  constructor(run: RunState, attribution: { actor: Actor | null; at: Date }) {
     this.run = run;
-    this.doing = doing;
+    this.attribution = attribution;
     this.status = run.status;
     this.progress = [...run.progress];
     this.offers = run.offers;
@@ -60,12 +60,12 @@ export class Draft implements Change {
       this.noted += Buffer.byteLength(JSON.stringify([notes, snapshots]));
       if (this.noted > MOST_NOTES && kind !== "closed") throw tooManyNotes(this.noted);
     }
-    this.facts.push({ kind, step_key, ...this.doing, ...more });
+    this.facts.push({ kind, step_key, ...this.attribution, ...more });
   }
 
   /** Records activity; the first one puts the step in progress. */
   beginWork(index: number): void {
-    const { at } = this.doing;
+    const { at } = this.attribution;
     const in_progress_since = this.progress[index]?.in_progress_since ?? at;
     this.set(index, { status: "in_progress", in_progress_since, last_activity_at: at });
   }
@@ -73,7 +73,7 @@ export class Draft implements Change {
   endWork(index: number): void {
     const { in_progress_since, active_ms } = this.progress[index] as StepProgress;
     if (!in_progress_since) return;
-    const spent = Math.max(0, this.doing.at.getTime() - in_progress_since.getTime());
+    const spent = Math.max(0, this.attribution.at.getTime() - in_progress_since.getTime());
     this.set(index, { in_progress_since: null, active_ms: active_ms + spent });
   }
 
@@ -89,7 +89,7 @@ export class Draft implements Change {
   finish(index: number, { actor_kind, actor_id, ...evidence }: Finish): void {
     const { step_key } = this.run.steps[index] as StepDef;
     const { record_id, handoff_offer_id } = evidence;
-    const { at } = this.doing;
+    const { at } = this.attribution;
     this.endWork(index);
     const order =
       this.progress.reduce((last, { completion }) => Math.max(last, completion?.order ?? 0), 0) + 1;
@@ -104,7 +104,7 @@ export class Draft implements Change {
     const isLeft = ({ step_key, status }: Offer) => step_key === of && status === "open";
     if (!this.offers.some(isLeft)) return;
     this.offers = this.offers.map((each) =>
-      isLeft(each) ? { ...each, status: "declined", decided_at: this.doing.at } : each,
+      isLeft(each) ? { ...each, status: "declined", decided_at: this.attribution.at } : each,
     );
   }
 
@@ -113,12 +113,12 @@ export class Draft implements Change {
    * completes the run.
    */
   follow(step_key: string | null): void {
-    const { run, doing } = this;
+    const { run, attribution } = this;
     this.withdrawOffers(step_key);
     const done = doneKeys(run.steps, this.progress);
     for (const [index, step] of run.steps.entries()) {
       if (this.progress[index]?.status !== "blocked" || waitingOn(step, done).length > 0) continue;
-      this.set(index, { status: "ready", ready_at: doing.at });
+      this.set(index, { status: "ready", ready_at: attribution.at });
       this.record("step_ready", step.step_key, { actor: null });
     }
     if (run.steps.length === 0 || this.status !== "active" || done.size < run.steps.length) return;
@@ -140,13 +140,13 @@ type Finish = Actor & {
  *
  * @throws Fault not_found, conflict (closed), business_rule_violation (run_limit)
  */
-export function open(run: RunState, step_key: string, doing: Doing) {
+export function open(run: RunState, step_key: string, attribution: Attribution) {
   const index = run.steps.findIndex((each) => each.step_key === step_key);
   if (index < 0) throw noStep(run, step_key);
   assertOpen(run);
   assertChangeable(run.version);
   const [step, progress] = [run.steps[index] as StepDef, run.progress[index] as StepProgress];
-  return { draft: new Draft(run, doing), index, step, progress };
+  return { draft: new Draft(run, attribution), index, step, progress };
 }
 
 const NAMED = 20;
@@ -227,7 +227,7 @@ export function successors({ steps }: Pick<RunState, "steps">, step_key: string)
 }
 
 /** Returns the completed steps in order of completion. */
-export function completionsOf({ steps, progress }: Pick<RunState, "steps" | "progress">) {
+export function listCompletions({ steps, progress }: Pick<RunState, "steps" | "progress">) {
   return steps
     .flatMap((step, i) => {
       const completion = progress[i]?.completion;

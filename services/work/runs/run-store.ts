@@ -1,10 +1,18 @@
 import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
-import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Where } from "../../../storage/query.ts";
 import { RecentRuns } from "./recent-runs.ts";
-import { factsAfter, opened, placed, slotOf, transitionsIn, updateOf, withPeople } from "./run-document.ts";
+import {
+  buildUpdate,
+  factsAfter,
+  opened,
+  outboxKey,
+  placed,
+  transitionsIn,
+  withPeople,
+} from "./run-document.ts";
 import type { Change } from "./run-state.ts";
 import {
   type PlacedFact,
@@ -157,14 +165,14 @@ export class RunStore {
     const { _id, tenant_id, version } = run;
     const after = changedRun(run, change, also);
     const facts = factsAfter(change);
-    const update = updateOf(run, after, also, facts);
+    const update = buildUpdate(run, after, also, facts);
     const written = await this.runs.updateMany(tenant_id, { _id, version }, update);
     const kept = this.recent.get(_id);
     this.recent.forget(_id);
     if (written === 0) return null;
     // Some facts of this version may have been relayed meanwhile.
     const known = kept?.version === version ? kept.outbox : run.outbox;
-    this.recent.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: facts } });
+    this.recent.keep({ ...after, outbox: { ...known, [outboxKey(after.version)]: facts } });
     return { before: run, run: after, facts: placed({ version: after.version, facts }) };
   }
 }

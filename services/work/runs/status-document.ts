@@ -6,7 +6,7 @@ const SHOWN = 300;
 const MARKS = { completed: "x", skipped: "-", in_progress: "~", ready: " ", blocked: " " } as const;
 
 /** Renders a run as Markdown. Depends only on the run and its facts, so the same run always gives the same bytes. */
-export function statusDocumentOf(run: Run, facts: readonly PlacedFact[]): string {
+export function renderStatusDocument(run: Run, facts: readonly PlacedFact[]): string {
   const done = doneKeys(run.steps, run.progress);
   const words = wordsOn(facts);
   const lines = [

@@ -5,10 +5,10 @@ import { type Blobs, writingBlobs } from "../../../storage/blobs/blobs.ts";
 import type { CallOf } from "../../runtime.ts";
 import { keepContents, snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
-import { actorOf, requireOwnWork, requirePeople } from "./people.ts";
+import { requireOwnWork, requirePeople, toActor } from "./participants.ts";
 import { positionStep, standing } from "./position.ts";
 import { stepNamed } from "./present.ts";
-import type { Change, Doing } from "./run-state.ts";
+import type { Attribution, Change } from "./run-state.ts";
 import type { Changed, RunStore } from "./run-store.ts";
 import type { FactKind, PlacedFact, Run, StepDef } from "./runs.model.ts";
 import { loadSpecialist } from "./specialist.ts";
@@ -16,19 +16,19 @@ import type * as contract from "./steps.contract.ts";
 import { assign, complete, reopen, skip, start } from "./transitions.ts";
 
 /** The caller, the time, and the id of the record that a transition creates. */
-type By = Doing & { record_id: string };
+type NewRecord = Attribution & { record_id: string };
 
 /** Applies a transition of a step for the caller; a repeated Idempotency-Key gets the result of the first try. */
 async function changeStep(
   store: RunStore,
   ctx: Pick<Call<{ run_id: string; step_key: string }>, "params" | "meta" | "locals">,
-  decide: (run: Run, step_key: string, by: By) => Change,
+  decide: (run: Run, step_key: string, by: NewRecord) => Change,
 ): Promise<Changed & { record_id: string }> {
   const { run_id, step_key } = ctx.params;
   const { idempotency_seed: seed, caller } = ctx.meta;
   account(ctx, { step_key });
   const record_id = newUuid(seed);
-  const by = { actor: actorOf(caller), at: new Date(store.now()), record_id };
+  const by = { actor: toActor(caller), at: new Date(store.now()), record_id };
   const transition = (run: Run) => decide(run, step_key, by);
   const once = seed !== undefined && record_id;
   return { ...(await store.change(caller.tenant_id, run_id, transition, { once })), record_id };
@@ -48,7 +48,7 @@ export async function startStep(store: RunStore, ctx: CallOf<typeof contract.sta
     othersOn(store, before, step_key),
     loadSpecialist(ctx, step),
   ]);
-  return { ...presentAttempt(step, facts[0] as PlacedFact), warning: warningOf(others), specialist };
+  return { ...presentAttempt(step, facts[0] as PlacedFact), warning: makeWarning(others), specialist };
 }
 
 export async function completeStep(store: RunStore, blobs: Blobs, ctx: CallOf<typeof contract.completeStep>) {
@@ -94,7 +94,7 @@ export async function reopenStep(store: RunStore, ctx: CallOf<typeof contract.re
   const { run_id, step_key, reason } = ctx.params;
   const changed = await changeStep(store, ctx, (run, key, by) => reopen(run, key, { ...by, reason }));
   const { run, facts, record_id } = changed;
-  const demoted = keysOf(facts, "step_blocked");
+  const demoted = stepKeys(facts, "step_blocked");
   // Reports successors that are in progress.
   const at = standing(run, await factsUntil(store, run), store.now());
   const further = run.steps.flatMap((step, index) => {
@@ -134,19 +134,19 @@ async function factsUntil(store: RunStore, { tenant_id, _id, version }: Run): Pr
   return facts.filter((fact) => fact.version <= version);
 }
 
-function warningOf(others: PlacedFact[]): string | null {
+function makeWarning(others: PlacedFact[]): string | null {
   if (others.length === 0) return null;
   const who = [...new Set(others.map(({ actor }) => actor?.actor_id))].join(", ");
   return `${others.length === 1 ? "Another attempt is" : `${others.length} other attempts are`} open: ${who}.`;
 }
 
-function keysOf(facts: readonly PlacedFact[], kind: FactKind): Set<string | null> {
+function stepKeys(facts: readonly PlacedFact[], kind: FactKind): Set<string | null> {
   return new Set(facts.filter((fact) => fact.kind === kind).map(({ step_key }) => step_key));
 }
 
 /** Returns the steps that facts of a kind name, as on the position surface. */
 function stepsWith(kind: FactKind, { run, facts }: Changed, now: number) {
-  const keys = keysOf(facts, kind);
+  const keys = stepKeys(facts, kind);
   const at = standing(run, facts, now);
   return run.steps.flatMap(({ step_key }, index) => (keys.has(step_key) ? [positionStep(at, index)] : []));
 }

@@ -1,10 +1,10 @@
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
-import { successorsOf } from "../templates/step-graph.ts";
+import { mapSuccessors } from "../templates/step-graph.ts";
 import {
+  type Attribution,
   assertCompletable,
   assertOpen,
   type Change,
-  type Doing,
   Draft,
   doneKeys,
   isDone,
@@ -19,7 +19,7 @@ import type { Outcome } from "./shapes.contract.ts";
 import { unreportedStale } from "./staleness.ts";
 
 /** Details of a new attempt. */
-export interface Start extends Doing {
+export interface Start extends Attribution {
   record_id: string;
   handoff_id: string | null;
   bundle_id: string | null;
@@ -48,7 +48,7 @@ export function start(run: RunState, step_key: string, given: Start): Change {
 }
 
 /** Details of a completion, or of one attested criterion. */
-export interface Complete extends Doing {
+export interface Complete extends Attribution {
   record_id: string;
   criterion_key: string | null;
   notes: string | null;
@@ -82,10 +82,10 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   return draft;
 }
 
-type Decide = Doing & { record_id: string; reason: string };
+type Reasoned = Attribution & { record_id: string; reason: string };
 
 /** ready, in_progress or blocked → skipped. */
-export function skip(run: RunState, step_key: string, given: Decide): Change {
+export function skip(run: RunState, step_key: string, given: Reasoned): Change {
   const { draft, index, progress } = open(run, step_key, given);
   if (isDone(progress)) {
     const message = `The step "${step_key}" is ${progress.status}. Only ready, blocked and in_progress steps can be skipped.`;
@@ -99,7 +99,7 @@ export function skip(run: RunState, step_key: string, given: Decide): Change {
 }
 
 /** completed or skipped → ready, or blocked; successors that were only ready become blocked. */
-export function reopen(run: RunState, step_key: string, given: Decide): Change {
+export function reopen(run: RunState, step_key: string, given: Reasoned): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   if (!isDone(progress)) {
     const message = `The step "${step_key}" is ${progress.status}. Only completed and skipped steps can be reopened.`;
@@ -126,7 +126,7 @@ export function reopen(run: RunState, step_key: string, given: Decide): Change {
 export function assign(
   run: RunState,
   step_key: string,
-  given: Doing & { record_id: string; assigned_user_id: string | null },
+  given: Attribution & { record_id: string; assigned_user_id: string | null },
 ): Change {
   const { draft, index, step } = open(run, step_key, given);
   const { record_id, assigned_user_id } = given;
@@ -137,7 +137,7 @@ export function assign(
 }
 
 /** open → closed, once. */
-export function close(run: RunState, given: Doing & { outcome: Outcome; note: string | null }): Change {
+export function close(run: RunState, given: Attribution & { outcome: Outcome; note: string | null }): Change {
   assertOpen(run);
   const draft = new Draft(run, given);
   for (const [index, { step_key }] of run.steps.entries()) {
@@ -165,7 +165,7 @@ const FRESH: StepProgress = {
 };
 
 /** Creates a run: its steps' progress and its first facts. */
-export function begin(_id: string, steps: readonly StepDef[], given: Doing): Change {
+export function begin(_id: string, steps: readonly StepDef[], given: Attribution): Change {
   const progress = steps.map(() => FRESH);
   const draft = new Draft({ _id, status: "active", steps, progress, offers: [], version: 0 }, given);
   draft.record("created", null);
@@ -177,7 +177,7 @@ type Unmoded = Omit<StepDef, "completion_mode"> & { completion_mode: StepDef["co
 
 /** Adds the default completion mode, which depends on the assignees of the successors (spec: step and run). */
 export function withModes(steps: readonly Unmoded[]): StepDef[] {
-  const after = successorsOf(steps);
+  const after = mapSuccessors(steps);
   const people = new Map(steps.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]));
   return steps.map((step) => {
     const others = (after.get(step.step_key) ?? []).map((key) => people.get(key));

@@ -77,7 +77,7 @@ function checkCriteria(steps: readonly Planned[]): void {
 /** Returns the keys of a dependency cycle in order, or null. */
 function findCircle(steps: readonly Step[]): string[] | null {
   const waiting = new Map(steps.map(({ step_key, depends_on }) => [step_key, new Set(depends_on)]));
-  const successors = successorsOf(steps);
+  const successors = mapSuccessors(steps);
   const free = steps.filter(({ depends_on }) => depends_on.length === 0).map(({ step_key }) => step_key);
   for (let key = free.pop(); key !== undefined; key = free.pop()) {
     waiting.delete(key);
@@ -97,7 +97,7 @@ function findCircle(steps: readonly Step[]): string[] | null {
 }
 
 /** Returns for each step the keys of its direct dependents. */
-export function successorsOf(steps: readonly Step[]): Map<string, string[]> {
+export function mapSuccessors(steps: readonly Step[]): Map<string, string[]> {
   const successors = new Map<string, string[]>();
   for (const { step_key, depends_on } of steps) {
     for (const key of new Set(depends_on)) {

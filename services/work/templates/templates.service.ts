@@ -3,7 +3,7 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
+import { insertNextVersion, newestVersion } from "../../../storage/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { pointedIds } from "./pointer.ts";
 import { checkSteps } from "./step-graph.ts";
@@ -41,7 +41,7 @@ export const templatesService: ServiceFactory = ({ store }) => {
         const newest = versions.filter(({ slug }, i) => slug !== versions[i - 1]?.slug);
         const page = newest.slice(offset, offset + limit).map(({ _id }) => _id);
         meta.$responseHeaders = { "X-Total-Count": String(newest.length) };
-        return (await templates.findEach(tenant_id, page, { projection: { steps: 0 } })).map(summaryOf);
+        return (await templates.findEach(tenant_id, page, { projection: { steps: 0 } })).map(presentSummary);
       }),
 
       get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
@@ -100,7 +100,15 @@ function noVersion({ slug, version_num: latest }: TemplateDoc, version_num: numb
   });
 }
 
-function summaryOf({ _id, name, slug, description, goal_template, version_num, step_count }: TemplateDoc) {
+function presentSummary({
+  _id,
+  name,
+  slug,
+  description,
+  goal_template,
+  version_num,
+  step_count,
+}: TemplateDoc) {
   return { id: _id, name, slug, description, goal_template, version_num, step_count };
 }
 

@@ -5,17 +5,17 @@ import type { Model } from "../file.ts";
 import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";
 import {
-  AT_ONCE,
   type Expected,
   type LegsAnswer,
   type LegsQuery,
   type NearDuplicate,
   type OfTenant,
+  RUN_AT_ONCE,
   type Unembedded,
   type VectorRow,
 } from "../protocol.ts";
-import { candidatesOf, cosineOf, type FoundRow, integersOf, packVector } from "./candidates.ts";
-import { areHopeless, type Condition, conditionsOf, fits } from "./conditions.ts";
+import { cosine, type FoundRow, integersOf, packVector, rateCandidates } from "./candidates.ts";
+import { areHopeless, buildConditions, type Condition, fits } from "./conditions.ts";
 import { Counts } from "./counts.ts";
 import { type EntryDoc, entryId, NEVER, REMOVED, type SearchStateDoc } from "./entries.ts";
 import { AtlasIndexes } from "./indexes.ts";
@@ -71,8 +71,8 @@ export class AtlasIndex implements SearchIndex {
     return null;
   }
 
-  put(tenant_id: string, entries: readonly SearchEntry[], inTurn = AT_ONCE): Promise<void> {
-    return inTurn(entries.length, () => putEntries(this.#entries, tenant_id, entries));
+  put(tenant_id: string, entries: readonly SearchEntry[], runTask = RUN_AT_ONCE): Promise<void> {
+    return runTask(entries.length, () => putEntries(this.#entries, tenant_id, entries));
   }
 
   async drop(tenant_id: string, kind: SearchKind, ids: string[]) {
@@ -88,12 +88,12 @@ export class AtlasIndex implements SearchIndex {
   /** No node holds less than all. */
   async release(): Promise<void> {}
 
-  legs(query: LegsQuery, inTurn = AT_ONCE): Promise<LegsAnswer> {
-    return inTurn(1, () => this.#legs(query));
+  legs(query: LegsQuery, runTask = RUN_AT_ONCE): Promise<LegsAnswer> {
+    return runTask(1, () => this.#legs(query));
   }
 
   async #legs(query: LegsQuery): Promise<LegsAnswer> {
-    const conditions = conditionsOf(query);
+    const conditions = buildConditions(query);
     const { dims = null, name = null } = this.#model ?? {};
     const isMisfit = query.vector !== null && dims !== null && query.vector.length !== dims;
     const isBuilding = query.vector !== null && dims !== null && !(await this.#indexes.hasVectors(dims));
@@ -110,7 +110,7 @@ export class AtlasIndex implements SearchIndex {
     const others = missing.length ? await this.#formsLeg(conditions, missing, query) : NO_LEG;
     const rows = interleaved([...text.rows, ...others.rows], near.rows);
     const corpus = { ...counted, averageLength: averageLength(rows) };
-    const candidates = candidatesOf(rows, { query, vector, model: name, conditions, corpus });
+    const candidates = rateCandidates(rows, { query, vector, model: name, conditions, corpus });
     const expected = query.expect === undefined ? undefined : await this.#expected(query.expect, query);
     const isCandidate = candidates.some(({ id }) => id === query.expect);
     return {
@@ -257,7 +257,7 @@ export class AtlasIndex implements SearchIndex {
     return found
       .map((other) => ({
         ...{ tenant_id, kind, a: row.id, b: other.id },
-        similarity: other.vector ? cosineOf(own, integersOf(other.vector)) : 0,
+        similarity: other.vector ? cosine(own, integersOf(other.vector)) : 0,
       }))
       .filter(({ a, b, similarity }) => a !== b && similarity >= least)
       .slice(0, MOST_DUPLICATES);
@@ -267,10 +267,10 @@ export class AtlasIndex implements SearchIndex {
   async #expected(id: string, query: LegsQuery): Promise<Expected> {
     const row = await this.#entries.findOne(query.tenant_id, { _id: entryId(query.kind, id) });
     const anywhere = { ...query, where: {}, include_superseded: true, now: Number.NEGATIVE_INFINITY };
-    if (!row || !fits(row, conditionsOf(anywhere))) return "unknown";
+    if (!row || !fits(row, buildConditions(anywhere))) return "unknown";
     if ((row.expires_at ?? NEVER) <= query.now) return "expired";
     if (row.superseded && !query.include_superseded) return "superseded";
-    if (!fits(row, conditionsOf(query))) return "filtered";
+    if (!fits(row, buildConditions(query))) return "filtered";
     const words = new Set(`${row.title_terms} ${row.text_terms}`.split(" "));
     return query.terms.some((term) => words.has(term)) || row.vector ? "outranked" : "unmatched";
   }

@@ -24,7 +24,7 @@ interface Asked {
 }
 
 /** Computes the ranking features of rows from their own words and vectors, the same as the local index does. */
-export function candidatesOf(rows: readonly FoundRow[], asked: Asked): Candidate[] {
+export function rateCandidates(rows: readonly FoundRow[], asked: Asked): Candidate[] {
   const features = new Features(asked);
   const candidates = new Map<string, Candidate>();
   for (const row of rows) candidates.set(row.id, features.candidate(row, row.before, row.after));
@@ -117,7 +117,7 @@ class Features {
   #cosine({ vector, embedded }: EntryDoc): number | null {
     const query = this.#asked.vector;
     if (!query || !vector || embedded !== this.#asked.model) return null;
-    return cosineOf(query, integersOf(vector));
+    return cosine(query, integersOf(vector));
   }
 }
 
@@ -131,7 +131,7 @@ export function integersOf(vector: Binary): Int8Array {
 }
 
 /** Returns -1..1; 0 if one of them has length zero. */
-export function cosineOf(a: Float32Array | Int8Array, b: Int8Array): number {
+export function cosine(a: Float32Array | Int8Array, b: Int8Array): number {
   let product = 0;
   let squaresA = 0;
   let squaresB = 0;

@@ -29,7 +29,7 @@ type FilterPath = keyof typeof FILTER_PATHS;
 type Asked = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "include_superseded" | "now">;
 
 /** Returns a query's conditions, which always include the tenant and the readers. */
-export function conditionsOf(asked: Asked): Condition[] {
+export function buildConditions(asked: Asked): Condition[] {
   const { tenant_id, kind, access, where, include_superseded, now } = asked;
   const { types, scope, project_id, tags_any, agent_id, audience = [], except = {}, since, until } = where;
   const conditions: Condition[] = [
@@ -73,14 +73,14 @@ export function asCompound(conditions: readonly Condition[]): { filter: object[]
   const filter: object[] = [];
   const mustNot: object[] = [];
   for (const { path, ...rest } of conditions) {
-    if ("in" in rest) filter.push(oneOf(path, rest.in));
-    else if ("out" in rest) mustNot.push(oneOf(path, rest.out));
+    if ("in" in rest) filter.push(equalsOneOf(path, rest.in));
+    else if ("out" in rest) mustNot.push(equalsOneOf(path, rest.out));
     else filter.push({ range: { path, ...rest } });
   }
   return { filter, ...(mustNot.length > 0 && { mustNot }) };
 }
 
-function oneOf(path: FilterPath, values: readonly unknown[]): object {
+function equalsOneOf(path: FilterPath, values: readonly unknown[]): object {
   return values.length === 1 ? { equals: { path, value: values[0] } } : { in: { path, value: values } };
 }
 

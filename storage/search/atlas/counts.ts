@@ -2,7 +2,7 @@ import type { Collection } from "mongodb";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { Corpus } from "../features.ts";
 import type { LegsQuery } from "../protocol.ts";
-import { conditionsOf } from "./conditions.ts";
+import { buildConditions } from "./conditions.ts";
 import type { EntryDoc } from "./entries.ts";
 import { countPipeline } from "./pipelines.ts";
 
@@ -35,7 +35,7 @@ export class Counts {
 
   async #count(query: LegsQuery): Promise<Counted> {
     const rows = (await this.#entries
-      .aggregate(countPipeline(conditionsOf(query), query.terms))
+      .aggregate(countPipeline(buildConditions(query), query.terms))
       .toArray()) as { term: number | null; count: number }[];
     const counts = new Map(rows.map(({ term, count }) => [term, count]));
     return {

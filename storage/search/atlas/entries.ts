@@ -68,20 +68,20 @@ export function entryId(kind: SearchKind, id: string): string {
 /** The fields that a put sets; vector and `embedded` are set separately. */
 type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 
-export function fieldsOf(entry: SearchEntry): EntryFields {
+export function toFields(entry: SearchEntry): EntryFields {
   const { kind, id, version, scope, tags, audience = [], superseded, created_at, date } = entry;
   const { confidence, importance, cites } = entry;
   const { title_terms, text_terms, ...reading } = readEntry(entry);
   return {
     ...{ kind, id, version, scope, tags, audience, superseded, created_at, date },
     ...{ confidence, importance, cites },
-    readers: readersOf(entry),
+    readers: listReaders(entry),
     agent_id: entry.agent_id ?? NONE,
     team_id: entry.team_id ?? NONE,
     type: entry.type ?? NONE,
     project_id: entry.project_id ?? NONE,
     expires_at: entry.expires_at ?? NEVER,
-    thread: threadOf(entry),
+    thread: threadKey(entry),
     position: `${String(created_at).padStart(15, "0")} ${id}`,
     title_terms: title_terms.join(" "),
     text_terms: text_terms.join(" "),
@@ -90,7 +90,7 @@ export function fieldsOf(entry: SearchEntry): EntryFields {
 }
 
 /** Returns the readers of an entry: its owner, its team, or everyone (spec: Memories). */
-function readersOf({ scope, agent_id, team_id }: SearchEntry): string[] {
+function listReaders({ scope, agent_id, team_id }: SearchEntry): string[] {
   const labels = agent_id === null ? [] : [agentLabel(agent_id)];
   if (scope === "institutional") labels.push(EVERYBODY);
   if (scope === "team" && team_id !== null) labels.push(teamLabel(team_id));
@@ -106,6 +106,6 @@ const agentLabel = (id: string) => `agent:${id}`;
 const teamLabel = (id: string) => `team:${id}`;
 
 /** Neighbours have the same readers: context never reveals an unreadable entry. */
-function threadOf({ kind, thread, agent_id, scope, team_id }: SearchEntry): string | null {
+function threadKey({ kind, thread, agent_id, scope, team_id }: SearchEntry): string | null {
   return thread === null ? null : JSON.stringify([kind, thread, agent_id, scope, team_id]);
 }

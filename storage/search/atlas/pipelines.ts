@@ -1,5 +1,5 @@
 import type { Binary, Document, SearchIndexDescription } from "mongodb";
-import { formsOf, isPrefix } from "../related.ts";
+import { isPrefix, listForms } from "../related.ts";
 import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.ts";
 
 /** The collection of both indexes. */
@@ -59,7 +59,7 @@ export function formsPipeline(
 ): Document[] {
   const longer = terms.filter(isPrefix).map((term) => `${term}*`);
   const should = [
-    wordsOf(terms.flatMap(formsOf)),
+    wordsOf(terms.flatMap(listForms)),
     ...(longer.length ? [{ wildcard: { query: longer, path: WORDS, allowAnalyzedField: true } }] : []),
   ];
   return searchPipeline(conditions, { compound: { should, minimumShouldMatch: 1 } }, limit, context);

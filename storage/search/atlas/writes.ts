@@ -2,7 +2,7 @@ import type { TenantCollection } from "../../collection.ts";
 import type { OwnedWhere, Update, Write } from "../../query.ts";
 import { takenRows } from "../../write-errors.ts";
 import type { SearchEntry } from "../entry.ts";
-import { type EntryDoc, entryId, fieldsOf, NONE, REMOVED } from "./entries.ts";
+import { type EntryDoc, entryId, NONE, REMOVED, toFields } from "./entries.ts";
 
 /** Puts entries of a tenant; an older version never replaces a newer one. */
 export async function putEntries(
@@ -10,7 +10,7 @@ export async function putEntries(
   tenant_id: string,
   entries: readonly SearchEntry[],
 ): Promise<void> {
-  const operations = entries.map((entry) => operationsOf(tenant_id, entry));
+  const operations = entries.map((entry) => buildOperations(tenant_id, entry));
   // First remove vectors of changed texts, or a vector could remain with a text that it does not belong to.
   const stale = operations.flatMap(({ forget }) => (forget ? [forget] : []));
   if (stale.length > 0) await rows.bulk(stale);
@@ -23,11 +23,11 @@ interface Operations {
   write: { filter: OwnedWhere<EntryDoc>; update: Update<EntryDoc> };
 }
 
-function operationsOf(tenant_id: string, entry: SearchEntry): Operations {
+function buildOperations(tenant_id: string, entry: SearchEntry): Operations {
   const { kind, id, version, removed } = entry;
   const older = { _id: entryId(kind, id), tenant_id, version: { $lt: version } };
-  if (removed) return { forget: null, write: { filter: older, update: removalOf({ kind, id, version }) } };
-  const fields = fieldsOf(entry);
+  if (removed) return { forget: null, write: { filter: older, update: buildRemoval({ kind, id, version }) } };
+  const fields = toFields(entry);
   const update = { $unset: { vector: "" }, $set: { embedded: NONE } };
   return {
     forget: { updateOne: { filter: { ...older, hash: { $ne: fields.hash } }, update } },
@@ -36,7 +36,7 @@ function operationsOf(tenant_id: string, entry: SearchEntry): Operations {
 }
 
 /** Keeps only the version, so that no older one restores the entry. */
-function removalOf(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<EntryDoc> {
+function buildRemoval(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<EntryDoc> {
   const gone = ["text", "title_terms", "text_terms", "tags", "audience", "vector", "hash", "thread"];
   return {
     $set: { ...kept, readers: [], embedded: REMOVED },

@@ -29,16 +29,16 @@ export async function briefFor(
   input: HookInput,
   project: Project,
 ): Promise<string | undefined> {
-  const { latest, others } = await handoffsOf(client, options, input, project);
+  const { latest, others } = await findHandoffs(client, options, input, project);
   const [handoff, bundle] = await Promise.all([
     latest && client.handoffs.resume({ query: latest.name }, options),
-    bundleOf(client, options, project, latest),
+    makeBundle(client, options, project, latest),
   ]);
   const parts = [
     typeof handoff === "string" &&
       `The latest session in this project left this handoff:\n\n${fence(cut(handoff, MOST_OF_HANDOFF))}`,
     others.length > 0 &&
-      `Other handoffs, which handoffs_resume continues:\n\n${fence(others.map(lineOf).join("\n"))}`,
+      `Other handoffs, which handoffs_resume continues:\n\n${fence(others.map(formatLine).join("\n"))}`,
   ].filter((part) => part !== false && part !== undefined);
   if (bundle.items.length > 0) {
     const room = MOST - parts.reduce((sum, part) => sum + part.length, HEAD.length);
@@ -48,7 +48,7 @@ export async function briefFor(
 }
 
 /** Returns the handoff that the project's latest session left, and the latest ones that agents saved themselves. */
-async function handoffsOf(client: Client, options: CallOptions, input: HookInput, { name }: Project) {
+async function findHandoffs(client: Client, options: CallOptions, input: HookInput, { name }: Project) {
   const prefix = handoffName(name, "");
   const [ofProject, all] = await Promise.all([
     client.handoffs.list({ q: prefix.trim(), limit: LATEST }, options),
@@ -66,7 +66,12 @@ async function handoffsOf(client: Client, options: CallOptions, input: HookInput
 }
 
 /** With a project of the service and no handoff, the latest items of the project. */
-function bundleOf(client: Client, options: CallOptions, { name, key }: Project, latest: Handoff | undefined) {
+function makeBundle(
+  client: Client,
+  options: CallOptions,
+  { name, key }: Project,
+  latest: Handoff | undefined,
+) {
   const query = latest?.summary || (key ? undefined : name);
   return client.bundles.assemble(
     { caps: CAPS, ...(query && { query }), ...(key && { project_id: key }) },
@@ -74,6 +79,6 @@ function bundleOf(client: Client, options: CallOptions, { name, key }: Project, 
   );
 }
 
-function lineOf({ name, summary }: Handoff): string {
+function formatLine({ name, summary }: Handoff): string {
   return cut(oneLine(`- ${name}: ${summary}`), MOST_OF_LINE);
 }

@@ -29,7 +29,7 @@ const TASKS: Record<string, "start" | "save"> = {
 };
 
 /** Reads what a tool passes to its hook. @throws UsageError */
-export function inputOf(json: string): HookInput {
+export function parseInput(json: string): HookInput {
   const given = parsed(json);
   const text = (...names: string[]) =>
     names.map((name) => given[name]).find((value) => typeof value === "string" && value !== "") as
@@ -55,7 +55,7 @@ export function inputOf(json: string): HookInput {
 }
 
 /** Returns what the tool reads from the hook's standard output. */
-export function answerOf(tool: Tool, brief: string | undefined): object {
+export function makeAnswer(tool: Tool, brief: string | undefined): object {
   if (brief === undefined) return {};
   if (tool === "cursor") return { additional_context: brief };
   return { hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: brief } };

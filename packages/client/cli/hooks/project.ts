@@ -32,13 +32,13 @@ type Chosen = Record<string, string>;
 /** Returns the project of a working directory. @throws Failure if its configuration cannot be read */
 export async function projectAt(cwd: string): Promise<Project> {
   const [root, remote, branch] = await Promise.all([
-    rootOf(cwd),
+    findRoot(cwd),
     git(cwd, "remote", "get-url", "origin"),
     git(cwd, "branch", "--show-current"),
   ]);
   const key = new Map(Object.entries(await readChosen())).get(root);
   const proposed = await keyIn(join(root, CONFIG_FILE));
-  const name = key ?? (nameOf(remote) || basename(root) || root);
+  const name = key ?? (parseName(remote) || basename(root) || root);
   return {
     name,
     root,
@@ -54,12 +54,12 @@ const git = (cwd: string, ...args: string[]) =>
     () => "",
   );
 
-const rootOf = async (cwd: string) => (await git(cwd, "rev-parse", "--show-toplevel")) || cwd;
+const findRoot = async (cwd: string) => (await git(cwd, "rev-parse", "--show-toplevel")) || cwd;
 
 const readChosen = async () => (await readJson<Chosen>(PROJECTS_FILE)) ?? {};
 
 /** Returns `owner/repository`; never the rest of the address, which may contain a password. */
-function nameOf(remote: string): string {
+function parseName(remote: string): string {
   const [, name = ""] = /([^/:@]+\/[^/:@]+?)(?:\.git)?\/?$/.exec(remote) ?? [];
   return name;
 }
@@ -82,7 +82,7 @@ const use: Command = {
     const typed = word(context, 0, "KEY");
     const key = typed === "-" ? undefined : typed;
     if (key !== undefined) await requireProject(context, key);
-    const root = await rootOf(process.cwd());
+    const root = await findRoot(process.cwd());
     const { [root]: _, ...others } = await readChosen();
     await writeJson(PROJECTS_FILE, { ...others, ...(key !== undefined && { [root]: key }) });
     const told = key === undefined ? "no project of the service" : `the project ${key}`;

@@ -19,21 +19,21 @@ export interface Entry {
  * Reads a line of any of the transcripts. Claude Code and Cursor have a message with blocks, Codex a payload that is a
  * message or a call, Gemini CLI a content with calls next to it.
  */
-export function entryOf(record: Fields): Entry {
+export function toEntry(record: Fields): Entry {
   const payload = fieldsIn(record.payload);
   const body = payload ?? fieldsIn(record.message) ?? record;
   const role = payload ? payload.role : (record.role ?? record.type);
   const isOfUser = role === "user";
   const isOfAssistant = role === "assistant" || role === "gemini";
   if (isHidden(record) || !(payload || isOfUser || isOfAssistant)) return { text: "", calls: [] };
-  const blocks = blocksOf(body.content);
+  const blocks = toBlocks(body.content);
   const texts = blocks.map(({ text }) => text).filter((text) => typeof text === "string");
   const task = fieldsIn(fieldsIn(record.toolUseResult)?.task);
   return {
     ...(isOfUser && { role: "user" }),
     ...(isOfAssistant && { role: "assistant" }),
     text: texts.join("\n"),
-    calls: [...(payload ? [payload] : []), ...blocks, ...blocksOf(body.toolCalls)].flatMap(callIn),
+    calls: [...(payload ? [payload] : []), ...blocks, ...toBlocks(body.toolCalls)].flatMap(callIn),
     ...(task && { task: { id: String(task.id), text: String(task.subject ?? "") } }),
   };
 }
@@ -43,7 +43,7 @@ function isHidden({ isMeta, isSidechain, isCompactSummary }: Fields): boolean {
   return isMeta === true || isSidechain === true || isCompactSummary === true;
 }
 
-function blocksOf(content: unknown): Fields[] {
+function toBlocks(content: unknown): Fields[] {
   if (typeof content === "string") return [{ text: content }];
   return Array.isArray(content) ? content.map(fieldsIn).filter((block) => block !== undefined) : [];
 }

@@ -35,10 +35,10 @@ export async function saveSession(client: Client, options: CallOptions, ended: E
   if (requests.length === 0 && ended.prompt) requests.push(ended.prompt);
   session.answer ??= ended.answer;
   if (requests.length === 0 && !session.answer) return;
-  await client.handoffs.save(handoffOf(session, ended), options);
+  await client.handoffs.save(toHandoff(session, ended), options);
 }
 
-function handoffOf(session: Session, { tool, project, sessionId }: Ended): HandoffsSaveParams {
+function toHandoff(session: Session, { tool, project, sessionId }: Ended): HandoffsSaveParams {
   const { answer, todos } = session;
   const requests = latest(session.requests, MOST.requests).map((each) => plain(each, LENGTH.request));
   const files = latest(session.files, MOST.files).map((file) => withinRoot(file, project.root));

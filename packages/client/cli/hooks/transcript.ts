@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { LINE_END } from "../../lines.ts";
 import { Failure } from "../usage.ts";
-import { type Call, entryOf, fieldsIn, parsed } from "./records.ts";
+import { type Call, fieldsIn, parsed, toEntry } from "./records.ts";
 
 /** What a transcript says without a model, oldest first. */
 export interface Session {
@@ -28,7 +28,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
  */
 export async function readTranscript(file: string | undefined): Promise<Session> {
   for (let most = FIRST_BYTES; ; most *= 4) {
-    const { content, isWhole } = await endOf(file, most);
+    const { content, isWhole } = await readEnd(file, most);
     const session = sessionIn(content);
     if (session.requests.length > 0 || session.answer || isWhole || most >= MOST_BYTES) return session;
   }
@@ -38,7 +38,7 @@ function sessionIn(content: string): Session {
   const session: Session = { requests: [], files: [], commands: [], todos: [] };
   const tasks = new Map<string, Todo>();
   for (const record of recordsIn(content)) {
-    const { role, text, calls, task } = entryOf(record);
+    const { role, text, calls, task } = toEntry(record);
     const said = role === "user" ? requestIn(text) : text.trim();
     if (role === "user" && said) session.requests.push(said);
     if (role === "assistant" && said) session.answer = said;
@@ -50,7 +50,10 @@ function sessionIn(content: string): Session {
 }
 
 /** Returns the last bytes of a file; nothing of one that is not there: a session without messages. */
-async function endOf(file: string | undefined, most: number): Promise<{ content: string; isWhole: boolean }> {
+async function readEnd(
+  file: string | undefined,
+  most: number,
+): Promise<{ content: string; isWhole: boolean }> {
   const nothing = { content: "", isWhole: true };
   if (file === undefined) return nothing;
   let handle: FileHandle | undefined;
@@ -101,7 +104,7 @@ function note({ name, args }: Call, session: Session, tasks: Map<string, Todo>):
   if (task && status === "deleted") tasks.delete(String(taskId));
   else if (task && status) task.done = status === "completed";
   const list = [todos, plan].find(Array.isArray);
-  if (list) session.todos = list.map(fieldsIn).flatMap((each) => (each ? todoOf(each) : []));
+  if (list) session.todos = list.map(fieldsIn).flatMap((each) => (each ? parseTodo(each) : []));
   const patched = Object.values(args).flatMap(patchedBy);
   session.files.push(...patched);
   const file = FILE_FIELDS.map((field) => args[field]).find((path) => typeof path === "string");
@@ -110,7 +113,7 @@ function note({ name, args }: Call, session: Session, tasks: Map<string, Todo>):
   if (RUNS.test(name) && typeof command === "string" && patched.length === 0) session.commands.push(command);
 }
 
-function todoOf({ content, description, step, status }: Record<string, unknown>): Todo[] {
+function parseTodo({ content, description, step, status }: Record<string, unknown>): Todo[] {
   const text = content ?? description ?? step;
   return typeof text === "string" ? [{ text, done: status === "completed" }] : [];
 }

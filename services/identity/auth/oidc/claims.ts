@@ -26,9 +26,9 @@ function withoutEmail({ email_verified, ...rest }: Claims): Claims {
   return rest;
 }
 
-export function profileOf(claims: Claims): Profile {
-  const email = textOf(claims.email);
-  const name = textOf(claims.name) ?? textOf(claims.preferred_username);
+export function readProfile(claims: Claims): Profile {
+  const email = readText(claims.email);
+  const name = readText(claims.name) ?? readText(claims.preferred_username);
   const isAddress = email !== null && email.length <= LONGEST_EMAIL && /^[^\s@]+@[^\s@]+$/.test(email);
   return {
     subject: claims.sub as string,
@@ -43,7 +43,7 @@ export function profileOf(claims: Claims): Profile {
  * Returns the role that a mapping (`OIDC_ROLES`) gives to the values of a claim, the higher one of several; null for
  * none. The claim is a name, or a path such as `realm_access.roles`.
  */
-export function roleOf(claims: Claims, claim: string, mapping: readonly string[]): Role | null {
+export function mapRole(claims: Claims, claim: string, mapping: readonly string[]): Role | null {
   const found = valueAt(claims, claim);
   const values = new Set([ANYBODY, ...[found].flat().filter((value) => typeof value === "string")]);
   const roles = mapping.map((entry) => {
@@ -81,6 +81,6 @@ function valueAt(claims: Claims, claim: string): unknown {
   }, claims);
 }
 
-function textOf(value: unknown): string | null {
+function readText(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
 }

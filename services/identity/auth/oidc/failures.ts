@@ -19,7 +19,7 @@ export interface ProviderFailure {
 }
 
 /** @param provider its name on the button (`OIDC_NAME`) */
-export function failureOf(err: unknown, provider: string): ProviderFailure {
+export function toFailure(err: unknown, provider: string): ProviderFailure {
   if (isFault(err)) return { fault: err, reason: err.type };
   if (err instanceof AuthorizationResponseError) {
     const reason = named(err.error);

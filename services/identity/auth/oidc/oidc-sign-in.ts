@@ -7,9 +7,9 @@ import type { Admission, Identified, RefusedIdentity } from "../../users/identit
 import type { UserState } from "../../users/users.contract.ts";
 import type { finishOidc } from "../auth.contract.ts";
 import { noteRefusedSignIn, noteSignIn } from "../sign-ins.ts";
-import { type Claims, claimWithoutRole, profileOf, roleOf } from "./claims.ts";
+import { type Claims, claimWithoutRole, mapRole, readProfile } from "./claims.ts";
 import { OidcCookie } from "./cookie.ts";
-import { failureOf } from "./failures.ts";
+import { toFailure } from "./failures.ts";
 import { OidcProvider } from "./provider.ts";
 
 /** The page of the console that the provider sends the browser back to. */
@@ -90,10 +90,10 @@ export class OidcSignIn {
   async #admit(ctx: Call, claims: Claims): Promise<UserState> {
     const { OIDC_ROLE_CLAIM, OIDC_ROLES, OIDC_ISSUER } = this.#runtime.config;
     const { id: tenant_id } = await this.#tenant(ctx);
-    const profile = profileOf(claims);
+    const profile = readProfile(claims);
     const { subject } = profile;
     const by = { by: "oidc", subject };
-    const role = roleOf(claims, OIDC_ROLE_CLAIM, OIDC_ROLES);
+    const role = mapRole(claims, OIDC_ROLE_CLAIM, OIDC_ROLES);
     if (!role) {
       const claim = claimWithoutRole(claims, OIDC_ROLE_CLAIM);
       return this.#refuse(ctx, { id: null, tenant_id }, "no_role", { ...by, claim });
@@ -139,7 +139,7 @@ export class OidcSignIn {
   }
 
   #report(ctx: Call, err: unknown): Fault {
-    const { fault, reason } = failureOf(err, this.name as string);
+    const { fault, reason } = toFailure(err, this.name as string);
     const { request_id, ip } = ctx.meta;
     ctx.broker.logger.warn({ reason, request_id, ip }, "a sign-in by the identity provider failed");
     return fault;

@@ -27,7 +27,7 @@ export function readStyles(bytes: Uint8Array | undefined): Map<string, Style> {
       if (name === "style") {
         style = {};
         own.set(of("styleId") ?? "", style);
-      } else if (name === "name") style.level ??= levelOf(value);
+      } else if (name === "name") style.level ??= headingLevel(value);
       else if (name === "basedOn") style.base = value;
       else if (name === "outlineLvl") style.level = Number(value) < 9 ? Number(value) + 1 : undefined;
       else if (name === "numId") style.list = value;
@@ -43,7 +43,7 @@ export function readStyles(bytes: Uint8Array | undefined): Map<string, Style> {
 }
 
 /** Reads the built-in names, which are the same in every language: `heading 2`, `Title`. */
-function levelOf(name: string): number | undefined {
+function headingLevel(name: string): number | undefined {
   if (/^title$/i.test(name)) return 1;
   const level = /^heading ([1-9])$/i.exec(name)?.[1];
   return level === undefined ? undefined : Number(level);

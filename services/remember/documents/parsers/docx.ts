@@ -2,7 +2,7 @@ import { Blocks } from "../../../../lib/text/blocks.ts";
 import type { Archive } from "./archive.ts";
 import { Numbering } from "./docx-numbering.ts";
 import { readStyles, type Style } from "./docx-styles.ts";
-import { relationsOf } from "./office.ts";
+import { readRelations } from "./office.ts";
 import type { Page } from "./page.ts";
 import { readXml } from "./xml.ts";
 
@@ -14,10 +14,11 @@ const isOn = (value = "true") => !["0", "false", "off", "none"].includes(value);
 
 /** Returns the text of a Word document, other parts last, as one page: page breaks depend on the renderer. */
 export function readDocx(archive: Archive, main: string): Page[] {
-  const related = relationsOf(archive, main);
-  const partsOf = (wanted: string) => related.filter(({ type }) => type === wanted).map(({ part }) => part);
-  const others = OTHERS.flatMap(partsOf);
-  const [stylesPart = "", numberingPart = ""] = ["styles", "numbering"].map((type) => partsOf(type)[0]);
+  const related = readRelations(archive, main);
+  const splitParts = (wanted: string) =>
+    related.filter(({ type }) => type === wanted).map(({ part }) => part);
+  const others = OTHERS.flatMap(splitParts);
+  const [stylesPart = "", numberingPart = ""] = ["styles", "numbering"].map((type) => splitParts(type)[0]);
   const parts = archive.open([main, ...others, stylesPart, numberingPart]);
   const styles = readStyles(parts.get(stylesPart));
   const numbering = new Numbering(parts.get(numberingPart));
@@ -56,7 +57,7 @@ class DocxReader {
 
   read(bytes: Uint8Array): string {
     readXml(bytes, {
-      open: (name, attributes) => this.#open(name, (key) => attributeOf(attributes, key)),
+      open: (name, attributes) => this.#open(name, (key) => readAttribute(attributes, key)),
       close: (name) => this.#close(name),
       text: (given) => {
         if (this.#inText && !this.#unseen && !this.#isHidden) this.#add(given);
@@ -157,6 +158,6 @@ class DocxReader {
 }
 
 /** Returns an attribute by its name without prefix: each file may choose another. */
-function attributeOf(attributes: Record<string, string>, key: string): string | undefined {
+function readAttribute(attributes: Record<string, string>, key: string): string | undefined {
   return Object.entries(attributes).find(([name]) => name.slice(name.indexOf(":") + 1) === key)?.[1];
 }

@@ -14,7 +14,7 @@ const MARKS: [Format, string][] = [
 const PDF_WITHIN = 1024;
 
 /** @param claimed the declared format: text may mention another format */
-export function formatOf(bytes: Uint8Array, claimed: Format): Format {
+export function detectFormat(bytes: Uint8Array, claimed: Format): Format {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_WITHIN)).toString(
     "latin1",
   );

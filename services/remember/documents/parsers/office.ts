@@ -16,12 +16,12 @@ interface Relation {
  * one.
  */
 export function mainPart(archive: Archive, usual: string): string {
-  const named = relationsOf(archive, "").find(({ type }) => type === "officeDocument")?.part ?? usual;
+  const named = readRelations(archive, "").find(({ type }) => type === "officeDocument")?.part ?? usual;
   return posix.dirname(named).toLowerCase() === posix.dirname(usual) && archive.has(named) ? named : usual;
 }
 
 /** Returns the references of a part ("" for the whole file) in their order; empty without relations. */
-export function relationsOf(archive: Archive, part: string): Relation[] {
+export function readRelations(archive: Archive, part: string): Relation[] {
   const { dir, base } = posix.parse(part);
   const name = posix.join(dir, "_rels", `${base}.rels`);
   const bytes = archive.open([name]).get(name);
@@ -47,7 +47,7 @@ export interface ListedPart {
 
 /** Returns the parts that a list in `part` refers to, in its order. */
 export function listedParts(archive: Archive, part: string, tag: string): ListedPart[] {
-  const parts = new Map(relationsOf(archive, part).map((relation) => [relation.id, relation.part]));
+  const parts = new Map(readRelations(archive, part).map((relation) => [relation.id, relation.part]));
   const listed: ListedPart[] = [];
   const bytes = archive.open([part]).get(part);
   if (bytes) {

@@ -4,7 +4,7 @@ import { htmlText } from "../../../../lib/text/html.ts";
 import { Archive } from "./archive.ts";
 import { readDocx } from "./docx.ts";
 import { decodeText } from "./encoding.ts";
-import { type Format, formatOf } from "./format.ts";
+import { detectFormat, type Format } from "./format.ts";
 import { mainPart } from "./office.ts";
 import { type Page, tidied, tooMuchText, UnreadableError } from "./page.ts";
 import { readPdf } from "./pdf.ts";
@@ -47,7 +47,7 @@ export async function parseDocument(bytes: Uint8Array, mime_type: string): Promi
   const type = TYPES[name];
   if (!type) throw new UnreadableError(`has the type ${mime_type}, which is not supported`);
   if (bytes.length === 0) throw new UnreadableError("is empty");
-  const format = formatOf(bytes, type.format);
+  const format = detectFormat(bytes, type.format);
   if (format !== type.format)
     throw new UnreadableError(`was declared as ${type.name}, but seems to be ${SEEMS[format]}`);
   try {

@@ -15,7 +15,7 @@ const SPACE_GAP = 200;
 export async function readPdf(bytes: Uint8Array): Promise<Page[]> {
   const pdf = await open(bytes);
   const texts: string[] = [];
-  for (let page = 1; page <= pdf.numPages; page++) texts.push(await textOf(pdf, page));
+  for (let page = 1; page <= pdf.numPages; page++) texts.push(await readText(pdf, page));
   if (await isXfaPlaceholder(pdf, texts))
     throw new UnreadableError(
       "is an XFA form, which only Adobe's programs show: print it to a PDF, and upload that",
@@ -42,9 +42,9 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function textOf(pdf: Pdf, number: number): Promise<string> {
+async function readText(pdf: Pdf, number: number): Promise<string> {
   const page = await pdf.getPage(number);
-  const levels = await headingsOf(page);
+  const levels = await findHeadings(page);
   const { items } = await page.getTextContent({ includeMarkedContent: levels.size > 0 });
   const text: string[] = [];
   const marked: (string | undefined)[] = [];
@@ -96,7 +96,7 @@ interface StructNode {
 }
 
 /** Returns the levels of a tagged page's headings by the ids of their marked content. */
-async function headingsOf(page: PdfPage): Promise<Map<string, number>> {
+async function findHeadings(page: PdfPage): Promise<Map<string, number>> {
   const levels = new Map<string, number>();
   const visit = ({ role = "", type, id, children = [] }: StructNode, level: number) => {
     if (type === "content" && id && level) levels.set(id, level);

@@ -1,6 +1,6 @@
 import { Blocks } from "../../../../lib/text/blocks.ts";
 import type { Archive } from "./archive.ts";
-import { listedParts, relationsOf } from "./office.ts";
+import { listedParts, readRelations } from "./office.ts";
 import type { Page } from "./page.ts";
 import { readXml } from "./xml.ts";
 
@@ -11,16 +11,16 @@ const UNSEEN = new Set(["Fallback", "fld"]);
 export function readPptx(archive: Archive, main: string): Page[] {
   const slides = listedParts(archive, main, "sldId");
   return slides.map(({ part }, at) => {
-    const slide = textOf(archive.require(part));
+    const slide = readText(archive.require(part));
     if (slide === null) return { page: at + 1, text: "" };
-    const notes = relationsOf(archive, part).find(({ type }) => type === "notesSlide")?.part;
+    const notes = readRelations(archive, part).find(({ type }) => type === "notesSlide")?.part;
     const bytes = notes && archive.open([notes]).get(notes);
-    return { page: at + 1, text: `${slide}\n\n${(bytes && textOf(bytes)) || ""}` };
+    return { page: at + 1, text: `${slide}\n\n${(bytes && readText(bytes)) || ""}` };
   });
 }
 
 /** Returns null for a hidden slide. */
-function textOf(bytes: Uint8Array): string | null {
+function readText(bytes: Uint8Array): string | null {
   const blocks = new Blocks();
   let inText = false;
   let unseen = 0;

@@ -1,6 +1,6 @@
 import { MAX_CHARACTERS, markdownTable, TooMuchText } from "../../../../lib/text/blocks.ts";
 import type { Archive } from "./archive.ts";
-import { listedParts, relationsOf } from "./office.ts";
+import { listedParts, readRelations } from "./office.ts";
 import type { Page } from "./page.ts";
 import { countsFrom1904, dateStyles, isoDate } from "./xlsx-dates.ts";
 import { readXml } from "./xml.ts";
@@ -14,7 +14,7 @@ interface Dates {
 /** Returns the sheets of a workbook as tables, with the saved values of formulas, without hidden ones. */
 export function readXlsx(archive: Archive, main: string): Page[] {
   const sheets = listedParts(archive, main, "sheet");
-  const related = new Map(relationsOf(archive, main).map(({ type, part }) => [type, part]));
+  const related = new Map(readRelations(archive, main).map(({ type, part }) => [type, part]));
   const [stringsPart, stylesPart] = [related.get("sharedStrings"), related.get("styles")];
   const strings = sharedStrings(stringsPart === undefined ? undefined : archive.require(stringsPart));
   const parts = archive.open([main, stylesPart ?? ""]);
@@ -23,7 +23,7 @@ export function readXlsx(archive: Archive, main: string): Page[] {
     from1904: countsFrom1904(parts.get(main)),
   };
   return sheets.map(({ name, part, isHidden }, at) => {
-    const text = isHidden ? "" : tableOf(rowsOf(archive.require(part), strings, dates));
+    const text = isHidden ? "" : renderTable(readRows(archive.require(part), strings, dates));
     return { page: at + 1, text: text && `${name}\n\n${text}` };
   });
 }
@@ -32,7 +32,7 @@ export function readXlsx(archive: Archive, main: string): Page[] {
 type Row = Map<number, string>;
 
 /** Rows before the first with several cells are titles; columns without any text are left out. */
-function tableOf(rows: Row[]): string {
+function renderTable(rows: Row[]): string {
   const first = rows.findIndex(({ size }) => size > 1);
   const titles = (first < 0 ? rows : rows.slice(0, first)).map((row) => [...row.values()].join(" "));
   if (first < 0) return titles.join("\n");
@@ -77,7 +77,7 @@ interface Cell {
   value: string;
 }
 
-function rowsOf(bytes: Uint8Array, strings: string[], dates: Dates): Row[] {
+function readRows(bytes: Uint8Array, strings: string[], dates: Dates): Row[] {
   const rows: Row[] = [];
   let row: Row = new Map();
   let cell: Cell = { type: "n", style: 0, value: "" };
@@ -91,7 +91,7 @@ function rowsOf(bytes: Uint8Array, strings: string[], dates: Dates): Row[] {
         row = new Map();
         column = -1;
       } else if (name === "c") {
-        column = columnOf(reference) ?? column + 1;
+        column = parseColumn(reference) ?? column + 1;
         cell = { type, style: Number(style), value: "" };
       } else if (name === "v" || name === "t") inValue = true;
       else if (name === "rPh") phonetic = true;
@@ -114,7 +114,7 @@ function rowsOf(bytes: Uint8Array, strings: string[], dates: Dates): Row[] {
 }
 
 /** Returns the column of a reference such as `AB12`, from 0. */
-function columnOf(reference = ""): number | undefined {
+function parseColumn(reference = ""): number | undefined {
   const letters = /^([A-Z]{1,3})\d/i.exec(reference)?.[1]?.toUpperCase();
   if (!letters) return undefined;
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;

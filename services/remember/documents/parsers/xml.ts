@@ -36,7 +36,7 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
     },
     { xmlMode: true, decodeEntities: true },
   );
-  const decoder = new TextDecoder(encodingOf(bytes));
+  const decoder = new TextDecoder(detectEncoding(bytes));
   for (let at = 0; at < bytes.length; at += SLICE) {
     parser.write(decoder.decode(bytes.subarray(at, at + SLICE), { stream: true }));
   }
@@ -45,7 +45,7 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
 
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
-function encodingOf([first, second]: Uint8Array): string {
+function detectEncoding([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return "utf-16le";
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }

@@ -50,29 +50,29 @@ interface Item {
 const TOP: Place = { indent: 0, lists: 0, quoted: 0 };
 
 /** Converts Markdown parsed by `marked` to blocks. Of raw HTML text, lines and tables are kept. */
-export function blocksOf(tokens: TokensList | Token[], place = TOP): Block[] {
-  return tokens.flatMap((token) => blockOf(token as Tokens.Generic, place));
+export function toBlocks(tokens: TokensList | Token[], place = TOP): Block[] {
+  return tokens.flatMap((token) => toBlock(token as Tokens.Generic, place));
 }
 
-function blockOf(token: Tokens.Generic, place: Place): Block[] {
+function toBlock(token: Tokens.Generic, place: Place): Block[] {
   switch (token.type) {
     case "heading":
-      return [{ kind: "heading", depth: token.depth, runs: runsOf(token.tokens) }];
+      return [{ kind: "heading", depth: token.depth, runs: toRuns(token.tokens) }];
     case "paragraph":
     case "text":
-      return [{ kind: "paragraph", runs: runsOf(token.tokens ?? [token]), ...place }];
+      return [{ kind: "paragraph", runs: toRuns(token.tokens ?? [token]), ...place }];
     case "code":
       return [{ kind: "code", text: token.text, ...place }];
     case "blockquote":
-      return blocksOf(token.tokens ?? [], {
+      return toBlocks(token.tokens ?? [], {
         ...place,
         indent: place.indent + 1,
         quoted: place.indent + 1,
       });
     case "list":
-      return listOf(token as Tokens.List, place);
+      return convertList(token as Tokens.List, place);
     case "table":
-      return [{ kind: "table", rows: tableOf(token as Tokens.Table), align: token.align }];
+      return [{ kind: "table", rows: convertTable(token as Tokens.Table), align: token.align }];
     case "hr":
       return [{ kind: "rule" }];
     case "html":
@@ -85,18 +85,18 @@ function blockOf(token: Tokens.Generic, place: Place): Block[] {
 /** Reads a block of raw HTML as Markdown, which has no such blocks. */
 function htmlBlocks(html: string, place: Place): Block[] {
   const tokens = marked.lexer(htmlText(html).replaceAll("<", "&lt;"), { gfm: true, breaks: true });
-  return blocksOf(tokens, place);
+  return toBlocks(tokens, place);
 }
 
-function listOf({ ordered, start, items }: Tokens.List, place: Place): Block[] {
+function convertList({ ordered, start, items }: Tokens.List, place: Place): Block[] {
   const from = Number(start);
   const numbers = ordered ? { from, to: from + items.length - 1 } : null;
   const list: List = { depth: place.lists, numbers };
   const own = { ...place, indent: place.indent + 1, lists: place.lists + 1 };
-  return items.flatMap((item, at) => itemOf(item, { list, marker: markerOf(list, item, at) }, own));
+  return items.flatMap((item, at) => convertItem(item, { list, marker: makeMarker(list, item, at) }, own));
 }
 
-function markerOf({ numbers }: List, { task, checked }: Tokens.ListItem, at: number): string {
+function makeMarker({ numbers }: List, { task, checked }: Tokens.ListItem, at: number): string {
   if (numbers) return `${numbers.from + at}.`;
   return task ? boxOf(checked) : "•";
 }
@@ -104,8 +104,8 @@ function markerOf({ numbers }: List, { task, checked }: Tokens.ListItem, at: num
 const boxOf = (checked: boolean | undefined) => (checked ? "☑" : "☐");
 
 /** The first paragraph of an item follows its marker; a numbered task has its box after the number. */
-function itemOf({ tokens, task, checked }: Tokens.ListItem, item: Item, own: Place): Block[] {
-  const [first, ...rest] = blocksOf(tokens, own);
+function convertItem({ tokens, task, checked }: Tokens.ListItem, item: Item, own: Place): Block[] {
+  const [first, ...rest] = toBlocks(tokens, own);
   const box = task && item.list.numbers ? [{ text: `${boxOf(checked)} ` }] : [];
   if (first?.kind === "paragraph" && !first.item)
     return [{ ...first, runs: [...box, ...first.runs], item }, ...rest];
@@ -113,29 +113,29 @@ function itemOf({ tokens, task, checked }: Tokens.ListItem, item: Item, own: Pla
   return first ? [empty, first, ...rest] : [empty];
 }
 
-function tableOf({ header, rows }: Tokens.Table): Run[][][] {
+function convertTable({ header, rows }: Tokens.Table): Run[][][] {
   return [header, ...rows].map((row, at) =>
-    row.map(({ tokens }) => runsOf(tokens).map((run) => (at === 0 ? { ...run, bold: true } : run))),
+    row.map(({ tokens }) => toRuns(tokens).map((run) => (at === 0 ? { ...run, bold: true } : run))),
   );
 }
 
 type Style = Omit<Run, "text">;
 
 /** Converts inline tokens to runs. */
-function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
+function toRuns(tokens: Token[] = [], style: Style = {}): Run[] {
   return (tokens as Tokens.Generic[]).flatMap((token) => {
     switch (token.type) {
       case "strong":
-        return runsOf(token.tokens, { ...style, bold: true });
+        return toRuns(token.tokens, { ...style, bold: true });
       case "em":
-        return runsOf(token.tokens, { ...style, italic: true });
+        return toRuns(token.tokens, { ...style, italic: true });
       case "del":
-        return runsOf(token.tokens, { ...style, strike: true });
+        return toRuns(token.tokens, { ...style, strike: true });
       case "link":
-        return runsOf(token.tokens, isSafe(token.href) ? { ...style, href: token.href } : style);
+        return toRuns(token.tokens, isSafe(token.href) ? { ...style, href: token.href } : style);
       case "image":
         // Images are not fetched: shows their text and address.
-        return runsOf(
+        return toRuns(
           [{ type: "text", raw: "", text: token.text || "picture" }],
           isSafe(token.href) ? { ...style, href: token.href } : style,
         );
@@ -146,7 +146,7 @@ function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
       case "html":
         return endsLine(token.text) ? [{ text: "\n", ...style }] : [];
       default:
-        if (token.tokens) return runsOf(token.tokens, style);
+        if (token.tokens) return toRuns(token.tokens, style);
         // A line break in the source does not end the line.
         return [{ text: readEntities((token.text ?? "").replaceAll("\n", " ")), ...style }];
     }

@@ -15,7 +15,7 @@ interface Direction {
 }
 
 /** Returns the direction of a paragraph, which is that of its first letter (UAX #9). */
-export function directionOf(text: string): Direction {
+export function detectDirection(text: string): Direction {
   if (!RIGHT_TO_LEFT.test(text)) return { isRightToLeft: false, levels: null };
   const { levels, paragraphs } = bidi.getEmbeddingLevels(text);
   return { isRightToLeft: ((paragraphs[0]?.level ?? 0) & 1) === 1, levels };
@@ -27,7 +27,7 @@ export function hasRightToLeft(text: string): boolean {
 
 /** Splits a text into parts of one direction each. */
 export function inDirections(text: string): [part: string, isRightToLeft: boolean][] {
-  const { levels } = directionOf(text);
+  const { levels } = detectDirection(text);
   if (!levels) return [[text, false]];
   const parts: [string, boolean][] = [];
   for (let from = 0; from < text.length; ) {

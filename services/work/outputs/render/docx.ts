@@ -17,9 +17,9 @@ import {
   TextRun,
   WidthType,
 } from "docx";
-import { type Block, blocksOf, type Run } from "./blocks.ts";
+import { type Block, type Run, toBlocks } from "./blocks.ts";
 import { sharedWidths } from "./columns.ts";
-import { directionOf, inDirections } from "./direction.ts";
+import { detectDirection, inDirections } from "./direction.ts";
 import { DocxLists, INDENT } from "./docx-lists.ts";
 import { read } from "./read.ts";
 
@@ -64,7 +64,7 @@ const STYLES: IStylesOptions = {
 /** Renders Markdown as a Word document. */
 export function renderDocx(markdown: string, title: string): Promise<Buffer> {
   const lists = new DocxLists();
-  const children = blocksOf(read(markdown, title)).flatMap((block) => toChildren(block, lists));
+  const children = toBlocks(read(markdown, title)).flatMap((block) => toChildren(block, lists));
   const document = new Document({ title, creator: "Sensorium", styles: STYLES, sections: [{ children }] });
   return Packer.toBuffer(document);
 }
@@ -85,11 +85,11 @@ function toChildren(block: Block, lists: DocxLists): FileChild[] {
   }
 }
 
-const textOf = (runs: Run[]) => runs.map(({ text }) => text).join("");
+const joinText = (runs: Run[]) => runs.map(({ text }) => text).join("");
 
 /** Creates a paragraph in the direction of its first letter. */
 function directed(runs: Run[], options: Omit<IParagraphOptions, "children">, marker?: string): Paragraph {
-  const { isRightToLeft } = directionOf(textOf(runs));
+  const { isRightToLeft } = detectDirection(joinText(runs));
   const children = runs.flatMap(toRuns);
   return new Paragraph({
     ...options,
@@ -102,7 +102,7 @@ function paragraph(block: Block & { kind: "paragraph" }, lists: DocxLists): Para
   const { runs, indent, quoted, item } = block;
   const start = indent * INDENT;
   if (!item) {
-    const side = directionOf(textOf(runs)).isRightToLeft ? "right" : "left";
+    const side = detectDirection(joinText(runs)).isRightToLeft ? "right" : "left";
     const bar = { border: { [side]: { ...RULE, size: 18, space: 8 } } };
     return directed(runs, { indent: { start }, ...(quoted > 0 && bar) });
   }
@@ -148,7 +148,7 @@ function styleOf({ bold, italic, strike, code }: Run) {
 
 function table({ rows, align }: Block & { kind: "table" }): Table {
   const head = rows[0] ?? [];
-  const columnWidths = widthsOf(rows);
+  const columnWidths = measureColumns(rows);
   return new Table({
     ...{ columnWidths, layout: TableLayoutType.FIXED },
     width: { size: columnWidths.reduce((sum, width) => sum + width, 0), type: WidthType.DXA },
@@ -157,7 +157,7 @@ function table({ rows, align }: Block & { kind: "table" }): Table {
       ...{ insideHorizontal: RULE, insideVertical: RULE },
     },
     margins: { top: 60, bottom: 60, left: CELL_MARGIN, right: CELL_MARGIN },
-    ...(directionOf(head.map(textOf).join(" ")).isRightToLeft && { visuallyRightToLeft: true }),
+    ...(detectDirection(head.map(joinText).join(" ")).isRightToLeft && { visuallyRightToLeft: true }),
     rows: rows.map(
       (cells, at) =>
         new TableRow({
@@ -169,15 +169,15 @@ function table({ rows, align }: Block & { kind: "table" }): Table {
 }
 
 /** Based on the letters of a column's longest line; East Asian ones are twice as wide as Latin ones. */
-function widthsOf(rows: Run[][][]): number[] {
+function measureColumns(rows: Run[][][]): number[] {
   const widest = (n: number) =>
     rows.reduce(
       (most, row) =>
         Math.max(
           most,
-          ...textOf(row[n] ?? [])
+          ...joinText(row[n] ?? [])
             .split("\n")
-            .map(widthOf),
+            .map(measureLine),
         ),
       1,
     );
@@ -185,7 +185,7 @@ function widthsOf(rows: Run[][][]): number[] {
   return sharedWidths(wanted, WIDTH).map(Math.floor);
 }
 
-const widthOf = (line: string) => line.length + (line.match(/[\u3000-\uffdc]/g)?.length ?? 0);
+const measureLine = (line: string) => line.length + (line.match(/[\u3000-\uffdc]/g)?.length ?? 0);
 
 function cell(runs: Run[], isHead: boolean, align: keyof typeof ALIGN | null): TableCell {
   const shading = { type: ShadingType.CLEAR, fill: "F2F2F2", color: "auto" };

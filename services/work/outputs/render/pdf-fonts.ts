@@ -30,7 +30,7 @@ const graphemes = new Intl.Segmenter();
 export async function unreadableFonts(fonts: readonly string[]): Promise<string[]> {
   const readable = await Promise.all(
     fonts.map((font) =>
-      access(partsOf(font).file, constants.R_OK).then(
+      access(splitName(font).file, constants.R_OK).then(
         () => true,
         () => false,
       ),
@@ -39,7 +39,7 @@ export async function unreadableFonts(fonts: readonly string[]): Promise<string[
   return fonts.filter((_, n) => !readable[n]);
 }
 
-function partsOf(font: string): { file: string; face: string | undefined } {
+function splitName(font: string): { file: string; face: string | undefined } {
   const [file = "", face] = font.split("#");
   return { file, face };
 }
@@ -62,7 +62,7 @@ export class PdfFonts {
     this.#others = others;
     for (const name of Object.keys(FILES)) pdf.registerFont(name, fontFile(name as FontName));
     for (const font of others) {
-      const { file, face } = partsOf(font);
+      const { file, face } = splitName(font);
       pdf.registerFont(font, file, face);
     }
   }
@@ -85,7 +85,7 @@ export class PdfFonts {
 
   /** Splits a run into pieces with a font for each, preferring the wanted one. */
   pieces({ text, href, strike = false, ...style }: Run): Piece[] {
-    const wanted = fontOf(style);
+    const wanted = chooseFont(style);
     const pieces: Piece[] = [];
     // Keeps a character together with its accents, vowels and joiners.
     const whole = [{ segment: text }];
@@ -135,7 +135,7 @@ export class PdfFonts {
   }
 }
 
-function fontOf({ bold, italic, code }: Run | Omit<Run, "text">): FontName {
+function chooseFont({ bold, italic, code }: Run | Omit<Run, "text">): FontName {
   if (code) return "mono";
   if (bold) return italic ? "both" : "bold";
   return italic ? "italic" : "plain";

@@ -1,4 +1,4 @@
-import { asSeen, directionOf, mirrored } from "./direction.ts";
+import { asSeen, detectDirection, mirrored } from "./direction.ts";
 
 /** A piece of text in one font and style. */
 export interface Piece {
@@ -39,9 +39,9 @@ const graphemes = new Intl.Segmenter();
 type Span = [start: number, end: number];
 
 /** Breaks a paragraph's pieces into lines no wider than `width`; returns at least one. */
-export function linesOf(pieces: readonly Piece[], width: number, measure: Measure): Line[] {
+export function breakLines(pieces: readonly Piece[], width: number, measure: Measure): Line[] {
   const text = pieces.map((piece) => piece.text).join("");
-  const { isRightToLeft, levels } = directionOf(text);
+  const { isRightToLeft, levels } = detectDirection(text);
   const paragraph = new Paragraph(pieces, measure, levels);
   const lines: Line[] = [];
   for (let start = 0; start <= text.length; ) {
@@ -127,7 +127,7 @@ function* filled(text: string, width: number, widthOf: (start: number, end: numb
   let end = 0;
   let used = 0;
   const line = (): Span => [start, start + text.slice(start, end).replace(TRAILING, "").length];
-  for (const [from, to] of wordsOf(text)) {
+  for (const [from, to] of splitWords(text)) {
     const bare = from + text.slice(from, to).replace(TRAILING, "").length;
     const needed = widthOf(from, bare);
     if (used + needed > width && end > start) {
@@ -136,7 +136,7 @@ function* filled(text: string, width: number, widthOf: (start: number, end: numb
     }
     end = to;
     if (needed > width) {
-      for (const cut of cutsOf(text, from, bare, width, widthOf)) {
+      for (const cut of findCuts(text, from, bare, width, widthOf)) {
         yield [start, cut] as Span;
         start = cut;
       }
@@ -147,7 +147,7 @@ function* filled(text: string, width: number, widthOf: (start: number, end: numb
 }
 
 /** Yields the cuts of a word wider than a line. */
-function* cutsOf(
+function* findCuts(
   text: string,
   from: number,
   to: number,
@@ -167,10 +167,10 @@ function* cutsOf(
 }
 
 /** Yields unbreakable parts, each with its trailing spaces. */
-function* wordsOf(text: string): Generator<Span> {
+function* splitWords(text: string): Generator<Span> {
   for (const { 0: word, index } of text.matchAll(WORD)) {
     if (!UNSPACED.test(word)) yield [index, index + word.length];
-    else yield* partsOf(word, index);
+    else yield* splitParts(word, index);
   }
 }
 
@@ -178,7 +178,7 @@ function* wordsOf(text: string): Generator<Span> {
  * Splits scripts without spaces into words; punctuation stays with the word before it, an opening mark with the one
  * after it.
  */
-function* partsOf(text: string, at: number): Generator<Span> {
+function* splitParts(text: string, at: number): Generator<Span> {
   let start = 0;
   for (const { segment, index, isWordLike } of words.segment(text)) {
     const begins = isWordLike || OPENING.test(segment);

@@ -1,7 +1,7 @@
 import type PDFDocument from "pdfkit";
 import type { Run } from "./blocks.ts";
 import type { PdfFonts } from "./pdf-fonts.ts";
-import { type Line, linesOf, type Placed } from "./pdf-lines.ts";
+import { breakLines, type Line, type Placed } from "./pdf-lines.ts";
 
 export const MARGIN = 64;
 const INK = "#1c1c1c";
@@ -70,7 +70,7 @@ export class Sheet {
 
   lines(runs: readonly Run[], size: number, width: number): Line[] {
     const pieces = runs.flatMap((run) => this.#fonts.pieces(run));
-    return linesOf(pieces, width, ({ font }, text) => this.pdf.font(font, size).widthOfString(text));
+    return breakLines(pieces, width, ({ font }, text) => this.pdf.font(font, size).widthOfString(text));
   }
 
   /** Writes a line at the current position without advancing. */

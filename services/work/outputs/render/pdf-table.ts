@@ -1,6 +1,6 @@
 import type { Block, Run } from "./blocks.ts";
 import { sharedWidths } from "./columns.ts";
-import { directionOf } from "./direction.ts";
+import { detectDirection } from "./direction.ts";
 import type { Line } from "./pdf-lines.ts";
 import { MARGIN, type Sheet } from "./pdf-sheet.ts";
 
@@ -24,25 +24,25 @@ type Row = Line[][];
 
 /** Draws a table; repeats its head on every page. */
 export function drawTable(sheet: Sheet, table: Table): void {
-  const columns = columnsOf(sheet, table);
+  const columns = makeColumns(sheet, table);
   const [head, ...body] = table.rows;
   if (!head) return;
-  const top = rowOf(sheet, columns, head);
+  const top = makeRow(sheet, columns, head);
   const drawHead = () => drawRow(sheet, columns, top, () => sheet.turn(), HEAD);
-  const isLow = heightOf(sheet, top) < sheet.heightOf(KEPT, SIZE);
-  sheet.need(heightOf(sheet, top) + sheet.heightOf(2, SIZE));
+  const isLow = measureRow(sheet, top) < sheet.heightOf(KEPT, SIZE);
+  sheet.need(measureRow(sheet, top) + sheet.heightOf(2, SIZE));
   drawHead();
   for (const row of body) {
-    drawRow(sheet, columns, rowOf(sheet, columns, row), () => {
+    drawRow(sheet, columns, makeRow(sheet, columns, row), () => {
       sheet.turn();
       if (isLow) drawHead();
     });
   }
 }
 
-function columnsOf(sheet: Sheet, { rows, align }: Table): Column[] {
+function makeColumns(sheet: Sheet, { rows, align }: Table): Column[] {
   const head = rows[0] ?? [];
-  const { isRightToLeft } = directionOf(head.flatMap((cell) => cell.map(({ text }) => text)).join(" "));
+  const { isRightToLeft } = detectDirection(head.flatMap((cell) => cell.map(({ text }) => text)).join(" "));
   const widths = sharedWidths(
     head.map((_, n) => rows.reduce((most, row) => Math.max(most, widest(sheet, row[n] ?? [])), 0)),
     sheet.width,
@@ -61,13 +61,13 @@ function widest(sheet: Sheet, runs: Run[]): number {
   return lines.reduce((most, { width }) => Math.max(most, width), 0) + 2 * PADDING + 1;
 }
 
-function rowOf(sheet: Sheet, columns: Column[], cells: Run[][]): Row {
+function makeRow(sheet: Sheet, columns: Column[], cells: Run[][]): Row {
   return columns.map(({ width }, n) => sheet.lines(cells[n] ?? [], SIZE, width - 2 * PADDING));
 }
 
 const linesIn = (row: Row) => row.reduce((most, lines) => Math.max(most, lines.length), 1);
 
-function heightOf(sheet: Sheet, row: Row): number {
+function measureRow(sheet: Sheet, row: Row): number {
   return sheet.heightOf(linesIn(row), SIZE) + 2 * PADDING;
 }
 

@@ -1,5 +1,5 @@
 import PDFDocument from "pdfkit";
-import { type Block, blocksOf, type Run } from "./blocks.ts";
+import { type Block, type Run, toBlocks } from "./blocks.ts";
 import { PdfFonts } from "./pdf-fonts.ts";
 import type { Line } from "./pdf-lines.ts";
 import { CODE, MARGIN, Sheet } from "./pdf-sheet.ts";
@@ -35,7 +35,7 @@ export async function renderPdf(
   const ended = new Promise<void>((resolve, reject) => pdf.once("end", resolve).once("error", reject));
   const fonts = new PdfFonts(pdf, others);
   const sheet = new Sheet(pdf, fonts);
-  for (const block of blocksOf(read(fonts.writable(markdown), fonts.writable(title)))) draw(sheet, block);
+  for (const block of toBlocks(read(fonts.writable(markdown), fonts.writable(title)))) draw(sheet, block);
   pdf.end();
   await ended;
   return Buffer.concat(parts);

@@ -1,5 +1,5 @@
 import { marked, type Token, type Tokens } from "marked";
-import { titleOf, withoutFrontMatter } from "../naming.ts";
+import { deriveTitle, withoutFrontMatter } from "../naming.ts";
 
 /** The part of a text that is examined for its title, as on saving. */
 const BEGINNING = 65_536;
@@ -14,7 +14,7 @@ const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]/g;
 export function read(markdown: string, title: string): Token[] {
   const text = withoutFrontMatter(markdown.replace(CONTROLS, " "));
   const tokens = marked.lexer(text, { gfm: true });
-  if (titleOf(markdown.slice(0, BEGINNING)) === title) return tokens;
+  if (deriveTitle(markdown.slice(0, BEGINNING)) === title) return tokens;
   marked.walkTokens(tokens, (token) => {
     if (token.type === "heading") token.depth = Math.min(token.depth + 1, 6);
   });

@@ -1,0 +1,46 @@
+import { namesSubject, writings } from "../lib/text/subject.ts";
+import type { TenantCollection, TenantDocument } from "./collection.ts";
+import { byFields, type Where } from "./query.ts";
+
+const PAGE = 100;
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+interface Given {
+  tenant_id: string;
+  subject?: string;
+  ids?: string[];
+  dry_run?: boolean;
+}
+
+/**
+ * Deletes, or counts, the rows of which a text, which is JSON, has a field `subject` with this value or mentions one of these
+ * ids. Reads all of the tenant's, within the bytes of a page: they are few, and an index would cost every write.
+ */
+export async function eraseTexts<T extends TenantDocument>(
+  rows: TenantCollection<T>,
+  fields: readonly (keyof T & string)[],
+  { tenant_id, subject, ids = [], dry_run }: Given,
+): Promise<string[]> {
+  const known = new Set(ids);
+  const subjects = new Set(subject === undefined ? [] : writings(subject));
+  const isErased = (text: string) =>
+    (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) ||
+    (subjects.size > 0 && namesSubject(JSON.parse(text), subjects));
+  const options = {
+    sort: { _id: 1 } as const,
+    limit: PAGE,
+    projection: Object.fromEntries(fields.map((field) => [field, 1])),
+  };
+  const erased: string[] = [];
+  for (let after = ""; ; ) {
+    const further = byFields<T, TenantDocument>({ _id: { $gt: after } });
+    const { rows: page, more } = await rows.findWithin(tenant_id, further, options);
+    const names = (row: T) => fields.some((field) => row[field] != null && isErased(String(row[field])));
+    const found = page.filter(names).map(({ _id }) => _id);
+    const those: Where<TenantDocument> = { _id: { $in: found } };
+    if (found.length && !dry_run) await rows.deleteMany(tenant_id, byFields<T, TenantDocument>(those));
+    erased.push(...found);
+    if (!more && page.length < PAGE) return erased;
+    after = (page.at(-1) as T)._id;
+  }
+}
