@@ -27,7 +27,7 @@ export class ErrorBoundary extends Component<Props, { error: unknown }> {
     const { error } = this.state;
     const { what, reloads, children } = this.props;
     if (error === undefined) return children;
-    const reload = <Button onClick={() => location.reload()}>Reload</Button>;
+    const reload = <Button label="Reload" onClick={() => location.reload()} />;
     if ((error as unknown) instanceof NotLoaded) {
       return (
         <Empty icon={Unplug} title={`${what} could not be loaded`} action={reload}>

@@ -8,7 +8,7 @@ export function NotFound() {
       <Empty
         icon={Compass}
         title="This page does not exist"
-        action={<ButtonLink to="/">Go to overview</ButtonLink>}
+        action={<ButtonLink label="Go to overview" to="/" />}
       >
         Check the address, or start from the overview.
       </Empty>

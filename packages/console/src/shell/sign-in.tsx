@@ -129,9 +129,7 @@ function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
         />
       </details>
       {error !== undefined && <Failure error={error} />}
-      <Button kind="primary" type="submit" busy={busy}>
-        Sign in
-      </Button>
+      <Button label="Sign in" kind="primary" type="submit" busy={busy} />
     </form>
   );
 }

@@ -3,19 +3,11 @@ import type { ReactNode } from "react";
 export type Tone = "neutral" | "good" | "warn" | "bad" | "info" | "accent";
 
 /** A state in a word. */
-export function Badge({
-  tone = "neutral",
-  dot,
-  children,
-}: {
-  tone?: Tone;
-  dot?: boolean;
-  children: ReactNode;
-}) {
+export function Badge({ label, tone = "neutral", dot }: { label: ReactNode; tone?: Tone; dot?: boolean }) {
   return (
     <span className={`badge ${tone}`}>
       {dot && <span className="dot" aria-hidden />}
-      {children}
+      {label}
     </span>
   );
 }

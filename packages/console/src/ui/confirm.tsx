@@ -48,12 +48,8 @@ function Asking({
   };
   const footer = (
     <>
-      <Button onClick={() => give(false)} autoFocus>
-        Cancel
-      </Button>
-      <Button kind={danger ? "danger" : "primary"} onClick={() => give(true)}>
-        {action}
-      </Button>
+      <Button label="Cancel" onClick={() => give(false)} autoFocus />
+      <Button label={action} kind={danger ? "danger" : "primary"} onClick={() => give(true)} />
     </>
   );
   return (
@@ -102,8 +98,6 @@ export function DeleteButton({ name, action = "Delete", to, ...consequence }: De
     after: () => navigate(to),
   }));
   return (
-    <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-      Delete
-    </Button>
+    <Button label="Delete" kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()} />
   );
 }

@@ -18,11 +18,7 @@ interface EditableListProps<T> extends Omit<ListProps<T>, "actions" | "columns" 
 export function EditableList<T>(props: EditableListProps<T>) {
   const { add, kind = "primary", empty, columns, dialog, ...list } = props;
   const [open, setOpen] = useState<{ row?: T }>();
-  const button = add && (
-    <Button kind={kind} icon={Plus} onClick={() => setOpen({})}>
-      {add}
-    </Button>
-  );
+  const button = add && <Button label={add} kind={kind} icon={Plus} onClick={() => setOpen({})} />;
   return (
     <>
       <List

@@ -48,16 +48,15 @@ export function FormDialog({
   };
   const footer = (
     <>
-      <Button onClick={dialog.onClose}>Cancel</Button>
+      <Button label="Cancel" onClick={dialog.onClose} />
       <Button
+        label={submit}
         kind={danger ? "danger" : "primary"}
         type="submit"
         form={form}
         busy={task.busy}
         disabled={disabled}
-      >
-        {submit}
-      </Button>
+      />
     </>
   );
   return (

@@ -31,9 +31,7 @@ export function Form({ task, submit, note, others, disabled, sticky, className =
       <div className={sticky ? "stack tight sticky-foot" : "stack"}>
         {task.error !== undefined && <Failure error={task.error} />}
         <div className="row">
-          <Button kind="primary" type="submit" busy={task.busy} disabled={disabled}>
-            {submit}
-          </Button>
+          <Button label={submit} kind="primary" type="submit" busy={task.busy} disabled={disabled} />
           {others}
           {note && <span className="muted small">{note}</span>}
         </div>

@@ -60,15 +60,13 @@ export function ListPage<T>(props: ListPageProps<T>) {
   const q = searched ? (search.get("q") ?? "") : "";
   const things = title.toLowerCase();
   const button = create && (
-    <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
-      {create}
-    </Button>
+    <Button label={create} kind="primary" icon={Plus} onClick={() => change({ create: "1" })} />
   );
   const unmatched = (
     <Empty
       icon={icon}
       title={`No ${things} match “${q}”`}
-      action={<Button onClick={() => change({ q: null })}>Show all</Button>}
+      action={<Button label="Show all" onClick={() => change({ q: null })} />}
     />
   );
   const first = (

@@ -111,9 +111,7 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
         {error !== undefined && <Failure error={error} retry={more ?? reload} />}
         {more && (
           <div className="more">
-            <Button small busy={loading} onClick={more}>
-              Load more
-            </Button>
+            <Button label="Load more" small busy={loading} onClick={more} />
           </div>
         )}
       </div>
@@ -126,9 +124,7 @@ function ShowNew({ news }: { news: News | undefined }) {
   return (
     <div className="news" role="status">
       {news && (
-        <Button small kind="primary" icon={ArrowUp} onClick={news.show}>
-          {number(news.count)} new
-        </Button>
+        <Button label={`${number(news.count)} new`} small kind="primary" icon={ArrowUp} onClick={news.show} />
       )}
     </div>
   );

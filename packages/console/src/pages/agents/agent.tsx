@@ -78,9 +78,12 @@ function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }
   });
   return (
     <>
-      <Button icon={isActive ? PowerOff : Power} busy={change.busy} onClick={() => change.run()}>
-        {isActive ? "Deactivate" : "Activate"}
-      </Button>
+      <Button
+        label={isActive ? "Deactivate" : "Activate"}
+        icon={isActive ? PowerOff : Power}
+        busy={change.busy}
+        onClick={() => change.run()}
+      />
       {/* Once nothing works with the agent any more. */}
       {!isActive && may("agents.delete") && (
         <DeleteButton

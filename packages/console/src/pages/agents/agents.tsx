@@ -73,7 +73,7 @@ function OwnAgents() {
     <ListPage
       {...LIST}
       lead="Agents that you own. Admins see all agents."
-      actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
+      actions={<ButtonLink label="Connect a device" to="/connect" />}
       pages={useList(api.agents.listOwn, { include: "delivery" }, "own agents", HEALTH)}
       none="An admin can make you the owner of an agent in the agent's settings. You can then read its memories, and it can work on your steps in runs."
     />
@@ -116,7 +116,7 @@ function AllAgents() {
     <ListPage
       {...LIST}
       lead="Programs that receive events, use memories and work on runs."
-      actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
+      actions={<ButtonLink label="Connect a device" to="/connect" />}
       create={may("agents.create") && "Create agent"}
       dialog={(onClose) => (
         <CreateAgent
@@ -148,11 +148,9 @@ function NoAgents({ q, shown }: { q: string; shown: Shown }) {
   const { may } = useSession();
   const [, change] = useAddress();
   const make = may("agents.create") && (
-    <Button icon={Plus} onClick={() => change({ create: "1" })}>
-      Create agent
-    </Button>
+    <Button label="Create agent" icon={Plus} onClick={() => change({ create: "1" })} />
   );
-  const all = <Button onClick={() => change({ q: null, status: "all" })}>Show all agents</Button>;
+  const all = <Button label="Show all agents" onClick={() => change({ q: null, status: "all" })} />;
   if (shown === "attention" && !q) {
     return (
       <Empty icon={CircleCheck} title="No agent needs attention" action={all}>

@@ -84,9 +84,7 @@ function Waiting({
         </p>
       )}
       <p className="row small muted" role="status">
-        <Badge tone="info" dot>
-          Waiting for device
-        </Badge>
+        <Badge label="Waiting for device" tone="info" dot />
         expires in{" "}
         {duration(Math.max(0, (Date.parse(status.expires_at) - Date.parse(status.server_now)) / 1000))}, for{" "}
         {agent.name}
@@ -134,12 +132,13 @@ function Asking({ status, agent, busy, decide }: AskingProps) {
       />
       {claim_id && (
         <div className="row">
-          <Button kind="primary" busy={busy} onClick={() => decide(claim_id, "approve")}>
-            Approve device
-          </Button>
-          <Button disabled={busy} onClick={() => decide(claim_id, "reject")}>
-            Deny
-          </Button>
+          <Button
+            label="Approve device"
+            kind="primary"
+            busy={busy}
+            onClick={() => decide(claim_id, "approve")}
+          />
+          <Button label="Deny" disabled={busy} onClick={() => decide(claim_id, "reject")} />
         </div>
       )}
     </div>

@@ -163,14 +163,20 @@ function Remedies({ agent, health, onDone }: RemediesProps) {
   return (
     <div className="row">
       {health.dead > 0 && may("deliveries.replayMany") && (
-        <Button icon={RotateCw} busy={replay.busy} onClick={() => replay.run()}>
-          Replay {plural(health.dead, "dead letter")}
-        </Button>
+        <Button
+          label={`Replay ${plural(health.dead, "dead letter")}`}
+          icon={RotateCw}
+          busy={replay.busy}
+          onClick={() => replay.run()}
+        />
       )}
       {waits > 0 && (
-        <Button icon={Trash2} busy={drain.busy} onClick={() => drain.run()}>
-          Drain {number(waits)} pending
-        </Button>
+        <Button
+          label={`Drain ${number(waits)} pending`}
+          icon={Trash2}
+          busy={drain.busy}
+          onClick={() => drain.run()}
+        />
       )}
     </div>
   );
@@ -278,12 +284,8 @@ function Attention({ agent, health, onDone }: FiguresProps) {
       </div>
       {unreachable && may("agents.update") && (
         <div className="row">
-          <ButtonLink small to="?tab=settings">
-            Change endpoint
-          </ButtonLink>
-          <Button small kind="primary" busy={retry.busy} onClick={() => retry.run()}>
-            Try now
-          </Button>
+          <ButtonLink label="Change endpoint" small to="?tab=settings" />
+          <Button label="Try now" small kind="primary" busy={retry.busy} onClick={() => retry.run()} />
         </div>
       )}
     </div>

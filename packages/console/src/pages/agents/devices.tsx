@@ -37,9 +37,7 @@ export function Devices({ agent }: { agent: Agent }) {
   );
   const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
   const connect = (
-    <Button icon={Plus} busy={issue.busy} onClick={() => issue.run()}>
-      Connect a device
-    </Button>
+    <Button label="Connect a device" icon={Plus} busy={issue.busy} onClick={() => issue.run()} />
   );
   return (
     <>
@@ -105,11 +103,7 @@ const COLUMNS: Column<Session>[] = [
   },
   {
     name: "Status",
-    cell: ({ state }) => (
-      <Badge tone={TONES[state]} dot>
-        {capitalised(state)}
-      </Badge>
-    ),
+    cell: ({ state }) => <Badge label={capitalised(state)} tone={TONES[state]} dot />,
   },
   { name: "Last seen", end: true, cell: ({ last_activity_at }) => <Time at={last_activity_at} /> },
   { name: "Connected", end: true, wideOnly: true, cell: ({ connected_at }) => <Time at={connected_at} /> },
@@ -136,9 +130,5 @@ function Disconnect({ agent, session, reload }: DisconnectProps) {
     done: `${client_name} disconnected.`,
     after: reload,
   }));
-  return (
-    <Button small kind="quiet" onClick={() => disconnect.run()}>
-      Disconnect
-    </Button>
-  );
+  return <Button label="Disconnect" small kind="quiet" onClick={() => disconnect.run()} />;
 }

@@ -21,17 +21,13 @@ export const needsAttention = ({ state }: DeliveryHealth) => state !== "ok" && s
 /** An agent's status in a word: whether it is active and, if that was read, how its deliveries go. */
 export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped" | "delivery"> }) {
   const { status, push_stopped, delivery } = agent;
-  if (status === "inactive") return <Badge>Inactive</Badge>;
-  if (push_stopped) return <Badge tone="bad">Push stopped</Badge>;
+  if (status === "inactive") return <Badge label="Inactive" />;
+  if (push_stopped) return <Badge label="Push stopped" tone="bad" />;
   if (delivery && delivery.state !== "ok") {
     const { word, tone } = SHOWN[delivery.state];
-    return <Badge tone={tone}>{word}</Badge>;
+    return <Badge label={word} tone={tone} />;
   }
-  return (
-    <Badge tone="good" dot>
-      Active
-    </Badge>
-  );
+  return <Badge label="Active" tone="good" dot />;
 }
 
 /** The same with the reason below and, unless that says it, the last error. */

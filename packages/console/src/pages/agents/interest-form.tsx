@@ -128,9 +128,14 @@ function Tried({ test, result, disabled, service, onService }: TriedProps) {
   return (
     <>
       <div className="row">
-        <Button small icon={FlaskConical} busy={test.busy} disabled={disabled} onClick={() => test.run()}>
-          Test on recent events
-        </Button>
+        <Button
+          label="Test on recent events"
+          small
+          icon={FlaskConical}
+          busy={test.busy}
+          disabled={disabled}
+          onClick={() => test.run()}
+        />
         <CheckField label="Service events" checked={service} onChange={onService} />
         {result && (
           <span role="status">
@@ -164,7 +169,7 @@ function Results({ results }: Pick<InterestsTestResult, "results">) {
           <li key={each.event_id} className={each.matches ? "" : "faint"}>
             <span className="truncate grow">{each.type}</span>
             {each.matches ? (
-              <Badge tone="good">Match</Badge>
+              <Badge label="Match" tone="good" />
             ) : (
               <span className="small" title={each.error}>
                 {MISSES[each.reason] ?? each.reason}

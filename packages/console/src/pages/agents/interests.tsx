@@ -63,7 +63,7 @@ const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
     cell: ({ filter_expression, filter_suspended_until }) => (
       <>
         <FilterText filter={filter_expression} />
-        {filter_suspended_until && <Badge tone="warn">Suspended: too expensive</Badge>}
+        {filter_suspended_until && <Badge label="Suspended: too expensive" tone="warn" />}
       </>
     ),
   },

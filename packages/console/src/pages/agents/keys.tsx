@@ -38,11 +38,7 @@ export function Keys({ agent }: { agent: Agent }) {
         {
           name: "",
           end: true,
-          cell: (key) => (
-            <Button small kind="quiet" onClick={() => revoke.run(key)}>
-              Revoke
-            </Button>
-          ),
+          cell: (key) => <Button label="Revoke" small kind="quiet" onClick={() => revoke.run(key)} />,
         },
       ]}
       add="Create key"

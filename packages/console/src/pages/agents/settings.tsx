@@ -213,9 +213,7 @@ function Signing({ agent }: { agent: Agent }) {
           <p className="muted grow">
             Pushes to {agent.name} are signed (Standard Webhooks), so that it can verify the sender.
           </p>
-          <Button busy={rotate.busy} onClick={() => rotate.run()}>
-            Rotate secret
-          </Button>
+          <Button label="Rotate secret" busy={rotate.busy} onClick={() => rotate.run()} />
         </div>
       )}
     </Card>

@@ -74,11 +74,7 @@ function Export({ filter }: { filter: Record<string, string> }) {
   if (!may("audit.export")) return null;
   return (
     <Menu
-      trigger={
-        <Button icon={Download} busy={save.busy}>
-          Export
-        </Button>
-      }
+      trigger={<Button label="Export" icon={Download} busy={save.busy} />}
       choices={[
         { label: "CSV, for spreadsheets", onSelect: () => save.run("csv") },
         { label: "NDJSON, one entry per line", onSelect: () => save.run("ndjson") },

@@ -24,7 +24,7 @@ const TONE: Record<AuditEntry["outcome"], Tone> = {
 export function Outcome({ entry: { outcome, error } }: { entry: AuditEntry }) {
   return (
     <span title={error ?? undefined}>
-      <Badge tone={TONE[outcome]}>{capitalised(outcome)}</Badge>
+      <Badge label={capitalised(outcome)} tone={TONE[outcome]} />
     </span>
   );
 }

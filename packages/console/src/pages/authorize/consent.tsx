@@ -91,11 +91,7 @@ export function Decision({ query, request }: DecisionProps) {
       task={{ ...approve, error: approve.error ?? deny.error }}
       submit="Approve"
       disabled={scopes.length === 0 || !isChosen(chosen)}
-      others={
-        <Button busy={deny.busy} onClick={() => deny.run()}>
-          Deny
-        </Button>
-      }
+      others={<Button label="Deny" busy={deny.busy} onClick={() => deny.run()} />}
     >
       <Asking request={request} />
       <AgentChoice chosen={chosen} onChange={setChosen} />

@@ -34,6 +34,7 @@ export function Channel() {
       actionsOf={(data) => (
         <>
           <DialogButton
+            label="Edit"
             icon={Pencil}
             dialog={(onClose) => (
               <ChannelForm
@@ -45,9 +46,7 @@ export function Channel() {
                 }}
               />
             )}
-          >
-            Edit
-          </DialogButton>
+          />
           <DeleteButton
             name={data.name}
             text="Its feeds and memberships are deleted, and members no longer receive events through it. Existing deliveries are kept. This cannot be undone."
@@ -85,12 +84,11 @@ function Feeds({ channel_id }: { channel_id: string }) {
   }));
   const add = (
     <DialogButton
+      label="Add feed"
       small
       icon={Plus}
       dialog={(onClose) => <AddFeed channel_id={channel_id} onClose={onClose} onDone={list.reload} />}
-    >
-      Add feed
-    </DialogButton>
+    />
   );
   return (
     <Card title="Feeds" actions={add} flush>
@@ -163,12 +161,11 @@ function Members({ channel_id }: { channel_id: string }) {
       flush
       actions={
         <DialogButton
+          label="Add member"
           small
           icon={Plus}
           dialog={(onClose) => <AddMember channel_id={channel_id} onClose={onClose} onDone={list.reload} />}
-        >
-          Add member
-        </DialogButton>
+        />
       }
     >
       <List

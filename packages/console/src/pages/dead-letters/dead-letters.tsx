@@ -123,7 +123,7 @@ const NONE = (
 
 function NoMatch() {
   const [, change] = useAddress();
-  const clear = <Button onClick={() => change(NO_FILTER)}>Clear filters</Button>;
+  const clear = <Button label="Clear filters" onClick={() => change(NO_FILTER)} />;
   return <Empty icon={SearchX} title="No matching dead letters" action={clear} />;
 }
 
@@ -220,12 +220,8 @@ function SelectBar({ selection, shown, total, more, everything, setEverything, a
       )}
       {count > 0 && (
         <span className="row nowrap select-acts">
-          <Button small kind="remove" icon={Trash2} onClick={() => act("discard")}>
-            Discard
-          </Button>
-          <Button small kind="primary" icon={RotateCw} onClick={() => act("replay")}>
-            Replay
-          </Button>
+          <Button label="Discard" small kind="remove" icon={Trash2} onClick={() => act("discard")} />
+          <Button label="Replay" small kind="primary" icon={RotateCw} onClick={() => act("replay")} />
         </span>
       )}
     </div>
@@ -250,12 +246,8 @@ function Inspect({ letter, onClose, act }: InspectProps) {
       onClose={onClose}
       footer={
         <>
-          <Button kind="remove" icon={Trash2} onClick={() => act("discard")}>
-            Discard
-          </Button>
-          <Button kind="primary" icon={RotateCw} onClick={() => act("replay")}>
-            Replay
-          </Button>
+          <Button label="Discard" kind="remove" icon={Trash2} onClick={() => act("discard")} />
+          <Button label="Replay" kind="primary" icon={RotateCw} onClick={() => act("replay")} />
         </>
       }
     >

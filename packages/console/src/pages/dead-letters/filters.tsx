@@ -60,9 +60,7 @@ export function Filters({ filter }: { filter: LetterFilter }) {
         onChange={(value) => setDraft({ ...draft, text: value })}
       />
       <div className="filter-end">
-        <Button type="submit" icon={Search}>
-          Search
-        </Button>
+        <Button label="Search" type="submit" icon={Search} />
       </div>
     </form>
   );

@@ -33,13 +33,12 @@ export function Groups({ groups, more, chosen, choose, act }: Props) {
             onClick={() => act("discard", group.dlq_reason)}
           />
           <Button
+            label="Replay all"
             small
             icon={RotateCw}
             onClick={() => act("replay", group.dlq_reason)}
             aria-label={`Replay all: ${group.dlq_reason}`}
-          >
-            Replay all
-          </Button>
+          />
         </li>
       ))}
     </ul>

@@ -160,11 +160,7 @@ function Chunks({ document }: { document: Document }) {
           </li>
         ))}
       </ol>
-      {more && (
-        <Button small busy={loading} onClick={more}>
-          Load more
-        </Button>
-      )}
+      {more && <Button label="Load more" small busy={loading} onClick={more} />}
     </div>
   );
 }
@@ -188,8 +184,6 @@ function Delete({ document }: { document: Document }) {
     navigate("/documents");
   });
   return (
-    <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-      Delete
-    </Button>
+    <Button label="Delete" kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()} />
   );
 }

@@ -104,9 +104,7 @@ function Choose({ take }: { take(list: FileList | null): void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button icon={FileUp} onClick={() => input.current?.click()}>
-        Choose files
-      </Button>
+      <Button label="Choose files" icon={FileUp} onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"

@@ -26,11 +26,7 @@ const read = async (document_id: string, signal?: AbortSignal) =>
 
 export function Download({ document }: { document: Document }) {
   const download = useTask(async () => saveFile(await read(document.document_id), document.filename));
-  return (
-    <Button icon={DownloadIcon} busy={download.busy} onClick={() => download.run()}>
-      Download
-    </Button>
-  );
+  return <Button label="Download" icon={DownloadIcon} busy={download.busy} onClick={() => download.run()} />;
 }
 
 interface RetryProps {
@@ -45,9 +41,7 @@ export function Retry({ document, onQueued }: RetryProps) {
     toast({ title: "Queued again." });
   });
   return (
-    <Button kind="primary" icon={RotateCw} busy={retry.busy} onClick={() => retry.run()}>
-      Retry
-    </Button>
+    <Button label="Retry" kind="primary" icon={RotateCw} busy={retry.busy} onClick={() => retry.run()} />
   );
 }
 

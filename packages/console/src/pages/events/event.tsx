@@ -74,11 +74,7 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
             <Timeline entries={event.timeline} />
           </Card>
           {receivers?.length === 0 && !["accepted", "waiting"].includes(event.state) && (
-            <Empty
-              icon={Inbox}
-              title="No receivers"
-              action={<ButtonLink to="/agents">View agents</ButtonLink>}
-            >
+            <Empty icon={Inbox} title="No receivers" action={<ButtonLink label="View agents" to="/agents" />}>
               No interest or feed matched this event. A new interest applies only to later events.
             </Empty>
           )}
@@ -112,9 +108,7 @@ function Cancel({ id }: { id: string }) {
     after: () => navigate("/events"),
   }));
   return (
-    <Button kind="remove" icon={Ban} busy={cancel.busy} onClick={() => cancel.run()}>
-      Cancel event
-    </Button>
+    <Button label="Cancel event" kind="remove" icon={Ban} busy={cancel.busy} onClick={() => cancel.run()} />
   );
 }
 
@@ -124,9 +118,5 @@ function Retry({ id, done }: { id: string; done(): Promise<void> }) {
     toast({ title: "Matching restarted." });
     await done();
   });
-  return (
-    <Button icon={RotateCw} busy={retry.busy} onClick={() => retry.run()}>
-      Retry matching
-    </Button>
-  );
+  return <Button label="Retry matching" icon={RotateCw} busy={retry.busy} onClick={() => retry.run()} />;
 }

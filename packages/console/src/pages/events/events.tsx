@@ -80,11 +80,7 @@ export function Events() {
           ? "Published events, latest first, with their status."
           : "Events that you published, latest first, with their status. Admins see all events."
       }
-      actions={
-        <Button kind="primary" icon={Send} onClick={publish}>
-          Publish event
-        </Button>
-      }
+      actions={<Button label="Publish event" kind="primary" icon={Send} onClick={publish} />}
     >
       <SearchForm
         filters={filters}
@@ -138,7 +134,7 @@ function HiddenNote({ shown }: { shown: boolean }) {
 
 function NoMatch({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
-  const clear = <Button onClick={() => navigate("/events")}>Clear search</Button>;
+  const clear = <Button label="Clear search" onClick={() => navigate("/events")} />;
   return (
     <Empty icon={Search} title="No matching events" action={clear}>
       <p>
@@ -151,11 +147,7 @@ function NoMatch({ filters }: { filters: Filters }) {
 
 function NoEvents({ publish, service }: { publish(): void; service: boolean }) {
   const { may } = useSession();
-  const first = (
-    <Button icon={Send} onClick={publish}>
-      Publish event
-    </Button>
-  );
+  const first = <Button label="Publish event" icon={Send} onClick={publish} />;
   return (
     <Empty icon={Radio} title="No events yet" action={first}>
       <p>
@@ -257,9 +249,7 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
           checked={draft.service}
           onChange={(service) => choose({ service })}
         />
-        <Button type="submit" icon={Search}>
-          Search
-        </Button>
+        <Button label="Search" type="submit" icon={Search} />
       </div>
     </form>
   );

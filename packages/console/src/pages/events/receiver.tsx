@@ -43,12 +43,8 @@ function DeadActions({ delivery_id, done }: { delivery_id: string; done(): Promi
   };
   return (
     <div className="row end">
-      <Button small kind="remove" icon={Trash2} onClick={() => setAction("discard")}>
-        Discard
-      </Button>
-      <Button small icon={RotateCw} onClick={() => setAction("replay")}>
-        Replay
-      </Button>
+      <Button label="Discard" small kind="remove" icon={Trash2} onClick={() => setAction("discard")} />
+      <Button label="Replay" small icon={RotateCw} onClick={() => setAction("replay")} />
       {action && (
         <Bulk
           action={action}

@@ -4,11 +4,11 @@ import { Badge, type Tone } from "../../ui/badge.tsx";
 
 /** The state of an event. */
 export function EventState({ state, matched }: { state: string; matched: number | null }) {
-  if (state === "parked") return <Badge tone="bad">Parked</Badge>;
-  if (state === "waiting") return <Badge tone="warn">Waiting</Badge>;
-  if (state === "accepted") return <Badge tone="info">Accepted</Badge>;
-  if (!matched) return <Badge>Unmatched</Badge>;
-  return <Badge tone="good">{plural(matched, "receiver")}</Badge>;
+  if (state === "parked") return <Badge label="Parked" tone="bad" />;
+  if (state === "waiting") return <Badge label="Waiting" tone="warn" />;
+  if (state === "accepted") return <Badge label="Accepted" tone="info" />;
+  if (!matched) return <Badge label="Unmatched" />;
+  return <Badge label={plural(matched, "receiver")} tone="good" />;
 }
 
 const TONES: Record<string, Tone> = {
@@ -28,5 +28,5 @@ const WORDS: Record<string, string> = {
 
 /** The state of one delivery. */
 export function DeliveryState({ state }: { state: string }) {
-  return <Badge tone={TONES[state] ?? "neutral"}>{WORDS[state] ?? capitalised(state)}</Badge>;
+  return <Badge label={WORDS[state] ?? capitalised(state)} tone={TONES[state] ?? "neutral"} />;
 }

@@ -147,9 +147,7 @@ function Actions({ exemplar, onRenamed }: ActionsProps) {
   }));
   return (
     <>
-      <Button icon={Download} busy={download.busy} onClick={() => download.run()}>
-        Download
-      </Button>
+      <Button label="Download" icon={Download} busy={download.busy} onClick={() => download.run()} />
       <Menu
         trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
         choices={[

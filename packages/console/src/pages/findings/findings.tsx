@@ -32,9 +32,10 @@ const COLUMNS: Column<Finding>[] = [
   {
     name: "Origin",
     cell: ({ origin, from_scope }) => (
-      <Badge tone={origin === "promoted" ? "accent" : "neutral"}>
-        {origin === "promoted" && from_scope ? `Promoted from ${from_scope}` : capitalised(origin)}
-      </Badge>
+      <Badge
+        label={origin === "promoted" && from_scope ? `Promoted from ${from_scope}` : capitalised(origin)}
+        tone={origin === "promoted" ? "accent" : "neutral"}
+      />
     ),
   },
   { name: "Type", cell: ({ type }) => capitalised(type), wideOnly: true },
@@ -90,11 +91,7 @@ function Filters() {
         find={may("agents.list") ? findAgents : findOwnAgents}
         none="All agents"
       />
-      {memory_id && (
-        <Button icon={X} onClick={() => change({ memory: null })}>
-          Only one memory
-        </Button>
-      )}
+      {memory_id && <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />}
     </div>
   );
 }

@@ -23,7 +23,7 @@ const columnsOf = (agent: Agent): Column<ListedBundle>[] => [
   {
     name: "Sources",
     cell: ({ degraded }) => (
-      <Badge tone={degraded ? "warn" : "good"}>{degraded ? "Incomplete" : "Complete"}</Badge>
+      <Badge label={degraded ? "Incomplete" : "Complete"} tone={degraded ? "warn" : "good"} />
     ),
   },
   { name: "Gathered", cell: ({ created_at }) => <Time at={created_at} />, end: true },

@@ -22,7 +22,7 @@ export function HandoffPage() {
       kind="Handoff"
       above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=handoffs`]: nameOf(agent_id) }}
       titleOf={({ name }) => name}
-      stateOf={({ version_num }) => <Badge>Version {version_num}</Badge>}
+      stateOf={({ version_num }) => <Badge label={`Version ${version_num}`} />}
       lines={8}
     >
       {(data) => (

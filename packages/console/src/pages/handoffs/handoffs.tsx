@@ -32,9 +32,14 @@ const columnsOf = (agent: Agent): Column<ListedHandoff>[] => [
 export function Expiry({ handoff }: { handoff: Pick<ListedHandoff, "pinned_at" | "expires_at"> }) {
   if (!handoff.pinned_at) return <Time at={handoff.expires_at} />;
   return (
-    <Badge tone="info">
-      <Pin aria-hidden size={12} /> Pinned
-    </Badge>
+    <Badge
+      tone="info"
+      label={
+        <>
+          <Pin aria-hidden size={12} /> Pinned
+        </>
+      }
+    />
   );
 }
 

@@ -79,13 +79,12 @@ export function TestMapping({ webhook_id, source, mapping, requests = [] }: Prop
       )}
       <div className="row">
         <Button
+          label="Test mapping"
           icon={FlaskConical}
           busy={test.busy}
           disabled={wrong !== undefined}
           onClick={() => test.run()}
-        >
-          Test mapping
-        </Button>
+        />
         <span className="muted small">Nothing is saved or published.</span>
       </div>
       {test.error !== undefined && <Failure error={test.error} />}

@@ -129,11 +129,10 @@ function Actions({ webhook }: { webhook: Webhook }) {
   return (
     <>
       <DialogButton
+        label="Rotate secret"
         icon={RefreshCw}
         dialog={(onClose) => <RotateDialog webhook={webhook} onClose={onClose} />}
-      >
-        Rotate secret
-      </DialogButton>
+      />
       <DeleteButton
         name={webhook.name}
         text="New deliveries from the sender are refused. Published events are kept. This cannot be undone."

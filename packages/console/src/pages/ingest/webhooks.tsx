@@ -144,7 +144,7 @@ function AddDialog({ onClose, onDone }: SavingProps) {
 }
 
 function MadeDialog({ made, given, onClose }: { made: Created; given: boolean; onClose(): void }) {
-  const test = <ButtonLink to={`/ingest/webhooks/${made.id}`}>Open webhook</ButtonLink>;
+  const test = <ButtonLink label="Open webhook" to={`/ingest/webhooks/${made.id}`} />;
   return (
     <Dialog title={`${made.name} added`} onClose={onClose} footer={test} done="Done">
       <div className="stack">

@@ -11,11 +11,7 @@ const TONE: Record<Connector["state"], Tone> = {
 };
 
 export function ConnectorState({ connector }: { connector: Connector }) {
-  return (
-    <Badge tone={TONE[connector.state]} dot>
-      {capitalised(connector.state)}
-    </Badge>
-  );
+  return <Badge label={capitalised(connector.state)} tone={TONE[connector.state]} dot />;
 }
 
 export const OUTCOMES: Record<WebhookRequest["outcome"], { label: string; tone: Tone }> = {
@@ -28,9 +24,5 @@ export const OUTCOMES: Record<WebhookRequest["outcome"], { label: string; tone: 
 
 export function RequestOutcome({ request: { outcome } }: { request: WebhookRequest }) {
   const { label, tone } = OUTCOMES[outcome];
-  return (
-    <Badge tone={tone} dot>
-      {label}
-    </Badge>
-  );
+  return <Badge label={label} tone={tone} dot />;
 }

@@ -34,15 +34,16 @@ export function BulkDialog({ decision, find, onClose }: Props) {
   const footer =
     outcomes === undefined ? (
       <>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button kind="primary" disabled={pairs.length === 0} onClick={run}>
-          {pairs.length === 0 ? verb : `${verb} ${count}`}
-        </Button>
+        <Button label="Cancel" onClick={onClose} />
+        <Button
+          label={pairs.length === 0 ? verb : `${verb} ${count}`}
+          kind="primary"
+          disabled={pairs.length === 0}
+          onClick={run}
+        />
       </>
     ) : (
-      <Button kind={isRunning ? "plain" : "primary"} onClick={onClose}>
-        {isRunning ? "Stop" : "Done"}
-      </Button>
+      <Button label={isRunning ? "Stop" : "Done"} kind={isRunning ? "plain" : "primary"} onClick={onClose} />
     );
   return (
     <Dialog title={`${verb} pairs of memories`} onClose={onClose} footer={footer}>

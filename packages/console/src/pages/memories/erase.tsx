@@ -71,9 +71,11 @@ function Steps() {
               <>
                 <Counts erased={plan.erased} />
                 <div className="row">
-                  <Button kind="danger" onClick={() => setSure(true)}>
-                    Erase {count > 0 ? plural(count, "memory", "memories") : "data"} permanently
-                  </Button>
+                  <Button
+                    label={`Erase ${count > 0 ? plural(count, "memory", "memories") : "data"} permanently`}
+                    kind="danger"
+                    onClick={() => setSure(true)}
+                  />
                   <span className="muted small">Nothing is erased yet.</span>
                 </div>
               </>
@@ -202,7 +204,7 @@ const bold = (count: number) => <strong className="num">{number(count)}</strong>
 function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {
   const { erased_at, erased, receipt } = result;
   return (
-    <Card title="Erased" actions={<Button onClick={again}>Erase more data</Button>}>
+    <Card title="Erased" actions={<Button label="Erase more data" onClick={again} />}>
       <div className="stack" role="status">
         {erased_at && <p>Erased {fullTime(erased_at)}. The audit log records it.</p>}
         <Counts erased={erased} />
@@ -214,9 +216,11 @@ function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void
               note="A JWT signed by the service. Verify it with the keys at /.well-known/jwks.json."
             />
             <div className="row">
-              <Button icon={Download} onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}>
-                Download receipt
-              </Button>
+              <Button
+                label="Download receipt"
+                icon={Download}
+                onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}
+              />
             </div>
           </>
         )}

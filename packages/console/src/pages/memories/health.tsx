@@ -23,11 +23,7 @@ export function Health() {
       above={ABOVE}
       lead="Issues that affect search, counted over the memories that you can read."
       actions={
-        may("memories.erase") && (
-          <ButtonLink to="/memories/erase" icon={Eraser}>
-            Erase permanently
-          </ButtonLink>
-        )
+        may("memories.erase") && <ButtonLink label="Erase permanently" to="/memories/erase" icon={Eraser} />
       }
     >
       <Load of={health} lines={6}>

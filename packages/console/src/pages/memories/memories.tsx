@@ -32,15 +32,9 @@ export function Memories() {
       lead="Memories of agents and people that you can read."
       actions={
         <>
-          <ButtonLink to="/memories/merges" icon={GitMerge}>
-            Merge proposals
-          </ButtonLink>
-          <ButtonLink to="/memories/health" icon={HeartPulse}>
-            Health
-          </ButtonLink>
-          <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-            Create memory
-          </Button>
+          <ButtonLink label="Merge proposals" to="/memories/merges" icon={GitMerge} />
+          <ButtonLink label="Health" to="/memories/health" icon={HeartPulse} />
+          <Button label="Create memory" kind="primary" icon={Plus} onClick={() => setAdding(true)} />
         </>
       }
     >
@@ -213,11 +207,7 @@ function Nothing({ remember }: { remember(): void }) {
     <Empty
       icon={Brain}
       title="No memories yet"
-      action={
-        <Button kind="primary" icon={Plus} onClick={remember}>
-          Create memory
-        </Button>
-      }
+      action={<Button label="Create memory" kind="primary" icon={Plus} onClick={remember} />}
     >
       Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>. Only the
       agent and its owner see memories of scope <code>agent</code>.

@@ -174,20 +174,12 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
     await reload();
   });
   if (memory.status === "forgotten") {
-    return (
-      <Button kind="primary" busy={restore.busy} onClick={() => restore.run()}>
-        Restore
-      </Button>
-    );
+    return <Button label="Restore" kind="primary" busy={restore.busy} onClick={() => restore.run()} />;
   }
   const OpenDialog = open && DIALOGS[open];
   return (
     <>
-      {own && (
-        <Button icon={Pencil} onClick={() => setOpen("edit")}>
-          Edit
-        </Button>
-      )}
+      {own && <Button label="Edit" icon={Pencil} onClick={() => setOpen("edit")} />}
       <Menu
         trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
         choices={[

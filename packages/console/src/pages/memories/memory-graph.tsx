@@ -116,13 +116,9 @@ function Walk({
           actions={
             <>
               {memory.id !== centre && (
-                <Button small icon={Crosshair} onClick={() => go(memory)}>
-                  Centre here
-                </Button>
+                <Button label="Centre here" small icon={Crosshair} onClick={() => go(memory)} />
               )}
-              <ButtonLink small to={`/memories/${memory.id}`}>
-                Open
-              </ButtonLink>
+              <ButtonLink label="Open" small to={`/memories/${memory.id}`} />
             </>
           }
         >

@@ -48,7 +48,7 @@ export function Merge() {
       kind="Merge proposal"
       above={{ "/memories": "Memories", "/memories/merges": "Merge proposals" }}
       titleOf={() => "Merge proposal"}
-      stateOf={({ proposal: { status } }) => <Badge tone={MERGE_TONE[status]}>{capitalised(status)}</Badge>}
+      stateOf={({ proposal: { status } }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />}
       lines={8}
     >
       {(data) => <Compare {...data} />}
@@ -126,7 +126,7 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
         </h2>
         <Markdown>{memory.content}</Markdown>
         <div className="result-facts">
-          {stays && <Badge tone="good">Kept</Badge>}
+          {stays && <Badge label="Kept" tone="good" />}
           <ScopeBadge scope={memory.scope} />
           <span>{capitalised(memory.type)}</span>
           <Confidence of={memory} />
@@ -170,12 +170,14 @@ function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Mem
         />
         <TextField label="Note" value={note} onChange={setNote} placeholder="Optional" maxLength={2000} />
         <div className="row">
-          <Button kind="primary" busy={resolve.busy} disabled={!survivor} onClick={() => resolve.run()}>
-            Merge
-          </Button>
-          <Button busy={reject.busy} onClick={() => reject.run()}>
-            Reject
-          </Button>
+          <Button
+            label="Merge"
+            kind="primary"
+            busy={resolve.busy}
+            disabled={!survivor}
+            onClick={() => resolve.run()}
+          />
+          <Button label="Reject" busy={reject.busy} onClick={() => reject.run()} />
           <span className="muted small">
             Merging retires the other memory; it stays in the lineage. This cannot be undone.
           </span>

@@ -48,7 +48,7 @@ const COLUMNS: Column<Pair>[] = [
   },
   {
     name: "Status",
-    cell: ({ status }) => <Badge tone={MERGE_TONE[status]}>{capitalised(status)}</Badge>,
+    cell: ({ status }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />,
     wideOnly: true,
   },
   { name: "Proposed", cell: ({ proposed_at }) => <Time at={proposed_at} />, end: true },
@@ -165,15 +165,26 @@ function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
               )
             }
           />
-          <Button small icon={Check} disabled={none} onClick={() => setOpen({ decision: "merge" })}>
-            Merge selected
-          </Button>
-          <Button small icon={X} disabled={none} onClick={() => setOpen({ decision: "reject" })}>
-            Reject selected
-          </Button>
-          <Button small icon={GitMerge} onClick={() => setOpen({ decision: "merge", exact: true })}>
-            Merge exact duplicates
-          </Button>
+          <Button
+            label="Merge selected"
+            small
+            icon={Check}
+            disabled={none}
+            onClick={() => setOpen({ decision: "merge" })}
+          />
+          <Button
+            label="Reject selected"
+            small
+            icon={X}
+            disabled={none}
+            onClick={() => setOpen({ decision: "reject" })}
+          />
+          <Button
+            label="Merge exact duplicates"
+            small
+            icon={GitMerge}
+            onClick={() => setOpen({ decision: "merge", exact: true })}
+          />
         </div>
       )}
       {open && (

@@ -61,9 +61,12 @@ export function Scores({ plan, given }: Props) {
         </tbody>
       </table>
       {shown.length < plan.results.length && (
-        <Button small kind="quiet" onClick={() => setAll(true)}>
-          Show all {plan.results.length} candidates
-        </Button>
+        <Button
+          label={`Show all ${plan.results.length} candidates`}
+          small
+          kind="quiet"
+          onClick={() => setAll(true)}
+        />
       )}
     </section>
   );

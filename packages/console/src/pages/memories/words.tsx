@@ -14,13 +14,13 @@ const STATUS_TONE: Record<Memory["status"], Tone> = {
 
 /** Only an unusual status gets a badge in a list. */
 export function StatusBadge({ memory }: { memory: Memory }) {
-  return <Badge tone={STATUS_TONE[memory.status]}>{capitalised(memory.status)}</Badge>;
+  return <Badge label={capitalised(memory.status)} tone={STATUS_TONE[memory.status]} />;
 }
 
 const SCOPE_TONE: Record<Memory["scope"], Tone> = { agent: "neutral", team: "info", institutional: "accent" };
 
 export function ScopeBadge({ scope }: { scope: Memory["scope"] }) {
-  return <Badge tone={SCOPE_TONE[scope]}>{capitalised(scope)}</Badge>;
+  return <Badge label={capitalised(scope)} tone={SCOPE_TONE[scope]} />;
 }
 
 export function Tags({ tags }: { tags: string[] }) {

@@ -48,11 +48,7 @@ export function More({ output, reload }: Props) {
   return (
     <>
       <Menu
-        trigger={
-          <Button icon={Download} busy={save.busy}>
-            Export
-          </Button>
-        }
+        trigger={<Button label="Export" icon={Download} busy={save.busy} />}
         choices={FORMATS.map(({ value, label }) => ({ label, onSelect: () => save.run(value) }))}
       />
       <Menu

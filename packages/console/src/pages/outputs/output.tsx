@@ -35,15 +35,14 @@ export function OutputPage() {
       kind="Output"
       above={{ "/outputs": "Outputs" }}
       titleOf={({ title }) => title}
-      stateOf={({ current_version_num }) => <Badge>Version {current_version_num}</Badge>}
+      stateOf={({ current_version_num }) => <Badge label={`Version ${current_version_num}`} />}
       actionsOf={(output) => (
         <>
           <DialogButton
+            label="Create version"
             icon={Pencil}
             dialog={(onClose) => <SaveDialog output={output} onClose={onClose} onSaved={loaded.reload} />}
-          >
-            Create version
-          </DialogButton>
+          />
           <More output={output} reload={loaded.reload} />
         </>
       )}

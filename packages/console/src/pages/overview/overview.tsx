@@ -44,13 +44,9 @@ export function Overview() {
 function Connection({ live }: { live: Live }) {
   if (!live.stats) return null;
   return live.connected ? (
-    <Badge tone="good" dot>
-      Live
-    </Badge>
+    <Badge label="Live" tone="good" dot />
   ) : (
-    <Badge tone="warn" dot>
-      Reconnecting
-    </Badge>
+    <Badge label="Reconnecting" tone="warn" dot />
   );
 }
 
@@ -105,13 +101,9 @@ function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> 
 function Health({ health: { status, checks } }: { health: Stats["health"] }) {
   const state =
     status === "ready" ? (
-      <Badge tone="good" dot>
-        Healthy
-      </Badge>
+      <Badge label="Healthy" tone="good" dot />
     ) : (
-      <Badge tone="bad" dot>
-        Not ready
-      </Badge>
+      <Badge label="Not ready" tone="bad" dot />
     );
   return (
     <Card title="Service health" actions={state} flush>
@@ -120,7 +112,7 @@ function Health({ health: { status, checks } }: { health: Stats["health"] }) {
           <li key={name}>
             <span>{capitalised(name)}</span>
             {answer === "ok" ? (
-              <Badge tone="good">OK</Badge>
+              <Badge label="OK" tone="good" />
             ) : (
               <span className="small health-remark">{answer}</span>
             )}
@@ -159,11 +151,7 @@ function Attention({ agents, total }: InNeed) {
   return (
     <Card
       title={`${plural(total, "agent needs", "agents need")} attention`}
-      actions={
-        <ButtonLink to="/agents?status=attention" small kind="quiet">
-          View all
-        </ButtonLink>
-      }
+      actions={<ButtonLink label="View all" to="/agents?status=attention" small kind="quiet" />}
       flush
     >
       <ul className="recent">
@@ -221,9 +209,7 @@ function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
     <Card
       title={`First steps: ${data.completed_steps} of ${data.total_steps}`}
       actions={
-        <Button small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()}>
-          Dismiss
-        </Button>
+        <Button label="Dismiss" small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()} />
       }
     >
       <ol className="first-steps">

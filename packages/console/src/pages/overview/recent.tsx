@@ -28,9 +28,7 @@ export function Recent({ stats, mayLook }: { stats: Stats; mayLook: boolean }) {
               onChange={(wanted) => change({ service: wanted ? "1" : null }, { replace: true })}
             />
           )}
-          <ButtonLink to={service ? "/events?service=1" : "/events"} small kind="quiet">
-            All events
-          </ButtonLink>
+          <ButtonLink label="All events" to={service ? "/events?service=1" : "/events"} small kind="quiet" />
         </>
       }
       flush
@@ -101,13 +99,7 @@ function NoRecent({ mayLook }: { mayLook: boolean }) {
     <Empty
       icon={mayLook ? Radio : MailX}
       title={mayLook ? "No events yet" : "Only admins see all events"}
-      action={
-        mayLook && (
-          <ButtonLink to="/events?publish=1" icon={Send}>
-            Publish an event
-          </ButtonLink>
-        )
-      }
+      action={mayLook && <ButtonLink label="Publish an event" to="/events?publish=1" icon={Send} />}
     >
       {mayLook && "Publish an event here, from an agent, or through a webhook under Ingest."}
     </Empty>

@@ -49,7 +49,7 @@ export function Offers({ run, step, reload }: Props) {
           {offer.status === "open" && run.status !== "closed" ? (
             <Decide run={run} step={step} offer={offer} reload={reload} />
           ) : (
-            <Badge tone={TONE[offer.status]}>{capitalised(offer.status)}</Badge>
+            <Badge label={capitalised(offer.status)} tone={TONE[offer.status]} />
           )}
         </div>
       ))}
@@ -81,17 +81,18 @@ function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
   });
   return (
     <span className="row">
-      <Button small busy={decline.busy} onClick={() => decline.run()}>
-        {isOwn ? "Withdraw" : "Decline"}
-      </Button>
+      <Button
+        label={isOwn ? "Withdraw" : "Decline"}
+        small
+        busy={decline.busy}
+        onClick={() => decline.run()}
+      />
       {isOwn || isOthers ? (
         <span className="muted small">
           {isOthers ? "Waiting for the next assignee" : "Someone else must accept your offer"}
         </span>
       ) : (
-        <Button small kind="primary" busy={accept.busy} onClick={() => accept.run()}>
-          Accept
-        </Button>
+        <Button label="Accept" small kind="primary" busy={accept.busy} onClick={() => accept.run()} />
       )}
     </span>
   );
@@ -119,9 +120,7 @@ function Make({ run, step, reload }: Props) {
       <div className="grow">
         <TextField label="Note for the next assignee" value={note} onChange={setNote} />
       </div>
-      <Button type="submit" busy={offer.busy}>
-        Offer handoff
-      </Button>
+      <Button label="Offer handoff" type="submit" busy={offer.busy} />
     </form>
   );
 }

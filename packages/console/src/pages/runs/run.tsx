@@ -240,12 +240,11 @@ const OUTCOMES = [
 function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Promise<void> }) {
   return (
     <DialogButton
+      label="Close run"
       kind={run.status === "completed" ? "primary" : "plain"}
       icon={Flag}
       dialog={(onClose) => <CloseDialog run={run} onClose={onClose} onDone={reload} />}
-    >
-      Close run
-    </DialogButton>
+    />
   );
 }
 

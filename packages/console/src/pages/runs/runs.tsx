@@ -76,7 +76,7 @@ export function Runs() {
           <Empty
             icon={Workflow}
             title="No matching runs"
-            action={<Button onClick={() => navigate("/runs")}>Clear filters</Button>}
+            action={<Button label="Clear filters" onClick={() => navigate("/runs")} />}
           />
         )
       }

@@ -37,37 +37,22 @@ export function StepActions({ run, step, reload, hold }: Props & { hold(key: str
   const byHandoff = step.completion_mode === "handoff_accepted" && step.completion_criteria.length === 0;
   return (
     <>
-      {!done && (
-        <Button small icon={UserRound} onClick={() => setOpen("assign")}>
-          Assign
-        </Button>
-      )}
-      {!done && (
-        <Button small icon={SkipForward} onClick={() => setOpen("skip")}>
-          Skip
-        </Button>
-      )}
+      {!done && <Button label="Assign" small icon={UserRound} onClick={() => setOpen("assign")} />}
+      {!done && <Button label="Skip" small icon={SkipForward} onClick={() => setOpen("skip")} />}
       {step.status === "ready" && (
         <Button
+          label="Start"
           small
           kind={byHandoff ? "primary" : "plain"}
           icon={Play}
           busy={start.busy}
           onClick={() => start.run()}
-        >
-          Start
-        </Button>
+        />
       )}
       {workable && !byHandoff && (
-        <Button small kind="primary" icon={Check} onClick={() => setOpen("complete")}>
-          Complete
-        </Button>
+        <Button label="Complete" small kind="primary" icon={Check} onClick={() => setOpen("complete")} />
       )}
-      {done && (
-        <Button small icon={RotateCcw} onClick={() => setOpen("reopen")}>
-          Reopen
-        </Button>
-      )}
+      {done && <Button label="Reopen" small icon={RotateCcw} onClick={() => setOpen("reopen")} />}
       {OpenDialog && <OpenDialog run={run} step={step} onClose={() => setOpen(null)} reload={reload} />}
     </>
   );

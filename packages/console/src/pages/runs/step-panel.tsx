@@ -41,7 +41,7 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
       title={
         <span className="row">
           {step.title}
-          <Badge tone={TONE[step.status]}>{STEP_STATUS[step.status].says}</Badge>
+          <Badge label={STEP_STATUS[step.status].says} tone={TONE[step.status]} />
         </span>
       }
       actions={run.status !== "closed" && <StepActions {...{ run, step, reload, hold }} />}

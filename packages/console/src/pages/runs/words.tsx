@@ -13,8 +13,8 @@ export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
   const outcome = run.outcome && OUTCOME[run.outcome];
   return (
     <span className="row">
-      <Badge tone={RUN_TONE[run.status]}>{capitalised(run.status)}</Badge>
-      {outcome && <Badge tone={outcome.tone}>{outcome.says}</Badge>}
+      <Badge label={capitalised(run.status)} tone={RUN_TONE[run.status]} />
+      {outcome && <Badge label={outcome.says} tone={outcome.tone} />}
     </span>
   );
 }

@@ -112,15 +112,17 @@ function Actions({ schedule, of }: { schedule: Schedule; of: Loaded<Schedule> })
   });
   return (
     <>
-      <Button icon={Send} busy={run.busy} onClick={() => run.run()}>
-        Publish now
-      </Button>
+      <Button label="Publish now" icon={Send} busy={run.busy} onClick={() => run.run()} />
       {status !== "ended" && (
-        <Button icon={paused ? Play : Pause} busy={pause.busy} onClick={() => pause.run()}>
-          {paused ? "Resume" : "Pause"}
-        </Button>
+        <Button
+          label={paused ? "Resume" : "Pause"}
+          icon={paused ? Play : Pause}
+          busy={pause.busy}
+          onClick={() => pause.run()}
+        />
       )}
       <DialogButton
+        label="Edit"
         icon={Pencil}
         dialog={(onClose) => (
           <ScheduleForm
@@ -132,9 +134,7 @@ function Actions({ schedule, of }: { schedule: Schedule; of: Loaded<Schedule> })
             }}
           />
         )}
-      >
-        Edit
-      </DialogButton>
+      />
       <DeleteButton
         name={name}
         text="It publishes no more events. Those it has published are kept. This cannot be undone."

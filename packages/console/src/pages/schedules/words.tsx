@@ -15,17 +15,9 @@ const TONES: Record<Schedule["status"], Tone> = { active: "good", paused: "neutr
 
 export function ScheduleState({ schedule: { status, last_error } }: { schedule: Schedule }) {
   if (status === "active" && last_error) {
-    return (
-      <Badge tone="warn" dot>
-        Failing
-      </Badge>
-    );
+    return <Badge label="Failing" tone="warn" dot />;
   }
-  return (
-    <Badge tone={TONES[status]} dot>
-      {capitalised(status)}
-    </Badge>
-  );
+  return <Badge label={capitalised(status)} tone={TONES[status]} dot />;
 }
 
 const ONCE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });

@@ -58,11 +58,11 @@ export function People() {
     },
     {
       name: "Role",
-      cell: ({ role }) => <Badge tone={role === "admin" ? "accent" : "neutral"}>{capitalised(role)}</Badge>,
+      cell: ({ role }) => <Badge label={capitalised(role)} tone={role === "admin" ? "accent" : "neutral"} />,
     },
     {
       name: "Status",
-      cell: ({ status }) => <Badge tone={status === "active" ? "good" : "bad"}>{capitalised(status)}</Badge>,
+      cell: ({ status }) => <Badge label={capitalised(status)} tone={status === "active" ? "good" : "bad"} />,
     },
     { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true, wideOnly: true },
     {
@@ -76,14 +76,13 @@ export function People() {
       <div className="list-bar">
         <ListSearch label="Search people" />
         <DialogButton
+          label="Invite person"
           kind="primary"
           icon={UserPlus}
           dialog={(onClose) => (
             <InviteDialog onClose={onClose} onInvited={pages.reload} onPassword={setShown} />
           )}
-        >
-          Invite person
-        </DialogButton>
+        />
       </div>
       <List
         pages={pages}

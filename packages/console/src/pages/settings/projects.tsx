@@ -47,7 +47,7 @@ export function Projects() {
 const COLUMNS: Column<Project>[] = [
   { name: "Key", cell: ({ key }) => <code>{key}</code> },
   { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
-  { name: "Status", cell: ({ status }) => <Badge tone={TONE[status]}>{capitalised(status)}</Badge> },
+  { name: "Status", cell: ({ status }) => <Badge label={capitalised(status)} tone={TONE[status]} /> },
   { name: "Target", cell: ({ target_date }) => dayOf(target_date) ?? "–", end: true, wideOnly: true },
 ];
 
@@ -55,9 +55,16 @@ const editColumn = (edit: (project: Project) => void): Column<Project> => ({
   name: "",
   end: true,
   cell: (project) => (
-    <Button small kind="quiet" onClick={() => edit(project)}>
-      Edit <span className="visually-hidden">{project.key}</span>
-    </Button>
+    <Button
+      small
+      kind="quiet"
+      label={
+        <>
+          Edit <span className="visually-hidden">{project.key}</span>
+        </>
+      }
+      onClick={() => edit(project)}
+    />
   ),
 });
 

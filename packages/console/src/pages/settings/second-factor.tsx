@@ -35,13 +35,9 @@ export function SecondFactor({ totp, reload }: Props) {
       title="Second factor"
       actions={
         totp ? (
-          <Button kind="remove" small onClick={() => setShown("removal")}>
-            Remove…
-          </Button>
+          <Button label="Remove…" kind="remove" small onClick={() => setShown("removal")} />
         ) : (
-          <Button small onClick={() => setShown("password")}>
-            Set up…
-          </Button>
+          <Button label="Set up…" small onClick={() => setShown("password")} />
         )
       }
     >
@@ -63,7 +59,7 @@ const FEW = 3;
 function State({ since, recovery_codes_left: left }: NonNullable<Props["totp"]>) {
   return (
     <div className="row">
-      <Badge tone="good">On</Badge>
+      <Badge label="On" tone="good" />
       <span className="muted">
         Set up <Time at={since} />. {left} recovery {left === 1 ? "code" : "codes"} left.
       </span>
@@ -133,10 +129,8 @@ function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose(): void })
   };
   const footer = (
     <>
-      <Button onClick={() => saveFile(`${text}\n`, "sensorium-recovery-codes.txt")}>Download</Button>
-      <Button kind="primary" onClick={onClose}>
-        I have saved them
-      </Button>
+      <Button label="Download" onClick={() => saveFile(`${text}\n`, "sensorium-recovery-codes.txt")} />
+      <Button label="I have saved them" kind="primary" onClick={onClose} />
     </>
   );
   return (

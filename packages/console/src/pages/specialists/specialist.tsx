@@ -32,16 +32,15 @@ export function SpecialistPage() {
       kind={name}
       above={{ "/specialists": "Specialists" }}
       titleOf={() => name}
-      stateOf={([latest]) => <Badge>Version {latest?.version_num}</Badge>}
+      stateOf={([latest]) => <Badge label={`Version ${latest?.version_num}`} />}
       leadOf={([latest]) => latest?.description}
       actionsOf={([latest]) =>
         may("specialists.write") && (
           <DialogButton
+            label="Create version"
             icon={Pencil}
             dialog={(onClose) => <WriteDialog of={latest} onClose={onClose} onSaved={loaded.reload} />}
-          >
-            Create version
-          </DialogButton>
+          />
         )
       }
       lines={8}

@@ -88,7 +88,7 @@ function Author({ of }: { of?: ProcessTemplate }) {
     <Form
       task={save}
       submit={before ? "Save version" : "Create template"}
-      others={<Button onClick={() => navigate(-1)}>Cancel</Button>}
+      others={<Button label="Cancel" onClick={() => navigate(-1)} />}
       sticky
     >
       <Card>
@@ -170,9 +170,12 @@ function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftS
       <div className="stack tight">
         <div className="row">
           <h2 className="grow">Steps</h2>
-          <Button small icon={Plus} onClick={add}>
-            {step ? `Add step after “${step.title || step.step_key}”` : "Add step"}
-          </Button>
+          <Button
+            label={step ? `Add step after “${step.title || step.step_key}”` : "Add step"}
+            small
+            icon={Plus}
+            onClick={add}
+          />
         </div>
         <StepGraph
           steps={steps}

@@ -41,9 +41,7 @@ export function StepForm({ step, steps, onChange, onRemove }: Props) {
   };
   const taken = others.some(({ step_key }) => step_key === step.step_key);
   const remove = steps.length > 1 && (
-    <Button small icon={Trash2} onClick={() => onRemove(step)}>
-      Remove
-    </Button>
+    <Button label="Remove" small icon={Trash2} onClick={() => onRemove(step)} />
   );
   return (
     <Card title="Step" actions={remove}>

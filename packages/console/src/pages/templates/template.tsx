@@ -38,21 +38,18 @@ export function Template() {
       above={{ "/templates": "Templates" }}
       titleOf={({ shown }) => shown.name}
       stateOf={({ shown: { version_num }, latest }) => (
-        <Badge tone={version_num === latest ? "good" : "neutral"}>Version {version_num}</Badge>
+        <Badge label={`Version ${version_num}`} tone={version_num === latest ? "good" : "neutral"} />
       )}
       leadOf={({ shown }) => shown.description}
       actionsOf={({ shown }) => (
         <>
-          <ButtonLink to={`/templates/${slug}/edit`} icon={Pencil}>
-            Create version
-          </ButtonLink>
+          <ButtonLink label="Create version" to={`/templates/${slug}/edit`} icon={Pencil} />
           <DialogButton
+            label="Create run"
             kind="primary"
             icon={Play}
             dialog={(onClose) => <BeginDialog given={shown} onClose={onClose} />}
-          >
-            Create run
-          </DialogButton>
+          />
         </>
       )}
       lines={8}

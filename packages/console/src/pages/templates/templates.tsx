@@ -30,11 +30,7 @@ const COLUMNS: Column<TemplateSummary>[] = [
 export function Templates() {
   const load = (signal: AbortSignal) => api.templates.list({}, { signal });
   const loaded = useFollowed("template", load, [], { name: "templates" });
-  const author = (
-    <ButtonLink to="/templates/new" kind="primary" icon={Plus}>
-      Create template
-    </ButtonLink>
-  );
+  const author = <ButtonLink label="Create template" to="/templates/new" kind="primary" icon={Plus} />;
   return (
     <ListPage
       title="Templates"
