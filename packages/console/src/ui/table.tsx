@@ -19,6 +19,17 @@ export interface Column<T> {
   wideOnly?: boolean;
 }
 
+type Cell<T> = (row: T) => ReactNode;
+
+export const column = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell });
+export const endColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell, end: true });
+export const wideColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell, wideOnly: true });
+/** At the end of the row, and hidden on narrow screens. */
+export const wideEndColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({
+  ...endColumn(name, cell),
+  wideOnly: true,
+});
+
 interface TitledProps {
   to: string;
   title: string;

@@ -11,7 +11,7 @@ import { Segments } from "../../ui/field.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
 import { AgentStateReason, HEALTH } from "./health.tsx";
@@ -24,35 +24,22 @@ const pendingOf = ({ pending, oldest_age_seconds: age }: DeliveryHealth) =>
   age === null ? number(pending) : `${number(pending)} · ${duration(age)}`;
 
 const COLUMNS: Column<Agent>[] = [
-  {
-    name: "Name",
-    cell: (agent) => (
-      <Titled to={`/agents/${agent.id}`} title={agent.name}>
-        {agent.description ?? MODE_NAMES[agent.delivery_mode]}
-      </Titled>
-    ),
-  },
-  { name: "Status", cell: (agent) => <AgentStateReason agent={agent} /> },
-  { name: "Pending · oldest", end: true, cell: ({ delivery }) => delivery && pendingOf(delivery) },
-  {
-    name: "Dead letters",
-    end: true,
-    cell: ({ delivery }) =>
+  column("Name", (agent) => (
+    <Titled to={`/agents/${agent.id}`} title={agent.name}>
+      {agent.description ?? MODE_NAMES[agent.delivery_mode]}
+    </Titled>
+  )),
+  column("Status", (agent) => <AgentStateReason agent={agent} />),
+  endColumn("Pending · oldest", ({ delivery }) => delivery && pendingOf(delivery)),
+  endColumn(
+    "Dead letters",
+    ({ delivery }) =>
       delivery && <span className={delivery.dead ? "bad-text" : "faint"}>{number(delivery.dead)}</span>,
-  },
-  {
-    name: "Success 24 h",
-    end: true,
-    wideOnly: true,
-    cell: ({ delivery }) => percent(delivery?.success_rate ?? null),
-  },
-  {
-    name: "Last seen",
-    end: true,
-    wideOnly: true,
-    cell: ({ delivery }) =>
-      delivery?.last_seen_at ? <Time at={delivery.last_seen_at} /> : <span className="faint">Never</span>,
-  },
+  ),
+  wideEndColumn("Success 24 h", ({ delivery }) => percent(delivery?.success_rate ?? null)),
+  wideEndColumn("Last seen", ({ delivery }) =>
+    delivery?.last_seen_at ? <Time at={delivery.last_seen_at} /> : <span className="faint">Never</span>,
+  ),
 ];
 
 const LIST = {

@@ -14,7 +14,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Tile } from "../../ui/tile.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -81,50 +81,37 @@ export function Deliveries({ agent, reload }: Props) {
 }
 
 const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDelivery>[] => [
-  {
-    name: "Event",
-    cell: ({ event }) =>
-      event ? (
-        <Titled to={`/events/${event.event_id}`} title={event.type}>
-          {event.subject ?? event.source}
-        </Titled>
-      ) : (
-        <span className="faint">No longer kept</span>
-      ),
-  },
-  {
-    name: "Status",
-    cell: ({ status, last_error }) => (
-      <div className="health">
-        <span>
-          <DeliveryState state={status === "in_flight" ? "leased" : status} />
-        </span>
-        {last_error && status !== "acknowledged" && <span className="muted small">{last_error.reason}</span>}
-      </div>
+  column("Event", ({ event }) =>
+    event ? (
+      <Titled to={`/events/${event.event_id}`} title={event.type}>
+        {event.subject ?? event.source}
+      </Titled>
+    ) : (
+      <span className="faint">No longer kept</span>
     ),
-  },
-  {
-    name: "Attempts",
-    end: true,
-    cell: (delivery) => (
-      <button
-        type="button"
-        className="link"
-        onClick={() => open(delivery)}
-        aria-label={`${plural(delivery.attempt_count, "attempt")}: ${delivery.event?.type ?? delivery.id}`}
-      >
-        {number(delivery.attempt_count)}
-      </button>
-    ),
-  },
-  {
-    name: "Next attempt",
-    end: true,
-    wideOnly: true,
-    cell: ({ next_attempt_at }) =>
-      next_attempt_at ? <Time at={next_attempt_at} /> : <span className="faint">–</span>,
-  },
-  { name: "Matched", end: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  ),
+  column("Status", ({ status, last_error }) => (
+    <div className="health">
+      <span>
+        <DeliveryState state={status === "in_flight" ? "leased" : status} />
+      </span>
+      {last_error && status !== "acknowledged" && <span className="muted small">{last_error.reason}</span>}
+    </div>
+  )),
+  endColumn("Attempts", (delivery) => (
+    <button
+      type="button"
+      className="link"
+      onClick={() => open(delivery)}
+      aria-label={`${plural(delivery.attempt_count, "attempt")}: ${delivery.event?.type ?? delivery.id}`}
+    >
+      {number(delivery.attempt_count)}
+    </button>
+  )),
+  wideEndColumn("Next attempt", ({ next_attempt_at }) =>
+    next_attempt_at ? <Time at={next_attempt_at} /> : <span className="faint">–</span>,
+  ),
+  endColumn("Matched", ({ created_at }) => <Time at={created_at} />),
 ];
 
 interface RemediesProps {

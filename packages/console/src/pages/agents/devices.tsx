@@ -11,7 +11,7 @@ import { useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Plus, Smartphone } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Approval } from "./approval.tsx";
 
@@ -48,12 +48,11 @@ export function Devices({ agent }: { agent: Agent }) {
         keyOf={(session) => session.session_id}
         columns={[
           ...COLUMNS,
-          {
-            name: "",
-            end: true,
-            cell: (session) =>
+          endColumn(
+            "",
+            (session: Session) =>
               may("sessions.delete") && <Disconnect agent={agent} session={session} reload={list.reload} />,
-          },
+          ),
         ]}
         empty={
           <Empty icon={Smartphone} title="No devices yet" action={connect}>
@@ -81,32 +80,23 @@ export function Devices({ agent }: { agent: Agent }) {
 const TONES = { active: "good", idle: "neutral", ended: "warn" } as const;
 
 const COLUMNS: Column<Session>[] = [
-  {
-    name: "Device or client",
-    cell: ({ client_name, client_version, oauth_client_id }) => (
-      <div className="health">
-        <span>
-          <strong>{client_name}</strong> <span className="faint">{client_version}</span>
-        </span>
-        {oauth_client_id && <span className="small muted">Approved client{hostOf(oauth_client_id)}</span>}
-      </div>
-    ),
-  },
-  {
-    name: "Approved by",
-    cell: ({ approved_by, scopes }) => (
-      <div className="health">
-        <span>{approved_by?.name ?? <span className="faint">Not recorded</span>}</span>
-        {scopes && <span className="small muted">{scopes.join(", ")}</span>}
-      </div>
-    ),
-  },
-  {
-    name: "Status",
-    cell: ({ state }) => <Badge label={capitalised(state)} tone={TONES[state]} dot />,
-  },
-  { name: "Last seen", end: true, cell: ({ last_activity_at }) => <Time at={last_activity_at} /> },
-  { name: "Connected", end: true, wideOnly: true, cell: ({ connected_at }) => <Time at={connected_at} /> },
+  column("Device or client", ({ client_name, client_version, oauth_client_id }) => (
+    <div className="health">
+      <span>
+        <strong>{client_name}</strong> <span className="faint">{client_version}</span>
+      </span>
+      {oauth_client_id && <span className="small muted">Approved client{hostOf(oauth_client_id)}</span>}
+    </div>
+  )),
+  column("Approved by", ({ approved_by, scopes }) => (
+    <div className="health">
+      <span>{approved_by?.name ?? <span className="faint">Not recorded</span>}</span>
+      {scopes && <span className="small muted">{scopes.join(", ")}</span>}
+    </div>
+  )),
+  column("Status", ({ state }) => <Badge label={capitalised(state)} tone={TONES[state]} dot />),
+  endColumn("Last seen", ({ last_activity_at }) => <Time at={last_activity_at} />),
+  wideEndColumn("Connected", ({ connected_at }) => <Time at={connected_at} />),
 ];
 
 /** A client with a metadata document is known by its host. */

@@ -7,7 +7,7 @@ import { IconButton } from "../../ui/button.tsx";
 import { useConfirmed } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { Filter, Pencil, Trash2 } from "../../ui/icons.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { FilterText } from "../../ui/text.tsx";
 import { InterestForm } from "./interest-form.tsx";
 import "./agents.css";
@@ -50,45 +50,33 @@ export function Interests({ agent }: { agent: Agent }) {
 type Act = (interest: Interest) => unknown;
 
 const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
-  {
-    name: "Event type",
-    cell: (interest) => (
-      <button type="button" className="link" onClick={() => edit(interest)}>
-        <code>{interest.event_type}</code>
-      </button>
-    ),
-  },
-  {
-    name: "Filter",
-    cell: ({ filter_expression, filter_suspended_until }) => (
-      <>
-        <FilterText filter={filter_expression} />
-        {filter_suspended_until && <Badge label="Suspended: too expensive" tone="warn" />}
-      </>
-    ),
-  },
-  { name: "Priority", end: true, wideOnly: true, cell: ({ priority }) => priority },
-  {
-    name: "Memories",
-    wideOnly: true,
-    cell: ({ enrichment_depth }) => <span className="muted">{capitalised(enrichment_depth)}</span>,
-  },
-  {
-    name: "",
-    end: true,
-    cell: (interest) => (
-      <>
-        <IconButton
-          icon={Pencil}
-          label={`Edit interest ${interest.event_type}`}
-          onClick={() => edit(interest)}
-        />
-        <IconButton
-          icon={Trash2}
-          label={`Delete interest ${interest.event_type}`}
-          onClick={() => remove(interest)}
-        />
-      </>
-    ),
-  },
+  column("Event type", (interest) => (
+    <button type="button" className="link" onClick={() => edit(interest)}>
+      <code>{interest.event_type}</code>
+    </button>
+  )),
+  column("Filter", ({ filter_expression, filter_suspended_until }) => (
+    <>
+      <FilterText filter={filter_expression} />
+      {filter_suspended_until && <Badge label="Suspended: too expensive" tone="warn" />}
+    </>
+  )),
+  wideEndColumn("Priority", ({ priority }) => priority),
+  wideColumn("Memories", ({ enrichment_depth }) => (
+    <span className="muted">{capitalised(enrichment_depth)}</span>
+  )),
+  endColumn("", (interest) => (
+    <>
+      <IconButton
+        icon={Pencil}
+        label={`Edit interest ${interest.event_type}`}
+        onClick={() => edit(interest)}
+      />
+      <IconButton
+        icon={Trash2}
+        label={`Delete interest ${interest.event_type}`}
+        onClick={() => remove(interest)}
+      />
+    </>
+  )),
 ];

@@ -9,7 +9,7 @@ import { EditableList } from "../../ui/editable-list.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, column, endColumn, wideColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { NewSecrets } from "./new-secrets.tsx";
 import { SCOPES, type Scope, ScopeChoice } from "./scopes.tsx";
@@ -35,11 +35,9 @@ export function Keys({ agent }: { agent: Agent }) {
       label="API keys"
       columns={[
         ...COLUMNS,
-        {
-          name: "",
-          end: true,
-          cell: (key) => <Button label="Revoke" small kind="quiet" onClick={() => revoke.run(key)} />,
-        },
+        endColumn("", (key: Key) => (
+          <Button label="Revoke" small kind="quiet" onClick={() => revoke.run(key)} />
+        )),
       ]}
       add="Create key"
       kind="plain"
@@ -64,19 +62,16 @@ export function Keys({ agent }: { agent: Agent }) {
 const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span className="faint">Never</span>);
 
 const COLUMNS: Column<Key>[] = [
-  {
-    name: "Name",
-    cell: ({ name, prefix, state }) => (
-      <div className="health">
-        {name ? <strong>{name}</strong> : <span className="faint">No name</span>}
-        <code className="small muted">{prefix}…</code>
-        {state === "ended" && <span className="small muted">Its approval has ended</span>}
-      </div>
-    ),
-  },
-  { name: "Scopes", cell: ({ scopes }) => <span className="muted">{scopes.join(", ")}</span> },
-  { name: "Last used", wideOnly: true, cell: ({ last_used_at }) => timeOrNever(last_used_at) },
-  { name: "Expires", wideOnly: true, cell: ({ expires_at }) => timeOrNever(expires_at) },
+  column("Name", ({ name, prefix, state }) => (
+    <div className="health">
+      {name ? <strong>{name}</strong> : <span className="faint">No name</span>}
+      <code className="small muted">{prefix}…</code>
+      {state === "ended" && <span className="small muted">Its approval has ended</span>}
+    </div>
+  )),
+  column("Scopes", ({ scopes }) => <span className="muted">{scopes.join(", ")}</span>),
+  wideColumn("Last used", ({ last_used_at }) => timeOrNever(last_used_at)),
+  wideColumn("Expires", ({ expires_at }) => timeOrNever(expires_at)),
 ];
 
 const LIVES = [

@@ -11,7 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
 import { Filters, filtersOf } from "./filters.tsx";
 import { Resource } from "./resource.tsx";
@@ -19,19 +19,16 @@ import { useTimeRange } from "./time-range.ts";
 import { Actor, Outcome } from "./words.tsx";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
-  {
-    name: "Action",
-    cell: (entry) => (
-      <button type="button" className="link" onClick={() => open(entry)}>
-        <code>{entry.action}</code>
-      </button>
-    ),
-  },
-  { name: "Actor", cell: (entry) => <Actor entry={entry} /> },
-  { name: "Resource", cell: (entry) => <Resource entry={entry} /> },
-  { name: "Outcome", cell: (entry) => <Outcome entry={entry} /> },
-  { name: "IP address", cell: ({ ip }) => ip ?? "–", wideOnly: true },
-  { name: "Time", cell: ({ at }) => <Time at={at} />, end: true },
+  column("Action", (entry) => (
+    <button type="button" className="link" onClick={() => open(entry)}>
+      <code>{entry.action}</code>
+    </button>
+  )),
+  column("Actor", (entry) => <Actor entry={entry} />),
+  column("Resource", (entry) => <Resource entry={entry} />),
+  column("Outcome", (entry) => <Outcome entry={entry} />),
+  wideColumn("IP address", ({ ip }) => ip ?? "–"),
+  endColumn("Time", ({ at }) => <Time at={at} />),
 ];
 
 /** The audit log, latest first. */

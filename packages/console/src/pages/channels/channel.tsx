@@ -16,7 +16,7 @@ import { CodeArea, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
-import { List } from "../../ui/table.tsx";
+import { column, endColumn, List } from "../../ui/table.tsx";
 import { FilterText, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { ChannelForm } from "./channel-form.tsx";
@@ -96,22 +96,15 @@ function Feeds({ channel_id }: { channel_id: string }) {
         pages={list}
         label="Feeds"
         columns={[
-          { name: "Event type", cell: (feed) => <code>{feed.event_type_glob}</code> },
-          {
-            name: "Filter",
-            cell: (feed) => <FilterText filter={feed.filter_expression} />,
-          },
-          {
-            name: "",
-            end: true,
-            cell: (feed) => (
-              <IconButton
-                icon={Trash2}
-                label={`Delete feed ${feed.event_type_glob}`}
-                onClick={() => remove.run(feed)}
-              />
-            ),
-          },
+          column("Event type", (feed: Feed) => <code>{feed.event_type_glob}</code>),
+          column("Filter", (feed: Feed) => <FilterText filter={feed.filter_expression} />),
+          endColumn("", (feed: Feed) => (
+            <IconButton
+              icon={Trash2}
+              label={`Delete feed ${feed.event_type_glob}`}
+              onClick={() => remove.run(feed)}
+            />
+          )),
         ]}
         empty={
           <Empty icon={Rss} title="No feeds yet">
@@ -173,22 +166,15 @@ function Members({ channel_id }: { channel_id: string }) {
         label="Members"
         keyOf={(member) => member.agent_id}
         columns={[
-          {
-            name: "Agent",
-            cell: ({ agent_id }) => <Who id={agent_id} />,
-          },
-          { name: "Joined", end: true, cell: ({ joined_at }) => <Time at={joined_at} /> },
-          {
-            name: "",
-            end: true,
-            cell: (member) => (
-              <IconButton
-                icon={UserMinus}
-                label={`Remove ${nameOf(member.agent_id)}`}
-                onClick={() => remove.run(member)}
-              />
-            ),
-          },
+          column("Agent", ({ agent_id }: Member) => <Who id={agent_id} />),
+          endColumn("Joined", ({ joined_at }: Member) => <Time at={joined_at} />),
+          endColumn("", (member: Member) => (
+            <IconButton
+              icon={UserMinus}
+              label={`Remove ${nameOf(member.agent_id)}`}
+              onClick={() => remove.run(member)}
+            />
+          )),
         ]}
         empty={
           <Empty icon={Users} title="No members yet">

@@ -14,7 +14,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { CircleCheck, RotateCw, SearchX, Trash2 } from "../../ui/icons.tsx";
 import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
 import { Json, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
@@ -132,42 +132,33 @@ const columnsOf = (
   everything: boolean,
   open: (id: string) => void,
 ): Column<DeadLetter>[] => [
-  {
-    name: "Event",
-    cell: (letter) => (
-      <span className="letter">
-        <input
-          type="checkbox"
-          aria-label={`Select ${typeOf(letter)}`}
-          checked={everything || selection.has(letter.id)}
-          disabled={everything}
-          onChange={({ nativeEvent }) =>
-            selection.toggle(letter.id, (nativeEvent as unknown as MouseEvent).shiftKey)
-          }
-        />
-        <span className="letter-words">
-          <button type="button" className="link break" onClick={() => open(letter.id)}>
-            {typeOf(letter)}
-          </button>
-          <About letter={letter} />
-        </span>
+  column("Event", (letter) => (
+    <span className="letter">
+      <input
+        type="checkbox"
+        aria-label={`Select ${typeOf(letter)}`}
+        checked={everything || selection.has(letter.id)}
+        disabled={everything}
+        onChange={({ nativeEvent }) =>
+          selection.toggle(letter.id, (nativeEvent as unknown as MouseEvent).shiftKey)
+        }
+      />
+      <span className="letter-words">
+        <button type="button" className="link break" onClick={() => open(letter.id)}>
+          {typeOf(letter)}
+        </button>
+        <About letter={letter} />
       </span>
-    ),
-  },
-  {
-    name: "Error",
-    cell: ({ dlq_reason }) => (
-      <span className="letter-error" title={dlq_reason}>
-        {causeOf(dlq_reason).cause}
-      </span>
-    ),
-  },
-  {
-    name: "Agent",
-    cell: ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>),
-  },
-  { name: "Attempts", end: true, wideOnly: true, cell: (letter) => number(letter.attempt_count) },
-  { name: "Failed at", end: true, cell: (letter) => <Time at={letter.dead_lettered_at} /> },
+    </span>
+  )),
+  column("Error", ({ dlq_reason }) => (
+    <span className="letter-error" title={dlq_reason}>
+      {causeOf(dlq_reason).cause}
+    </span>
+  )),
+  column("Agent", ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>)),
+  wideEndColumn("Attempts", (letter) => number(letter.attempt_count)),
+  endColumn("Failed at", (letter) => <Time at={letter.dead_lettered_at} />),
 ];
 
 /** The subject of the event, else its source. */

@@ -9,27 +9,24 @@ import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Drop } from "./drop.tsx";
 import { DocumentStatus, kindInWords, Sensitivity } from "./words.tsx";
 import "./documents.css";
 
 const COLUMNS: Column<Document>[] = [
-  {
-    name: "Document",
-    cell: (document) => (
-      <Titled to={`/documents/${document.document_id}`} title={document.filename}>
-        {document.error ??
-          `${kindInWords(document.mime_type)} · ${document.ingestion_source_name} · version ${document.version_num}`}
-      </Titled>
-    ),
-  },
-  { name: "Status", cell: (document) => <DocumentStatus document={document} /> },
-  { name: "Sensitivity", cell: ({ sensitivity }) => <Sensitivity of={sensitivity} />, wideOnly: true },
-  { name: "Chunks", cell: (document) => number(document.chunk_count), end: true, wideOnly: true },
-  { name: "Size", cell: (document) => bytes(document.byte_size), end: true, wideOnly: true },
-  { name: "Uploaded", cell: (document) => <Time at={document.created_at} />, end: true },
+  column("Document", (document) => (
+    <Titled to={`/documents/${document.document_id}`} title={document.filename}>
+      {document.error ??
+        `${kindInWords(document.mime_type)} · ${document.ingestion_source_name} · version ${document.version_num}`}
+    </Titled>
+  )),
+  column("Status", (document) => <DocumentStatus document={document} />),
+  wideColumn("Sensitivity", ({ sensitivity }) => <Sensitivity of={sensitivity} />),
+  wideEndColumn("Chunks", (document) => number(document.chunk_count)),
+  wideEndColumn("Size", (document) => bytes(document.byte_size)),
+  endColumn("Uploaded", (document) => <Time at={document.created_at} />),
 ];
 
 /** Reference documents for agents: upload, progress and search. */

@@ -10,7 +10,7 @@ import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Publish } from "./publish.tsx";
@@ -27,30 +27,19 @@ type Filters = Record<(typeof NAMES)[number] | "within", string> & {
 };
 
 const COLUMNS: Column<Listed>[] = [
-  {
-    name: "Type",
-    cell: ({ event_id, payload }) => (
-      <Link to={`/events/${event_id}`} className="break">
-        {payload.type}
-      </Link>
-    ),
-  },
-  {
-    name: "Subject",
-    wideOnly: true,
-    cell: ({ payload }) => (
-      <span className="muted break">
-        <Subject event={payload} />
-      </span>
-    ),
-  },
-  {
-    name: "Source",
-    wideOnly: true,
-    cell: ({ payload }) => <span className="muted break">{payload.source}</span>,
-  },
-  { name: "Status", cell: (event) => <EventState state={event.state} matched={event.matched_count} /> },
-  { name: "Accepted", end: true, cell: (event) => <Time at={event.accepted_at} /> },
+  column("Type", ({ event_id, payload }) => (
+    <Link to={`/events/${event_id}`} className="break">
+      {payload.type}
+    </Link>
+  )),
+  wideColumn("Subject", ({ payload }) => (
+    <span className="muted break">
+      <Subject event={payload} />
+    </span>
+  )),
+  wideColumn("Source", ({ payload }) => <span className="muted break">{payload.source}</span>),
+  column("Status", (event) => <EventState state={event.state} matched={event.matched_count} />),
+  endColumn("Accepted", (event) => <Time at={event.accepted_at} />),
 ];
 
 /** All events, latest first; the filters are in the address. */

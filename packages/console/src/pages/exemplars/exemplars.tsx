@@ -10,26 +10,19 @@ import { TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { BookMarked } from "../../ui/icons.tsx";
 import { ListPage, wholeList } from "../../ui/list-page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const COLUMNS: Column<Exemplar>[] = [
-  {
-    name: "Exemplar",
-    cell: ({ id, display_name, original_filename }) => (
-      <Titled to={`/exemplars/${id}`} title={display_name}>
-        {original_filename}
-      </Titled>
-    ),
-  },
-  {
-    name: "Kind",
-    cell: ({ media_type }) => (media_type === "text/markdown" ? "Markdown" : "Text"),
-    wideOnly: true,
-  },
-  { name: "Size", cell: ({ byte_size }) => bytes(byte_size), end: true },
-  { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  column("Exemplar", ({ id, display_name, original_filename }) => (
+    <Titled to={`/exemplars/${id}`} title={display_name}>
+      {original_filename}
+    </Titled>
+  )),
+  wideColumn("Kind", ({ media_type }) => (media_type === "text/markdown" ? "Markdown" : "Text")),
+  endColumn("Size", ({ byte_size }) => bytes(byte_size)),
+  endColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
 
 /** Texts that runs follow as examples. */

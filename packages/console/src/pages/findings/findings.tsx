@@ -15,32 +15,26 @@ import { Lightbulb, X } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import "../../styles/filters.css";
 
 const COLUMNS: Column<Finding>[] = [
-  {
-    name: "Finding",
-    cell: ({ memory_id, title, summary }) => (
-      <Titled to={`/memories/${memory_id}`} title={title}>
-        <Plain>{summary}</Plain>
-      </Titled>
-    ),
-  },
-  {
-    name: "Origin",
-    cell: ({ origin, from_scope }) => (
-      <Badge
-        label={origin === "promoted" && from_scope ? `Promoted from ${from_scope}` : capitalised(origin)}
-        tone={origin === "promoted" ? "accent" : "neutral"}
-      />
-    ),
-  },
-  { name: "Type", cell: ({ type }) => capitalised(type), wideOnly: true },
-  { name: "By", cell: ({ by_agent_id }) => (by_agent_id ? <Who id={by_agent_id} /> : "A person") },
-  { name: "Recorded", cell: ({ recorded_at }) => <Time at={recorded_at} />, end: true },
+  column("Finding", ({ memory_id, title, summary }) => (
+    <Titled to={`/memories/${memory_id}`} title={title}>
+      <Plain>{summary}</Plain>
+    </Titled>
+  )),
+  column("Origin", ({ origin, from_scope }) => (
+    <Badge
+      label={origin === "promoted" && from_scope ? `Promoted from ${from_scope}` : capitalised(origin)}
+      tone={origin === "promoted" ? "accent" : "neutral"}
+    />
+  )),
+  wideColumn("Type", ({ type }) => capitalised(type)),
+  column("By", ({ by_agent_id }) => (by_agent_id ? <Who id={by_agent_id} /> : "A person")),
+  endColumn("Recorded", ({ recorded_at }) => <Time at={recorded_at} />),
 ];
 
 /** The memories that became the institution's: what agents read as findings. */

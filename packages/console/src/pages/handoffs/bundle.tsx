@@ -7,7 +7,7 @@ import { useNames } from "../../data/use-names.ts";
 import { DetailPage } from "../../ui/detail-page.tsx";
 import { Lock } from "../../ui/icons.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Table, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { Brief } from "./brief.tsx";
@@ -63,22 +63,19 @@ function linkOf({ kind, item_id }: Item, agent_id: string): string {
 }
 
 const columnsOf = (agent_id: string): Column<Item>[] => [
-  {
-    name: "Item",
-    cell: (item) => (
-      <div className="titled">
-        {item.title ? (
-          <Link to={linkOf(item, agent_id)}>{item.title}</Link>
-        ) : (
-          <span className="faint">Only its owner can read it</span>
-        )}
-        <span className="muted small">{item.why}</span>
-      </div>
-    ),
-  },
-  { name: "Kind", cell: ({ kind }) => capitalised(kind) },
-  { name: "Found by", cell: ({ source }) => source, wideOnly: true },
-  { name: "Score", cell: ({ score }) => score.toFixed(2), end: true },
+  column("Item", (item) => (
+    <div className="titled">
+      {item.title ? (
+        <Link to={linkOf(item, agent_id)}>{item.title}</Link>
+      ) : (
+        <span className="faint">Only its owner can read it</span>
+      )}
+      <span className="muted small">{item.why}</span>
+    </div>
+  )),
+  column("Kind", ({ kind }) => capitalised(kind)),
+  wideColumn("Found by", ({ source }) => source),
+  endColumn("Score", ({ score }) => score.toFixed(2)),
 ];
 
 function Items({ bundle }: { bundle: BundleForPeople }) {

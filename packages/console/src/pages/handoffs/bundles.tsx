@@ -5,28 +5,22 @@ import { useList } from "../../data/use-list.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { PackageOpen } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Audited } from "./audited.tsx";
 
 export const NO_QUERY = "Latest items, without a query";
 
 const columnsOf = (agent: Agent): Column<ListedBundle>[] => [
-  {
-    name: "Query",
-    cell: ({ id, query, item_count }) => (
-      <Titled to={`/agents/${agent.id}/bundles/${id}`} title={query ?? NO_QUERY}>
-        {plural(item_count, "item")}
-      </Titled>
-    ),
-  },
-  {
-    name: "Sources",
-    cell: ({ degraded }) => (
-      <Badge label={degraded ? "Incomplete" : "Complete"} tone={degraded ? "warn" : "good"} />
-    ),
-  },
-  { name: "Gathered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  column("Query", ({ id, query, item_count }) => (
+    <Titled to={`/agents/${agent.id}/bundles/${id}`} title={query ?? NO_QUERY}>
+      {plural(item_count, "item")}
+    </Titled>
+  )),
+  column("Sources", ({ degraded }) => (
+    <Badge label={degraded ? "Incomplete" : "Complete"} tone={degraded ? "warn" : "good"} />
+  )),
+  endColumn("Gathered", ({ created_at }) => <Time at={created_at} />),
 ];
 
 /** The context that an agent gathered for its tasks, newest first. */

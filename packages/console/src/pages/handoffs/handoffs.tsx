@@ -4,28 +4,21 @@ import { useList } from "../../data/use-list.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Pin, Replace } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Audited } from "./audited.tsx";
 
 const columnsOf = (agent: Agent): Column<ListedHandoff>[] => [
-  {
-    name: "Handoff",
-    cell: ({ id, name, summary }) => (
-      <Titled to={`/agents/${agent.id}/handoffs/${id}`} title={name}>
-        {summary || "No summary"}
-      </Titled>
-    ),
-  },
-  { name: "Version", cell: ({ version_num }) => version_num, end: true, wideOnly: true },
-  { name: "Client", cell: ({ origin_client }) => origin_client ?? "–", wideOnly: true },
-  {
-    name: "Resumed",
-    cell: ({ last_resumed_at }) => (last_resumed_at ? <Time at={last_resumed_at} /> : "Never"),
-    end: true,
-  },
-  { name: "Saved", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
-  { name: "Expires", cell: (handoff) => <Expiry handoff={handoff} />, end: true },
+  column("Handoff", ({ id, name, summary }) => (
+    <Titled to={`/agents/${agent.id}/handoffs/${id}`} title={name}>
+      {summary || "No summary"}
+    </Titled>
+  )),
+  wideEndColumn("Version", ({ version_num }) => version_num),
+  wideColumn("Client", ({ origin_client }) => origin_client ?? "–"),
+  endColumn("Resumed", ({ last_resumed_at }) => (last_resumed_at ? <Time at={last_resumed_at} /> : "Never")),
+  endColumn("Saved", ({ updated_at }) => <Time at={updated_at} />),
+  endColumn("Expires", (handoff) => <Expiry handoff={handoff} />),
 ];
 
 /** When it expires; a pinned one does not. */

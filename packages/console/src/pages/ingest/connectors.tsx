@@ -12,7 +12,7 @@ import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Pause, Play, Plug, Trash2 } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, column, endColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
@@ -42,16 +42,13 @@ const columnsOf = (
   edit: (connector: Connector) => void,
   reload: () => Promise<void>,
 ): Column<Connector>[] => [
-  {
-    name: "Connector",
-    cell: (connector) => <Name connector={connector} edit={edit} />,
-  },
-  { name: "Status", cell: (connector) => <ConnectorState connector={connector} /> },
-  { name: "Lag", cell: ({ lag }) => (lag === null ? "–" : number(lag)), end: true },
-  { name: "Events", cell: ({ counts }) => number(counts.accepted), end: true, wideOnly: true },
-  { name: "Duplicates", cell: ({ counts }) => number(counts.duplicates), end: true, wideOnly: true },
-  { name: "Mapping errors", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
-  { name: "", cell: (connector) => <RowActions connector={connector} reload={reload} />, end: true },
+  column("Connector", (connector) => <Name connector={connector} edit={edit} />),
+  column("Status", (connector) => <ConnectorState connector={connector} />),
+  endColumn("Lag", ({ lag }) => (lag === null ? "–" : number(lag))),
+  wideEndColumn("Events", ({ counts }) => number(counts.accepted)),
+  wideEndColumn("Duplicates", ({ counts }) => number(counts.duplicates)),
+  wideEndColumn("Mapping errors", ({ counts }) => number(counts.mapping_errors)),
+  endColumn("", (connector) => <RowActions connector={connector} reload={reload} />),
 ];
 
 function Name({ connector, edit }: { connector: Connector; edit(connector: Connector): void }) {

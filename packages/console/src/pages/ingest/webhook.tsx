@@ -17,7 +17,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { RefreshCw } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
-import { type Column, Load, Table } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { senderOf } from "./senders.ts";
@@ -144,11 +144,11 @@ function Actions({ webhook }: { webhook: Webhook }) {
 }
 
 const COLUMNS: Column<WebhookRequest>[] = [
-  { name: "Outcome", cell: (request) => <RequestOutcome request={request} /> },
-  { name: "Result", cell: (request) => <Result request={request} /> },
-  { name: "Signature", cell: ({ signature }) => signature ?? "–", wideOnly: true },
-  { name: "Bytes", cell: ({ size }) => number(size), end: true, wideOnly: true },
-  { name: "Received", cell: ({ at }) => <Time at={at} />, end: true },
+  column("Outcome", (request) => <RequestOutcome request={request} />),
+  column("Result", (request) => <Result request={request} />),
+  wideColumn("Signature", ({ signature }) => signature ?? "–"),
+  wideEndColumn("Bytes", ({ size }) => number(size)),
+  endColumn("Received", ({ at }) => <Time at={at} />),
 ];
 
 /** The last requests of a webhook, newest first. */

@@ -12,7 +12,7 @@ import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Webhook as WebhookIcon } from "../../ui/icons.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, column, wideColumn } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { senderOf } from "./senders.ts";
 import { TestMapping } from "./test-mapping.tsx";
@@ -25,32 +25,21 @@ import {
 import { RequestOutcome } from "./words.tsx";
 
 const COLUMNS: Column<Webhook>[] = [
-  {
-    name: "Webhook",
-    cell: ({ id, name }) => (
-      <Link to={`/ingest/webhooks/${id}`} className="strong-link">
-        {name}
-      </Link>
-    ),
-  },
-  {
-    name: "Address",
-    cell: ({ url }) => (
-      <span className="row nowrap">
-        <code className="truncate address">{url}</code>
-        <Copy text={url} label="Copy address" />
-      </span>
-    ),
-  },
-  {
-    name: "Type",
-    cell: ({ source, mapping }) => <code>{typeOfWebhook({ source, mapping })}</code>,
-    wideOnly: true,
-  },
-  {
-    name: "Last request",
-    cell: ({ last_request }) => (last_request ? <LastRequest request={last_request} /> : "No requests yet"),
-  },
+  column("Webhook", ({ id, name }) => (
+    <Link to={`/ingest/webhooks/${id}`} className="strong-link">
+      {name}
+    </Link>
+  )),
+  column("Address", ({ url }) => (
+    <span className="row nowrap">
+      <code className="truncate address">{url}</code>
+      <Copy text={url} label="Copy address" />
+    </span>
+  )),
+  wideColumn("Type", ({ source, mapping }) => <code>{typeOfWebhook({ source, mapping })}</code>),
+  column("Last request", ({ last_request }) =>
+    last_request ? <LastRequest request={last_request} /> : "No requests yet",
+  ),
 ];
 
 export function Webhooks() {

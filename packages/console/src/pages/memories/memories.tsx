@@ -13,7 +13,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Filters, filtersOf, type MemoryFilters } from "./filters.tsx";
@@ -137,37 +137,26 @@ function Duplicates({ title, content }: Props) {
 }
 
 const COLUMNS: Column<Memory>[] = [
-  {
-    name: "Memory",
-    cell: (memory) => (
-      <div className="memory-cell">
-        <Link to={`/memories/${memory.id}`} className="memory-title">
-          {memory.title}
-        </Link>
-        <span className="memory-excerpt">
-          <Plain>{memory.content}</Plain>
-        </span>
-      </div>
-    ),
-  },
-  { name: "Type", cell: (memory) => capitalised(memory.type), wideOnly: true },
-  {
-    name: "Scope",
-    cell: (memory) => (
-      <span className="row">
-        <ScopeBadge scope={memory.scope} />
-        {memory.status !== "active" && <StatusBadge memory={memory} />}
+  column("Memory", (memory) => (
+    <div className="memory-cell">
+      <Link to={`/memories/${memory.id}`} className="memory-title">
+        {memory.title}
+      </Link>
+      <span className="memory-excerpt">
+        <Plain>{memory.content}</Plain>
       </span>
-    ),
-  },
-  { name: "Tags", cell: (memory) => <Tags tags={memory.tags} />, wideOnly: true },
-  {
-    name: "Confidence",
-    cell: (memory) => (isStated(memory) ? percent(memory.confidence) : "–"),
-    end: true,
-    wideOnly: true,
-  },
-  { name: "Created", cell: (memory) => <Time at={memory.created_at} />, end: true },
+    </div>
+  )),
+  wideColumn("Type", (memory) => capitalised(memory.type)),
+  column("Scope", (memory) => (
+    <span className="row">
+      <ScopeBadge scope={memory.scope} />
+      {memory.status !== "active" && <StatusBadge memory={memory} />}
+    </span>
+  )),
+  wideColumn("Tags", (memory) => <Tags tags={memory.tags} />),
+  wideEndColumn("Confidence", (memory) => (isStated(memory) ? percent(memory.confidence) : "–")),
+  endColumn("Created", (memory) => <Time at={memory.created_at} />),
 ];
 
 /** Memories that match the filters, newest first. */

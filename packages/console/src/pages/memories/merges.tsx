@@ -11,7 +11,7 @@ import { Button } from "../../ui/button.tsx";
 import { CheckField, Segments } from "../../ui/field.tsx";
 import { Check, GitMerge, X } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { type Decision, findExact, type Pair, similarityInWords, withMemories } from "./bulk.ts";
@@ -25,33 +25,18 @@ export const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" 
 
 const titleOf = ({ a, b }: Pair) => a?.title ?? b?.title ?? "Not readable";
 
-const PAIR: Column<Pair> = {
-  name: "Memories",
-  cell: ({ id, a, b }) => (
-    <Link to={`/memories/merges/${id}`} className="merge-pair">
-      <span className="truncate">{a?.title ?? "Not readable"}</span>
-      <span className="truncate muted">{b?.title ?? "Not readable"}</span>
-    </Link>
-  ),
-};
+const PAIR: Column<Pair> = column("Memories", ({ id, a, b }) => (
+  <Link to={`/memories/merges/${id}`} className="merge-pair">
+    <span className="truncate">{a?.title ?? "Not readable"}</span>
+    <span className="truncate muted">{b?.title ?? "Not readable"}</span>
+  </Link>
+));
 
 const COLUMNS: Column<Pair>[] = [
-  {
-    name: "Similarity",
-    cell: ({ similarity }) => (similarity === null ? "–" : similarityInWords(similarity)),
-    end: true,
-  },
-  {
-    name: "Proposed by",
-    cell: (row) => <Proposer proposal={row} />,
-    wideOnly: true,
-  },
-  {
-    name: "Status",
-    cell: ({ status }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />,
-    wideOnly: true,
-  },
-  { name: "Proposed", cell: ({ proposed_at }) => <Time at={proposed_at} />, end: true },
+  endColumn("Similarity", ({ similarity }) => (similarity === null ? "–" : similarityInWords(similarity))),
+  wideColumn("Proposed by", (row) => <Proposer proposal={row} />),
+  wideColumn("Status", ({ status }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />),
+  endColumn("Proposed", ({ proposed_at }) => <Time at={proposed_at} />),
 ];
 
 /** The proposer: an agent, a person or the service itself. */

@@ -9,27 +9,24 @@ import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./save.tsx";
 import "./outputs.css";
 
 const COLUMNS: Column<Output>[] = [
-  {
-    name: "Output",
-    cell: (output) => (
-      <Titled to={`/outputs/${output.id}`} title={output.title}>
-        {output.slug}
-        {output.project_id && ` · ${output.project_id}`}
-      </Titled>
-    ),
-  },
-  { name: "Scope", cell: ({ scope }) => <ScopeBadge scope={scope} /> },
-  { name: "Tags", cell: ({ tags }) => <Tags tags={tags} />, wideOnly: true },
-  { name: "Version", cell: ({ current_version_num }) => current_version_num, end: true, wideOnly: true },
-  { name: "Size", cell: ({ byte_size }) => bytes(byte_size), end: true, wideOnly: true },
-  { name: "Updated", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
+  column("Output", (output) => (
+    <Titled to={`/outputs/${output.id}`} title={output.title}>
+      {output.slug}
+      {output.project_id && ` · ${output.project_id}`}
+    </Titled>
+  )),
+  column("Scope", ({ scope }) => <ScopeBadge scope={scope} />),
+  wideColumn("Tags", ({ tags }) => <Tags tags={tags} />),
+  wideEndColumn("Version", ({ current_version_num }) => current_version_num),
+  wideEndColumn("Size", ({ byte_size }) => bytes(byte_size)),
+  endColumn("Updated", ({ updated_at }) => <Time at={updated_at} />),
 ];
 
 /** Documents that agents and people produced, with their versions. */

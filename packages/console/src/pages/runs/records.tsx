@@ -1,4 +1,4 @@
-import type { RunWithAttempts } from "../../../../client/index.ts";
+import type { RunsRetrospectiveResult, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
@@ -7,7 +7,7 @@ import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { History as HistoryIcon } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
-import { Load, Table } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Load, Table } from "../../ui/table.tsx";
 import { Copy, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 
@@ -57,27 +57,21 @@ export function History({ run }: Props) {
 
 const time = (seconds: number | null) => (seconds === null ? "–" : duration(seconds));
 
+const COLUMNS: Column<RunsRetrospectiveResult["items"][number]>[] = [
+  column("Step", (item) => <strong>{item.title}</strong>),
+  column("Status", (item) => STEP_STATUS[item.status].says),
+  column("What was done", (item) => item.what_makes_this_done ?? <span className="faint">Not stated</span>),
+  endColumn("Ready to done", (item) => time(item.elapsed_seconds)),
+  endColumn("Active time", (item) => time(item.active_seconds)),
+];
+
 /** The time of each step, and what completed it. */
 export function Retrospective({ run }: Props) {
   const loaded = useOfRun(run, (run_id, signal) => api.runs.retrospective({ run_id }, { signal }));
   return (
     <Load of={loaded}>
       {({ items }) => (
-        <Table
-          label="Retrospective"
-          rows={items}
-          keyOf={(item) => item.step_key}
-          columns={[
-            { name: "Step", cell: (item) => <strong>{item.title}</strong> },
-            { name: "Status", cell: (item) => STEP_STATUS[item.status].says },
-            {
-              name: "What was done",
-              cell: (item) => item.what_makes_this_done ?? <span className="faint">Not stated</span>,
-            },
-            { name: "Ready to done", cell: (item) => time(item.elapsed_seconds), end: true },
-            { name: "Active time", cell: (item) => time(item.active_seconds), end: true },
-          ]}
-        />
+        <Table label="Retrospective" rows={items} keyOf={(item) => item.step_key} columns={COLUMNS} />
       )}
     </Load>
   );

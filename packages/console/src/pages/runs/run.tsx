@@ -16,7 +16,7 @@ import { SelectField, TextArea } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { History, Retrospective, StatusDocument } from "./records.tsx";
@@ -191,26 +191,16 @@ function About({ run }: { run: RunWithAttempts }) {
 }
 
 const COLUMNS: Column<RunArtifact>[] = [
-  {
-    name: "Artifact",
-    cell: ({ pointer }) => (
-      <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "Unnamed"}</strong>
-    ),
-  },
-  { name: "Kind", cell: ({ kind }) => kind },
-  {
-    name: "Location",
-    cell: ({ pointer }) => [pointer.provider, pointer.uri].filter(Boolean).join(" · ") || "–",
-    wideOnly: true,
-  },
-  { name: "Size", cell: ({ byte_size }) => (byte_size === null ? "–" : bytes(byte_size)), end: true },
-  {
-    name: "SHA-256",
-    cell: ({ content_hash }) =>
-      content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "Not stored",
-    wideOnly: true,
-  },
-  { name: "Registered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  column("Artifact", ({ pointer }) => (
+    <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "Unnamed"}</strong>
+  )),
+  column("Kind", ({ kind }) => kind),
+  wideColumn("Location", ({ pointer }) => [pointer.provider, pointer.uri].filter(Boolean).join(" · ") || "–"),
+  endColumn("Size", ({ byte_size }) => (byte_size === null ? "–" : bytes(byte_size))),
+  wideColumn("SHA-256", ({ content_hash }) =>
+    content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "Not stored",
+  ),
+  endColumn("Registered", ({ created_at }) => <Time at={created_at} />),
 ];
 
 /** The artifacts of a run, and those kept as evidence. */

@@ -11,7 +11,7 @@ import { Workflow } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { BeginDialog } from "./begin.tsx";
 import { RunStatus, Steps } from "./words.tsx";
@@ -20,19 +20,16 @@ import "./runs.css";
 const PAGE = 100;
 
 const COLUMNS: Column<Run>[] = [
-  {
-    name: "Goal",
-    cell: (run) => (
-      <Titled to={`/runs/${run.id}`} title={run.goal}>
-        created by {run.initiated_by.display_name}
-        {run.project_id && ` · ${run.project_id}`}
-      </Titled>
-    ),
-  },
-  { name: "Status", cell: (run) => <RunStatus run={run} /> },
-  { name: "Steps", cell: (run) => <Steps steps={run.steps} />, wideOnly: true },
-  { name: "Updated", cell: (run) => <Time at={run.updated_at} />, end: true, wideOnly: true },
-  { name: "Created", cell: (run) => <Time at={run.created_at} />, end: true },
+  column("Goal", (run) => (
+    <Titled to={`/runs/${run.id}`} title={run.goal}>
+      created by {run.initiated_by.display_name}
+      {run.project_id && ` · ${run.project_id}`}
+    </Titled>
+  )),
+  column("Status", (run) => <RunStatus run={run} />),
+  wideColumn("Steps", (run) => <Steps steps={run.steps} />),
+  wideEndColumn("Updated", (run) => <Time at={run.updated_at} />),
+  endColumn("Created", (run) => <Time at={run.created_at} />),
 ];
 
 /** Work towards goals, step by step. */

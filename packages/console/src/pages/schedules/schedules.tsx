@@ -6,22 +6,18 @@ import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { CalendarClock } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { ScheduleForm } from "./schedule-form.tsx";
 import { MaybeTime, ScheduleState, When } from "./words.tsx";
 
 const COLUMNS: Column<Schedule>[] = [
-  { name: "Name", cell: ({ id, name }) => <Link to={`/schedules/${id}`}>{name}</Link> },
-  {
-    name: "Event type",
-    wideOnly: true,
-    cell: ({ event }) => <span className="muted break">{event.type}</span>,
-  },
-  { name: "When", cell: (schedule) => <When schedule={schedule} /> },
-  { name: "Status", cell: (schedule) => <ScheduleState schedule={schedule} /> },
-  { name: "Events", end: true, wideOnly: true, cell: ({ run_count }) => number(run_count) },
-  { name: "Last", end: true, wideOnly: true, cell: ({ last_run_at }) => <MaybeTime at={last_run_at} /> },
-  { name: "Next", end: true, cell: ({ next_run_at }) => <MaybeTime at={next_run_at} /> },
+  column("Name", ({ id, name }) => <Link to={`/schedules/${id}`}>{name}</Link>),
+  wideColumn("Event type", ({ event }) => <span className="muted break">{event.type}</span>),
+  column("When", (schedule) => <When schedule={schedule} />),
+  column("Status", (schedule) => <ScheduleState schedule={schedule} />),
+  wideEndColumn("Events", ({ run_count }) => number(run_count)),
+  wideEndColumn("Last", ({ last_run_at }) => <MaybeTime at={last_run_at} />),
+  endColumn("Next", ({ next_run_at }) => <MaybeTime at={next_run_at} />),
 ];
 
 /** The schedules of the organisation, or a member's own. */

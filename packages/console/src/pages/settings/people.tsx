@@ -17,7 +17,7 @@ import { MoreHorizontal, UserPlus } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
@@ -40,36 +40,23 @@ export function People() {
   const q = search.get("q") ?? "";
   const pages = useList(api.users.list, q ? { search: q } : {}, "people", "user");
   const columns: Column<User>[] = [
-    {
-      name: "Person",
-      cell: ({ display_name, email }) => (
-        <div className="person">
-          <strong>{display_name}</strong>
-          <span className="muted small">{email}</span>
-        </div>
-      ),
-    },
-    {
-      name: "Signs in by",
-      cell: ({ sign_in }) => (
-        <span className="small">{capitalised(sign_in.map((way) => WAYS[way]).join(", "))}</span>
-      ),
-      wideOnly: true,
-    },
-    {
-      name: "Role",
-      cell: ({ role }) => <Badge label={capitalised(role)} tone={role === "admin" ? "accent" : "neutral"} />,
-    },
-    {
-      name: "Status",
-      cell: ({ status }) => <Badge label={capitalised(status)} tone={status === "active" ? "good" : "bad"} />,
-    },
-    { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true, wideOnly: true },
-    {
-      name: "",
-      cell: (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />,
-      end: true,
-    },
+    column("Person", ({ display_name, email }) => (
+      <div className="person">
+        <strong>{display_name}</strong>
+        <span className="muted small">{email}</span>
+      </div>
+    )),
+    wideColumn("Signs in by", ({ sign_in }) => (
+      <span className="small">{capitalised(sign_in.map((way) => WAYS[way]).join(", "))}</span>
+    )),
+    column("Role", ({ role }) => (
+      <Badge label={capitalised(role)} tone={role === "admin" ? "accent" : "neutral"} />
+    )),
+    column("Status", ({ status }) => (
+      <Badge label={capitalised(status)} tone={status === "active" ? "good" : "bad"} />
+    )),
+    wideEndColumn("Created", ({ created_at }) => <Time at={created_at} />),
+    endColumn("", (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />),
   ];
   return (
     <div className="stack">

@@ -13,7 +13,7 @@ import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { FolderKanban } from "../../ui/icons.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, column, endColumn, wideEndColumn } from "../../ui/table.tsx";
 
 const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
 const STATUSES = ["active", "completed", "archived"] as const;
@@ -45,16 +45,14 @@ export function Projects() {
 }
 
 const COLUMNS: Column<Project>[] = [
-  { name: "Key", cell: ({ key }) => <code>{key}</code> },
-  { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
-  { name: "Status", cell: ({ status }) => <Badge label={capitalised(status)} tone={TONE[status]} /> },
-  { name: "Target", cell: ({ target_date }) => dayOf(target_date) ?? "–", end: true, wideOnly: true },
+  column("Key", ({ key }) => <code>{key}</code>),
+  column("Name", ({ name }) => <strong>{name}</strong>),
+  column("Status", ({ status }) => <Badge label={capitalised(status)} tone={TONE[status]} />),
+  wideEndColumn("Target", ({ target_date }) => dayOf(target_date) ?? "–"),
 ];
 
-const editColumn = (edit: (project: Project) => void): Column<Project> => ({
-  name: "",
-  end: true,
-  cell: (project) => (
+const editColumn = (edit: (project: Project) => void): Column<Project> =>
+  endColumn("", (project) => (
     <Button
       small
       kind="quiet"
@@ -65,8 +63,7 @@ const editColumn = (edit: (project: Project) => void): Column<Project> => ({
       }
       onClick={() => edit(project)}
     />
-  ),
-});
+  ));
 
 const dayOf = (date: string | null) => date?.slice(0, 10) ?? null;
 

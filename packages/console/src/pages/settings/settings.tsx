@@ -9,7 +9,7 @@ import { TextField } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Users } from "../../ui/icons.tsx";
 import { Page } from "../../ui/page.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, column, endColumn, wideColumn } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { Audit } from "../audit/audit.tsx";
@@ -39,14 +39,10 @@ export function Settings() {
 }
 
 const COLUMNS: Column<Team>[] = [
-  { name: "Team", cell: ({ name }) => <strong>{name}</strong> },
-  {
-    name: "Description",
-    cell: ({ description }) => <span className="muted">{description ?? "–"}</span>,
-    wideOnly: true,
-  },
-  { name: "ID", cell: ({ id }) => <Id>{id}</Id>, wideOnly: true },
-  { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  column("Team", ({ name }) => <strong>{name}</strong>),
+  wideColumn("Description", ({ description }) => <span className="muted">{description ?? "–"}</span>),
+  wideColumn("ID", ({ id }) => <Id>{id}</Id>),
+  endColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
 
 /** Agents of a team read each other's memories of scope `team`. */

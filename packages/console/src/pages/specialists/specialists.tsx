@@ -4,21 +4,18 @@ import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { UserCog } from "../../ui/icons.tsx";
 import { ListPage, wholeList } from "../../ui/list-page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { WriteDialog } from "./write.tsx";
 
 const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
-  {
-    name: "Specialist",
-    cell: ({ name, description }) => (
-      <Titled to={`/specialists/${name}`} title={name}>
-        {description || "No description"}
-      </Titled>
-    ),
-  },
-  { name: "Version", cell: ({ version_num }) => version_num, end: true },
-  { name: "Updated", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
+  column("Specialist", ({ name, description }) => (
+    <Titled to={`/specialists/${name}`} title={name}>
+      {description || "No description"}
+    </Titled>
+  )),
+  endColumn("Version", ({ version_num }) => version_num),
+  endColumn("Updated", ({ updated_at }) => <Time at={updated_at} />),
 ];
 
 /** Named instructions that agents load to work as a specialist. */

@@ -5,25 +5,18 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Plus, Shapes } from "../../ui/icons.tsx";
 import { ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import "./templates.css";
 
 const COLUMNS: Column<TemplateSummary>[] = [
-  {
-    name: "Template",
-    cell: ({ slug, name, description }) => (
-      <Titled to={`/templates/${slug}`} title={name}>
-        {description ?? slug}
-      </Titled>
-    ),
-  },
-  {
-    name: "Goal",
-    cell: ({ goal_template }) => <span className="muted">{goal_template ?? "–"}</span>,
-    wideOnly: true,
-  },
-  { name: "Steps", cell: ({ step_count }) => step_count, end: true },
-  { name: "Version", cell: ({ version_num }) => version_num, end: true },
+  column("Template", ({ slug, name, description }) => (
+    <Titled to={`/templates/${slug}`} title={name}>
+      {description ?? slug}
+    </Titled>
+  )),
+  wideColumn("Goal", ({ goal_template }) => <span className="muted">{goal_template ?? "–"}</span>),
+  endColumn("Steps", ({ step_count }) => step_count),
+  endColumn("Version", ({ version_num }) => version_num),
 ];
 
 /** Templates of processes to start runs from. */
