@@ -30,14 +30,8 @@ export const wideEndColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({
   wideOnly: true,
 });
 
-interface TitledProps {
-  to: string;
-  title: string;
-  children: ReactNode;
-}
-
 /** A first cell: the link of the row, and small text below. */
-export function Titled({ to, title, children }: TitledProps) {
+export function Titled({ to, title, children }: { to: string; title: string; children: ReactNode }) {
   return (
     <div className="titled">
       <Link to={to}>{title}</Link>

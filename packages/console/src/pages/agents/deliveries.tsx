@@ -31,13 +31,8 @@ const SHOWN = [
 ] as const;
 type Shown = (typeof SHOWN)[number]["value"];
 
-interface Props {
-  agent: Agent;
-  reload(): Promise<void>;
-}
-
 /** How an agent's deliveries go, the latest of them, and what a person can do about it. */
-export function Deliveries({ agent, reload }: Props) {
+export function Deliveries({ agent, reload }: { agent: Agent; reload(): Promise<void> }) {
   const [search, change] = useAddress();
   const [opened, setOpened] = useState<AgentDelivery>();
   const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "all";

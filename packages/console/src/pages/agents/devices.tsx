@@ -104,13 +104,7 @@ function hostOf(client_id: string): string {
   return URL.canParse(client_id) ? ` of ${new URL(client_id).host}` : "";
 }
 
-interface DisconnectProps {
-  agent: Agent;
-  session: Session;
-  reload(): Promise<void>;
-}
-
-function Disconnect({ agent, session, reload }: DisconnectProps) {
+function Disconnect({ agent, session, reload }: { agent: Agent; session: Session; reload(): Promise<void> }) {
   const { client_name, session_id } = session;
   const disconnect = useConfirmed(() => ({
     title: `Disconnect ${client_name}?`,

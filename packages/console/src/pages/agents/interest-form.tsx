@@ -86,12 +86,7 @@ interface Tested {
   filter: string;
 }
 
-interface TestedProps {
-  field: FieldOf<Tested>;
-  filterError: string | undefined;
-}
-
-function TestedFields({ field, filterError }: TestedProps) {
+function TestedFields({ field, filterError }: { field: FieldOf<Tested>; filterError: string | undefined }) {
   return (
     <>
       <TextField

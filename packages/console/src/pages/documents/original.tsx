@@ -29,13 +29,8 @@ export function Download({ document }: { document: Document }) {
   return <Button label="Download" icon={DownloadIcon} busy={download.busy} onClick={() => download.run()} />;
 }
 
-interface RetryProps {
-  document: Document;
-  onQueued(document: Document): void;
-}
-
 /** Processes a failed document again. */
-export function Retry({ document, onQueued }: RetryProps) {
+export function Retry({ document, onQueued }: { document: Document; onQueued(document: Document): void }) {
   const retry = useTask(async () => {
     onQueued(await api.documents.retry({ document_id: document.document_id }));
     toast({ title: "Queued again." });

@@ -95,13 +95,8 @@ const MOST_SHOWN = 3;
 /** Cosine of the texts: rewordings of one fact have 0.76 to 0.88, other facts about the same subject at most 0.66. */
 const ALIKE = 0.75;
 
-interface Props {
-  title: string;
-  content: string;
-}
-
 /** While a memory is written: memories that may already say the same. */
-function Duplicates({ title, content }: Props) {
+function Duplicates({ title, content }: { title: string; content: string }) {
   const text = `${title} ${content}`.trim().slice(0, MAX_QUERY);
   const found = useLoad(
     async (signal) => {

@@ -72,12 +72,7 @@ function State({ since, recovery_codes_left: left }: NonNullable<Props["totp"]>)
   );
 }
 
-interface BeginProps {
-  onClose(): void;
-  onBegun(begun: AuthBeginTotpResult): void;
-}
-
-function Begin({ onClose, onBegun }: BeginProps) {
+function Begin({ onClose, onBegun }: { onClose(): void; onBegun(begun: AuthBeginTotpResult): void }) {
   const [password, setPassword] = useState("");
   const begin = useFormTask(async () => onBegun(await api.auth.beginTotp({ password })));
   return (
