@@ -1,6 +1,6 @@
 import { store, stored } from "./stored.ts";
 
-export interface RecentPlace {
+interface RecentPlace {
   to: string;
   title: string;
 }

@@ -26,7 +26,7 @@ const complete = (values: Values) => values.map((value, at) => (at < values.leng
 const inProgress = (values: Values) => values.map((value, at) => (at < values.length - 2 ? null : value));
 
 /** A value in the legend that has no line. */
-export interface Remark {
+interface Remark {
   label: string;
   values: readonly (number | null)[];
   total: string;

@@ -91,7 +91,7 @@ export function ListSearch({ label }: { label: string }) {
   );
 }
 
-export interface Hit {
+interface Hit {
   key: string;
   to: string;
   title: string;

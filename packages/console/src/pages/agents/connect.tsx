@@ -6,8 +6,8 @@ import { useFormTask } from "../../data/use-task.ts";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { ConsentPage, Decision } from "../authorize/consent.tsx";
-import { Approval } from "./approval.tsx";
+import { ConsentPage, Decision } from "../authorize/authorize.tsx";
+import { Approval } from "./devices.tsx";
 
 const CODE = /^[A-Z0-9]{4}-[A-Z0-9]{4}$/;
 

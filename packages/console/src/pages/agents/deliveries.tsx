@@ -18,8 +18,7 @@ import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../
 import { Time } from "../../ui/text.tsx";
 import { Tile } from "../../ui/tile.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { DeliveryState } from "../events/state.tsx";
-import { Timeline } from "../events/timeline.tsx";
+import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
 import "./agents.css";
 

@@ -1,6 +1,7 @@
 import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import type { Resource } from "../../data/live.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
+import type { Option } from "../../ui/field.tsx";
 
 type State = DeliveryHealth["state"];
 
@@ -45,3 +46,18 @@ export function AgentStateReason({ agent }: { agent: Agent }) {
     </div>
   );
 }
+
+/** How events reach an agent. */
+export const MODES: Option<Agent["delivery_mode"]>[] = [
+  { value: "poll", label: "Poll: the agent fetches its events" },
+  { value: "sse", label: "SSE: the agent keeps a stream open" },
+  { value: "push", label: "Push: events are posted to an endpoint" },
+];
+
+export const MODE_NAMES: Record<Agent["delivery_mode"], string> = { poll: "Poll", sse: "SSE", push: "Push" };
+
+/** The format of pushed events. */
+export const FORMATS: Option<Agent["push_format"]>[] = [
+  { value: "structured", label: "Structured: the whole event in the body" },
+  { value: "binary", label: "Binary: data in the body, attributes in headers" },
+];

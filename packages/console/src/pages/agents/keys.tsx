@@ -1,20 +1,20 @@
-import { useState } from "react";
-import type { Agent, KeysListResult } from "../../../../client/index.ts";
+import { type ReactNode, useState } from "react";
+import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { useConfirmed } from "../../ui/confirm.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
+import { CheckField, Segments, SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
 import { type Column, column, endColumn, wideColumn } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { NewSecrets } from "./new-secrets.tsx";
-import { SCOPES, type Scope, ScopeChoice } from "./scopes.tsx";
-import { snippetsFor } from "./snippets.ts";
+import { Copy, Secret, Time } from "../../ui/text.tsx";
+import { type Snippet, snippetsFor } from "./snippets.ts";
 import "./agents.css";
+import { useKept } from "../../data/use-kept.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 
 type Key = KeysListResult["keys"][number];
 
@@ -122,5 +122,104 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
       <ScopeChoice of={SCOPES.map(({ scope }) => scope)} value={scopes} onChange={setScopes} />
       <SelectField label="Expires" options={LIVES} value={days} onChange={setDays} />
     </FormDialog>
+  );
+}
+
+interface NewSecret {
+  label: string;
+  value: string;
+  note: string;
+  /** It cannot be had again, and the agent needs it. */
+  needed: boolean;
+}
+
+interface NewSecretsProps {
+  title: string;
+  /** Above the secrets. */
+  children?: ReactNode;
+  secrets: NewSecret[];
+  /** How to use them. */
+  snippets?: readonly Snippet[];
+  onClose(): void;
+}
+
+/** A dialog with secrets that are shown once: leaving it in any way asks before one is lost. */
+export function NewSecrets({ title, children, secrets, snippets = [], onClose }: NewSecretsProps) {
+  const needed = secrets.filter((secret) => secret.needed);
+  const kept = useKept(needed.map(({ value }) => value));
+  return (
+    <Dialog wide title={title} onClose={() => kept.leave(onClose)} done="Done">
+      <div className="stack" onCopy={() => kept.copied(getSelection()?.toString() ?? "")}>
+        {children}
+        {secrets.map(({ label, value, note }) => (
+          <Secret key={label} label={label} value={value} note={note} onCopied={kept.copied} />
+        ))}
+        <Snippets of={snippets} onCopied={kept.copied} />
+      </div>
+    </Dialog>
+  );
+}
+
+function Snippets({ of: snippets, onCopied }: { of: readonly Snippet[]; onCopied(text: string): void }) {
+  const [shown, setShown] = useState<string | undefined>(snippets[0]?.key);
+  const snippet = snippets.find(({ key }) => key === shown);
+  if (!snippet) return null;
+  const { label, hint, text } = snippet;
+  return (
+    <section className="snippets" aria-label="Connect the agent">
+      <Segments
+        label="Connect with"
+        value={snippet.key}
+        options={snippets.map(({ key, label: name }) => ({ value: key, label: name }))}
+        onChange={setShown}
+      />
+      <p className="field-hint">{hint}</p>
+      <div className="code-block">
+        <Copy text={text} label={`Copy ${label}`} onCopied={onCopied} />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
+        <section className="code-scroll" tabIndex={0} aria-label={`${label} code`}>
+          <pre>{text}</pre>
+        </section>
+      </div>
+    </section>
+  );
+}
+
+export type Scope = KeysCreateResult["scopes"][number];
+
+export const SCOPES: { scope: Scope; means: string }[] = [
+  { scope: "send", means: "publish events" },
+  { scope: "receive", means: "receive deliveries" },
+  { scope: "memory:read", means: "search and read memories" },
+  { scope: "memory:write", means: "write memories, work on runs" },
+  { scope: "channel:read", means: "read channels" },
+  { scope: "channel:write", means: "change channels" },
+  { scope: "admin", means: "everything" },
+];
+
+interface ScopeChoiceProps {
+  /** The scopes to choose from. */
+  of: readonly Scope[];
+  value: readonly Scope[];
+  onChange(scopes: Scope[]): void;
+}
+
+/** Chooses scopes. */
+export function ScopeChoice({ of, value, onChange }: ScopeChoiceProps) {
+  const toggle = (scope: Scope, on: boolean) =>
+    onChange(on ? [...value, scope] : value.filter((each) => each !== scope));
+  return (
+    <fieldset className="checks">
+      <legend>Scopes</legend>
+      {SCOPES.filter(({ scope }) => of.includes(scope)).map(({ scope, means }) => (
+        <CheckField
+          key={scope}
+          label={scope}
+          hint={means}
+          checked={value.includes(scope)}
+          onChange={(on) => toggle(scope, on)}
+        />
+      ))}
+    </fieldset>
   );
 }

@@ -1,22 +1,31 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { OPERATIONS } from "../../../../client/generated/operations.ts";
 import type { AuditEntry } from "../../../../client/index.ts";
+import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
+import { findAgents, findPeople } from "../../data/find.ts";
 import { fullTime } from "../../data/format.ts";
+import { knownName, nameIs } from "../../data/names.ts";
+import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
+import { useNames } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { SelectField, TextField } from "../../ui/field.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
-import { Filters, filtersOf } from "./filters.tsx";
-import { Resource } from "./resource.tsx";
-import { useTimeRange } from "./time-range.ts";
-import { Actor, Outcome } from "./words.tsx";
+import "../../styles/filters.css";
+import { Link } from "react-router";
+import { isTitled, type TitledKind, useTitle } from "../../data/titles.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import { Who } from "../../ui/who.tsx";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
   column("Action", (entry) => (
@@ -102,5 +111,249 @@ function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void })
         <Json value={entry.details} label="Details" />
       </div>
     </Dialog>
+  );
+}
+
+const OUTCOMES = [
+  { value: "", label: "All outcomes" },
+  { value: "done", label: "Done" },
+  { value: "refused", label: "Refused" },
+  { value: "failed", label: "Failed" },
+  { value: "begun", label: "Begun" },
+];
+
+/** Kinds of resources that entries name. */
+const KINDS = [
+  ...["agent", "auth", "bundle", "channel", "connector", "delivery", "device", "document", "exemplar"],
+  ...["handoff", "ingest", "interest", "key", "memory", "merge", "output", "project", "relationship", "run"],
+  ...["session", "specialist", "team", "template", "user"],
+];
+
+const KIND_OPTIONS = [
+  { value: "", label: "All kinds" },
+  ...KINDS.map((value) => ({ value, label: capitalised(value) })),
+];
+
+/** Returns the filters in the address as parameters of `audit.list`. */
+export function filtersOf(search: URLSearchParams): Record<string, string> {
+  const names = ["action", "actor_id", "resource_type", "resource_id", "outcome"];
+  const given = names.map((name) => [name, search.get(name) ?? ""] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== ""));
+}
+
+/** Filters of the audit log; they are in the address. */
+export function Filters() {
+  const [search, change] = useAddress();
+  const of = (name: string) => search.get(name) ?? "";
+  const set = (name: string) => (value: string) => change({ [name]: value });
+  return (
+    <div className="filters">
+      <ActorFilter />
+      <Combo
+        label="Action"
+        value={of("action") ? { id: of("action"), label: of("action") } : null}
+        onChange={(choice) => change({ action: choice?.id ?? null })}
+        find={findActions}
+        none="All actions"
+      />
+      <SelectField
+        label="Resource"
+        value={of("resource_type")}
+        options={KIND_OPTIONS}
+        onChange={set("resource_type")}
+      />
+      <SelectField label="Outcome" value={of("outcome")} options={OUTCOMES} onChange={set("outcome")} />
+      <SelectField
+        label="Time"
+        value={of("range")}
+        options={RANGES}
+        onChange={(range) => change(range === "custom" ? { range } : { range, since: null, until: null })}
+      />
+      {of("range") === "custom" && (
+        <>
+          <TextField label="From" type="datetime-local" value={of("since")} onChange={set("since")} />
+          <TextField label="Until" type="datetime-local" value={of("until")} onChange={set("until")} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function ActorFilter() {
+  const [search, change] = useAddress();
+  const nameOf = useNames();
+  const id = search.get("actor_id");
+  const choose = (choice: Choice | null) => {
+    if (choice) nameIs(choice.id, choice.label);
+    change({ actor_id: choice?.id ?? null });
+  };
+  return (
+    <Combo
+      label="Actor"
+      value={id ? { id, label: knownName(id) ?? nameOf(id) } : null}
+      onChange={choose}
+      find={findActors}
+      none="Everyone"
+    />
+  );
+}
+
+async function findActors(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const [people, agents] = await Promise.all([findPeople(text, signal), findAgents(text, signal)]);
+  return [...people, ...agents.map((agent) => ({ ...agent, detail: "agent" }))];
+}
+
+/** Recorded by their services, also when they fail before a caller is known. */
+const OTHERS = ["auth.login", "auth.logout", "memories.erase"];
+
+/** `agents.rotateSigningSecret` of the client is `agents.rotate_signing_secret` in the log. */
+const ACTIONS = [
+  ...OTHERS,
+  ...Object.entries(OPERATIONS as Record<string, Record<string, Operation>>).flatMap(([service, table]) =>
+    Object.entries(table)
+      .filter(([, { audited, by }]) => audited && by !== "operator")
+      .map(([name]) => `${service}.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`),
+  ),
+].sort();
+
+async function findActions(text: string): Promise<Choice[]> {
+  const words = text.trim().toLowerCase();
+  const found = ACTIONS.filter((action) => action.includes(words));
+  // The log has actions of other versions too.
+  const typed = /^[a-z]+\.[a-z_]+$/.test(words) && !found.includes(words) ? [words] : [];
+  return [...typed, ...found].map((action) => ({ id: action, label: action }));
+}
+
+const HOUR_MS = 3_600_000;
+/** Ranges that end now, by their name in the address. */
+const LAST: Record<string, number> = {
+  "1h": HOUR_MS,
+  "24h": 24 * HOUR_MS,
+  "7d": 168 * HOUR_MS,
+  "30d": 720 * HOUR_MS,
+};
+
+export const RANGES = [
+  { value: "", label: "Any time" },
+  { value: "1h", label: "Last hour" },
+  { value: "24h", label: "Last 24 hours" },
+  { value: "7d", label: "Last 7 days" },
+  { value: "30d", label: "Last 30 days" },
+  { value: "custom", label: "From … until …" },
+] as const;
+
+/** Returns the bounds of the range in the address, as the API takes them. A range that ends now begins once. */
+function useTimeRange(search: URLSearchParams): { since?: string; until?: string } {
+  const [range, from, until] = ["range", "since", "until"].map((name) => search.get(name) ?? "");
+  return useMemo(() => {
+    const last = LAST[range ?? ""];
+    if (last) return { since: new Date(Date.now() - last).toISOString() };
+    if (range !== "custom") return {};
+    const [first, end] = [toIso(from), toIso(until)];
+    return { ...(first && { since: first }), ...(end && { until: end }) };
+  }, [range, from, until]);
+}
+
+/** Converts the value of a `datetime-local` field, in this browser's time zone. */
+function toIso(local = ""): string | undefined {
+  const at = new Date(local);
+  return local && !Number.isNaN(at.getTime()) ? at.toISOString() : undefined;
+}
+
+type Named = Pick<AuditEntry, "resource_type" | "resource_id" | "details">;
+
+/** The page of each kind of resource that has one. */
+const PAGES: Record<string, (id: string, details: AuditEntry["details"]) => string | null> = {
+  document: (id) => `/documents/${id}`,
+  run: (id) => `/runs/${id}`,
+  output: (id) => `/outputs/${id}`,
+  memory: (id) => `/memories/${id}`,
+  merge: (id) => `/memories/merges/${id}`,
+  exemplar: (id) => `/exemplars/${id}`,
+  specialist: (id) => `/specialists/${id}`,
+  schedule: (id) => `/schedules/${id}`,
+  channel: (id) => `/channels/${id}`,
+  template: (_, { slug }) => (typeof slug === "string" ? `/templates/${slug}` : null),
+  handoff: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/handoffs/${id}` : null),
+  bundle: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/bundles/${id}` : null),
+};
+
+/** Ids that `Who` names. */
+const PEOPLE = /^(ag|usr|team)_/;
+
+/** What an entry is about: by name or title where there is one, else the kind and the end of the id. */
+export function Resource({ entry }: { entry: Named }) {
+  const { resource_type: kind, resource_id: id } = entry;
+  if (!kind) return "–";
+  if (id === null) return kind;
+  if (PEOPLE.test(id)) {
+    const isOwn = /^(agent|user|team)$/.test(kind);
+    return (
+      <>
+        {!isOwn && `${kind} · `}
+        <Who id={id} />
+      </>
+    );
+  }
+  const { agent_id = "" } = entry.details as { agent_id?: string };
+  if (isTitled(kind)) return <Titled kind={kind} id={id} agent_id={agent_id} entry={entry} />;
+  return <Linked entry={entry} title={nameOf(entry, id)} />;
+}
+
+function Titled({ entry, ...of }: { entry: Named; kind: TitledKind; id: string; agent_id: string }) {
+  const title = useTitle(of.kind, of.id, of.agent_id);
+  return (
+    <>
+      <Linked entry={entry} title={title ?? shortOf(entry)} />
+      {of.kind === "key" && of.agent_id && (
+        <>
+          {" of "}
+          <Who id={of.agent_id} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Linked({ entry, title }: { entry: Named; title: string }) {
+  const { resource_type, resource_id, details } = entry;
+  const to = PAGES[resource_type ?? ""]?.(resource_id ?? "", details);
+  return to ? <Link to={to}>{title}</Link> : <span title={resource_id ?? undefined}>{title}</span>;
+}
+
+/** Specialists, projects and templates have names for ids. */
+function nameOf(entry: Named, id: string): string {
+  const { slug } = entry.details as { slug?: string };
+  if (slug) return slug;
+  return entry.resource_type === "specialist" || entry.resource_type === "project" ? id : shortOf(entry);
+}
+
+/** Enough to distinguish them: "memory …x81k". */
+const shortOf = ({ resource_type, resource_id }: Named) =>
+  `${resource_type} …${String(resource_id).slice(-4)}`;
+
+/** Who did it; without a person or an agent, the operator or the service. */
+function Actor({ entry: { actor_id, actor_kind } }: { entry: AuditEntry }) {
+  if (!actor_id) return capitalised(actor_kind);
+  return (
+    <>
+      <Who id={actor_id} />{" "}
+      <span className="faint small">{actor_kind === "user" ? "person" : actor_kind}</span>
+    </>
+  );
+}
+
+const TONE: Record<AuditEntry["outcome"], Tone> = {
+  begun: "warn",
+  done: "good",
+  refused: "bad",
+  failed: "bad",
+};
+
+function Outcome({ entry: { outcome, error } }: { entry: AuditEntry }) {
+  return (
+    <span title={error ?? undefined}>
+      <Badge label={capitalised(outcome)} tone={TONE[outcome]} />
+    </span>
   );
 }

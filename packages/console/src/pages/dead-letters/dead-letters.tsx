@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
@@ -11,17 +11,18 @@ import { useNames } from "../../data/use-names.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { CircleCheck, RotateCw, SearchX, Trash2 } from "../../ui/icons.tsx";
+import { CircleCheck, RotateCw, Search, SearchX, Trash2 } from "../../ui/icons.tsx";
 import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
 import { Json, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
-import { Filters, filterIn, type LetterFilter, NO_FILTER } from "./filters.tsx";
-import { Groups } from "./groups.tsx";
-import { causeOf, headersOf, typeOf } from "./words.ts";
+import { causeOf, Groups, headersOf, typeOf } from "./groups.tsx";
 import "./dead-letters.css";
+import { findAgents } from "../../data/find.ts";
+import { Combo } from "../../ui/combo.tsx";
+import { TextField } from "../../ui/field.tsx";
 
 type Acting = { action: BulkAction; wanted: Wanted };
 
@@ -261,5 +262,64 @@ function Inspect({ letter, onClose, act }: InspectProps) {
         <Json value={letter.payload} label="payload" />
       </div>
     </Dialog>
+  );
+}
+
+/** Which letters are shown. It is in the address, and has the names of the API's parameters. */
+interface LetterFilter {
+  reason?: string;
+  agent_id?: string;
+  type?: string;
+  text?: string;
+}
+
+const NAMES = ["reason", "agent_id", "type", "text"] as const;
+
+function filterIn(search: URLSearchParams): LetterFilter {
+  return Object.fromEntries(NAMES.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])));
+}
+
+/** Clears all parameters of the filter. */
+const NO_FILTER = Object.fromEntries(NAMES.map((name) => [name, null]));
+
+export function Filters({ filter }: { filter: LetterFilter }) {
+  const [, change] = useAddress();
+  const nameOf = useNames();
+  const { agent_id, type = "", text = "" } = filter;
+  const [draft, setDraft] = useState({ type, text });
+  // What is typed stays until something else is searched for.
+  useEffect(() => setDraft({ type, text }), [type, text]);
+  return (
+    <form
+      className="filters"
+      aria-label="Filter dead letters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change(draft);
+      }}
+    >
+      <Combo
+        label="Agent"
+        value={agent_id ? { id: agent_id, label: nameOf(agent_id) } : null}
+        onChange={(agent) => change({ agent_id: agent?.id ?? null })}
+        find={findAgents}
+        none="Any agent"
+      />
+      <TextField
+        label="Type"
+        placeholder="com.github.*"
+        value={draft.type}
+        onChange={(value) => setDraft({ ...draft, type: value })}
+      />
+      <TextField
+        label="Text"
+        placeholder="In error, subject, type or source"
+        value={draft.text}
+        onChange={(value) => setDraft({ ...draft, text: value })}
+      />
+      <div className="filter-end">
+        <Button label="Search" type="submit" icon={Search} />
+      </div>
+    </form>
   );
 }

@@ -1,23 +1,24 @@
-import { useNavigate, useParams } from "react-router";
-import type { EventsGetResult } from "../../../../client/index.ts";
+import { Link, useNavigate, useParams } from "react-router";
+import type { EventReceiver, EventsGetResult, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { fullTime, number } from "../../data/format.ts";
+import { fullTime, number, plural } from "../../data/format.ts";
 import { useFollowed } from "../../data/use-fresh.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { useConfirmed } from "../../ui/confirm.tsx";
 import { DetailPage } from "../../ui/detail-page.tsx";
-import { Ban, Inbox, RotateCw } from "../../ui/icons.tsx";
+import { Ban, Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { Id, Json } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Who } from "../../ui/who.tsx";
-import { Receiver } from "./receiver.tsx";
-import { EventState } from "./state.tsx";
+import { DeliveryState, EventState, Timeline } from "./timeline.tsx";
 import "./events.css";
-import { Timeline } from "./timeline.tsx";
+import { useState } from "react";
+import { useLoad } from "../../data/use-load.ts";
+import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
@@ -119,4 +120,119 @@ function Retry({ id, done }: { id: string; done(): Promise<void> }) {
     await done();
   });
   return <Button label="Retry matching" icon={RotateCw} busy={retry.busy} onClick={() => retry.run()} />;
+}
+
+/** One receiver of an event: the state of its delivery, and why it was delivered. */
+function Receiver({ receiver, reload }: { receiver: EventReceiver; reload(): Promise<void> }) {
+  const { delivery_id, agent_id, state, attempt_count, matched, timeline } = receiver;
+  return (
+    <Card
+      title={<Who id={agent_id} />}
+      actions={
+        <>
+          <span className="faint small">{plural(attempt_count, "attempt")}</span>
+          <DeliveryState state={state} />
+        </>
+      }
+    >
+      <div className="stack">
+        <Why agent_id={agent_id} matched={matched} />
+        <Timeline entries={timeline} />
+        {state === "dead" && <DeadActions delivery_id={delivery_id} done={reload} />}
+      </div>
+    </Card>
+  );
+}
+
+/** What to do with a dead-lettered delivery. */
+function DeadActions({ delivery_id, done }: { delivery_id: string; done(): Promise<void> }) {
+  const [action, setAction] = useState<BulkAction>();
+  const finish = async () => {
+    setAction(undefined);
+    await done();
+  };
+  return (
+    <div className="row end">
+      <Button label="Discard" small kind="remove" icon={Trash2} onClick={() => setAction("discard")} />
+      <Button label="Replay" small icon={RotateCw} onClick={() => setAction("replay")} />
+      {action && (
+        <Bulk
+          action={action}
+          wanted={{ ids: [delivery_id] }}
+          onClose={() => setAction(undefined)}
+          onDone={finish}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The interests and feeds that matched, as they are now. */
+function Why({ agent_id, matched }: { agent_id: string; matched: EventReceiver["matched"] }) {
+  const { interest_ids, feed_ids } = matched;
+  const { data: interests } = useLoad(
+    async (signal) => {
+      const all = new Map<string, Interest>();
+      for await (const each of api.interests.list.all({ agent_id, limit: 200 }, { signal }))
+        all.set(each.id, each);
+      return all;
+    },
+    [agent_id],
+  );
+  if (interest_ids.length + feed_ids.length === 0) return null;
+  return (
+    <ul className="why">
+      {interest_ids.map((id) => {
+        const interest = interests?.get(id);
+        return (
+          <li key={id}>
+            <span className="faint">Interest</span>{" "}
+            <code>{interest?.event_type ?? (interests ? "deleted" : "…")}</code>
+            {interest?.filter_expression && (
+              <>
+                {" "}
+                <span className="faint">where</span> <code>{interest.filter_expression}</code>
+              </>
+            )}
+          </li>
+        );
+      })}
+      {feed_ids.map((id) => (
+        <ByFeed key={id} feed_id={id} />
+      ))}
+    </ul>
+  );
+}
+
+function ByFeed({ feed_id }: { feed_id: string }) {
+  const { data } = useLoad(
+    async (signal) => {
+      const [channel] = (await api.channels.list({ feed_id }, { signal })).channels;
+      if (!channel) return null;
+      for await (const feed of api.channels.listFeeds.all({ channel_id: channel.id, limit: 200 }, { signal }))
+        if (feed.id === feed_id) return { channel, feed };
+      return null;
+    },
+    [feed_id],
+  );
+  if (!data) {
+    return (
+      <li>
+        <span className="faint">Channel feed</span> <code>{data === null ? "deleted" : "…"}</code>
+      </li>
+    );
+  }
+  const { channel, feed } = data;
+  return (
+    <li>
+      <span className="faint">Channel</span> <Link to={`/channels/${channel.id}`}>{channel.name}</Link>
+      <span className="faint">, feed</span> <code>{feed.event_type_glob}</code>
+      {feed.filter_expression && (
+        <>
+          {" "}
+          <span className="faint">where</span> <code>{feed.filter_expression}</code>
+        </>
+      )}
+    </li>
+  );
 }

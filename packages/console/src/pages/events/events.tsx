@@ -6,16 +6,20 @@ import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
+import { CheckField, CodeArea, SelectField, TextField } from "../../ui/field.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Subject } from "../../ui/subject.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { Publish } from "./publish.tsx";
-import { EventState } from "./state.tsx";
+import { EventState } from "./timeline.tsx";
 import "./events.css";
+import { timeOf } from "../../data/local-time.ts";
+import { mistakeInJson } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
+import { useFormTask } from "../../data/use-task.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 
 const NAMES = ["type", "source", "subject", "id"] as const;
 type Listed = EventsListResult["events"][number];
@@ -241,5 +245,57 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
         <Button label="Search" type="submit" icon={Search} />
       </div>
     </form>
+  );
+}
+
+/** Publishes an event manually, for testing. */
+function Publish({
+  onClose,
+  onPublished,
+}: {
+  onClose(): void;
+  onPublished(id: string, duplicate: boolean): void;
+}) {
+  const [{ type, source, subject, at, data }, field] = useDraft({
+    type: "com.example.order.created",
+    source: `${location.origin}/console`,
+    subject: "",
+    at: "",
+    data: '{\n "total": 42\n}',
+  });
+  const problem = mistakeInJson(data);
+  const publish = useFormTask(async () => {
+    const event = {
+      specversion: "1.0" as const,
+      id: `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
+      source,
+      type,
+      time: new Date().toISOString(),
+      ...(subject && { subject }),
+      ...(at && { notbefore: timeOf(at) }),
+      ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
+    };
+    const result = await api.events.publish({ event });
+    if ("event_id" in result) onPublished(result.event_id, result.status === "duplicate");
+  });
+  return (
+    <FormDialog
+      title="Publish event"
+      submit="Publish"
+      onClose={onClose}
+      task={publish}
+      disabled={problem !== undefined}
+    >
+      <TextField label="Type" required {...field("type")} hint="Reverse DNS. Interests match it." />
+      <TextField label="Source" required {...field("source")} />
+      <TextField label="Subject" {...field("subject")} placeholder="acme/shop#12" />
+      <TextField
+        label="Deliver at"
+        type="datetime-local"
+        {...field("at")}
+        hint="Empty: at once. Until then the event waits, and can be cancelled."
+      />
+      <CodeArea label="Data (JSON)" rows={7} {...field("data")} error={problem} />
+    </FormDialog>
   );
 }

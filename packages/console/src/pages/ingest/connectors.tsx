@@ -15,8 +15,14 @@ import { saveChanges } from "../../ui/overwrite.tsx";
 import { type Column, column, endColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
-import { ConnectorState } from "./words.tsx";
+import {
+  ConnectorState,
+  draftOfMapping,
+  emptyMapping,
+  MappingFields,
+  mappingOf,
+  wholeMapping,
+} from "./mapping.tsx";
 
 export function Connectors() {
   const pages = useList(api.connectors.list, {}, "connectors", "connector");

@@ -20,10 +20,14 @@ import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
+import {
+  draftOfWebhook,
+  RequestOutcome,
+  TestMapping,
+  WebhookMappingFields,
+  webhookMappingOf,
+} from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
-import { TestMapping } from "./test-mapping.tsx";
-import { draftOfWebhook, WebhookMappingFields, webhookMappingOf } from "./webhook-mapping.tsx";
-import { RequestOutcome } from "./words.tsx";
 import "./ingest.css";
 
 /** One webhook: its address, its mapping with a test, and its last requests. */

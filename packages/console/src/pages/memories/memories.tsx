@@ -16,8 +16,7 @@ import { Plain } from "../../ui/plain.ts";
 import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { Filters, filtersOf, type MemoryFilters } from "./filters.tsx";
-import { Found } from "./found.tsx";
+import { Filters, Found, filtersOf, type MemoryFilters } from "./found.tsx";
 import { isStated, percent, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 import "./memories.css";
 

@@ -15,7 +15,6 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { madeHere } from "./made-here.ts";
 import { ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 200, height: 58 };
@@ -226,3 +225,6 @@ function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {
     })),
   };
 }
+
+/** Relationships that the person created since opening the console: the API does not return their creator. */
+export const madeHere = new Set<string>();

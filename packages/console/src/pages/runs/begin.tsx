@@ -2,15 +2,15 @@ import { useState } from "react";
 import { useNavigate } from "react-router";
 import type { ProcessTemplate, TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findProjects } from "../../data/find.ts";
+import { findPeople, findProjects } from "../../data/find.ts";
 import { linesOf } from "../../data/text.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { type Assigned, Assignees } from "./assignees.tsx";
 
 /** One step per line, each after the previous one. */
 function stepsOfLines(text: string) {
@@ -119,4 +119,42 @@ function workOf(
     return assigned_user_id ? [{ step_key: step.step_key, assigned_user_id }] : [];
   });
   return { template_id, ...(step_assignments.length > 0 && { step_assignments }) };
+}
+
+/** Assignees by step key. */
+type Assigned = Record<string, Choice | null>;
+
+interface Props {
+  steps: readonly { step_key: string; title: string }[];
+  assigned: Assigned;
+  onChange(assigned: Assigned): void;
+}
+
+/** Returns a search for assignees. Members may not list people, but may assign a step to themselves. */
+export function useFindAssignee(): typeof findPeople {
+  const { may, user } = useSession();
+  const self = { id: user.id, label: user.display_name, detail: "you" };
+  return may("users.list") ? findPeople : async () => [self];
+}
+
+/** Assigns steps to people; the assignee or one of their agents does the step. */
+function Assignees({ steps, assigned, onChange }: Props) {
+  const find = useFindAssignee();
+  return (
+    <details className="more-fields">
+      <summary>Assignees</summary>
+      <div className="stack tight">
+        {steps.map(({ step_key, title }) => (
+          <Combo
+            key={step_key}
+            label={title}
+            value={assigned[step_key] ?? null}
+            onChange={(person) => onChange({ ...assigned, [step_key]: person })}
+            find={find}
+            none="Anyone"
+          />
+        ))}
+      </div>
+    </details>
+  );
 }

@@ -1,4 +1,4 @@
-import type { Run, RunStep } from "../../../../client/index.ts";
+import type { Run, RunStep, RunWithAttempts } from "../../../../client/index.ts";
 import { capitalised } from "../../data/text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
@@ -32,3 +32,5 @@ export function Steps({ steps }: { steps: RunStep[] }) {
     </span>
   );
 }
+
+export type Step = RunWithAttempts["steps"][number];
