@@ -5,7 +5,7 @@ import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
 import { findAgents, findPeople } from "../../data/find.ts";
 import { fullTime } from "../../data/format.ts";
-import { knownName, nameIs } from "../../data/names.ts";
+import { knownName, nameIs, type TitledKind } from "../../data/names.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
@@ -23,7 +23,7 @@ import { type Column, column, endColumn, List, wideColumn } from "../../ui/table
 import { Id, Json, Time } from "../../ui/text.tsx";
 import "../../styles/filters.css";
 import { Link } from "react-router";
-import { isTitled, type TitledKind, useTitle } from "../../data/titles.ts";
+import { useTitle } from "../../data/use-names.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Who } from "../../ui/who.tsx";
 
@@ -278,6 +278,10 @@ const PAGES: Record<string, (id: string, details: AuditEntry["details"]) => stri
   bundle: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/bundles/${id}` : null),
 };
 
+/** Reading a memory would count as use. */
+const TITLED: readonly string[] = ["document", "run", "output", "channel", "schedule", "key"];
+const isTitled = (kind: string): kind is TitledKind => TITLED.includes(kind);
+
 /** Ids that `Who` names. */
 const PEOPLE = /^(ag|usr|team)_/;
 
@@ -301,7 +305,7 @@ export function Resource({ entry }: { entry: Named }) {
 }
 
 function Titled({ entry, ...of }: { entry: Named; kind: TitledKind; id: string; agent_id: string }) {
-  const title = useTitle(of.kind, of.id, of.agent_id);
+  const title = useTitle(of.kind, of.kind === "key" ? `${of.agent_id}/${of.id}` : of.id);
   return (
     <>
       <Linked entry={entry} title={title ?? shortOf(entry)} />

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useLocation } from "react-router";
 import type { AuthorizationRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findAgents } from "../../data/find.ts";
+import { findAgents, findOwnActiveAgents } from "../../data/find.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -244,7 +244,7 @@ function AgentChoice({ chosen, onChange }: { chosen: Chosen; onChange(chosen: Ch
           hint="The client can do what this agent can, within the scopes below."
           value={agent}
           onChange={(agent) => onChange({ ...chosen, agent })}
-          find={may("agents.list") ? findAgents : findOwnAgents}
+          find={may("agents.list") ? findAgents : findOwnActiveAgents}
         />
       )}
     </>
@@ -258,13 +258,4 @@ async function agentIdOf(chosen: Chosen, onChange: (chosen: Chosen) => void): Pr
   const { id } = await api.agents.create({ name: name.trim(), delivery_mode: "poll" });
   onChange({ kind: "existing", name, agent: { id, label: name } });
   return id;
-}
-
-/** Finds one's own active agents by filtering all of them. */
-async function findOwnAgents(text: string, signal: AbortSignal): Promise<Choice[]> {
-  const found: Choice[] = [];
-  for await (const { id, name, status } of api.agents.listOwn.all({ limit: 200 }, { signal }))
-    if (status === "active" && name.toLowerCase().includes(text.trim().toLowerCase()))
-      found.push({ id, label: name });
-  return found.slice(0, 20);
 }

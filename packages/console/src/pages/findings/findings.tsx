@@ -1,7 +1,7 @@
 import { useSearchParams } from "react-router";
 import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findAgents } from "../../data/find.ts";
+import { findAgents, findOwnAgents } from "../../data/find.ts";
 import { knownName, nameIs } from "../../data/names.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
@@ -88,12 +88,4 @@ function Filters() {
       {memory_id && <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />}
     </div>
   );
-}
-
-/** A member chooses among the agents that they own. */
-async function findOwnAgents(text: string, signal: AbortSignal): Promise<Choice[]> {
-  const found: Choice[] = [];
-  for await (const { id, name } of api.agents.listOwn.all({ limit: 200 }, { signal }))
-    if (name.toLowerCase().includes(text.trim().toLowerCase())) found.push({ id, label: name });
-  return found.slice(0, 20);
 }

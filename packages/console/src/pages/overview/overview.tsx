@@ -19,9 +19,9 @@ import { AgentState, HEALTH } from "../agents/health.tsx";
 import "./overview.css";
 import { useAddress } from "../../data/use-address.ts";
 import { CheckField } from "../../ui/field.tsx";
-import { SubjectText } from "../../ui/subject.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { SubjectText } from "../../ui/who.tsx";
 import { EventState } from "../events/timeline.tsx";
 
 export function Overview() {
