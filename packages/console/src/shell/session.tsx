@@ -11,8 +11,7 @@ import {
   useState,
 } from "react";
 import { isFinal } from "../../../client/errors.ts";
-import type { AuthSessionResult } from "../../../client/index.ts";
-import { isApiError } from "../../../client/index.ts";
+import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
 import { forgetLive } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";

@@ -1,10 +1,9 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { type AuthMethodsResult, type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
-import { useDraft } from "../data/use-draft.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { TextField } from "../ui/field.tsx";
+import { TextField, useDraft } from "../ui/field.tsx";
 import { Mark } from "./mark.tsx";
 import { startAddress } from "./provider.ts";
 

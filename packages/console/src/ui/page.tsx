@@ -1,8 +1,7 @@
 import { Fragment, type ReactNode, useEffect } from "react";
-import { Link } from "react-router";
-import { useVisit } from "../data/use-visit.ts";
-import type { LucideIcon } from "./icons.tsx";
-import { ChevronRight, Lock } from "./icons.tsx";
+import { Link, useLocation } from "react-router";
+import { visited } from "../data/recent.ts";
+import { ChevronRight, Lock, type LucideIcon } from "./icons.tsx";
 
 interface PageProps {
   title: string;
@@ -135,4 +134,10 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
       ))}
     </div>
   );
+}
+
+/** Records a visit to the current page, under its title as soon as that is known. */
+function useVisit(title: string): void {
+  const { pathname: to } = useLocation();
+  useEffect(() => visited({ to, title }), [to, title]);
 }

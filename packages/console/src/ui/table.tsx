@@ -1,4 +1,4 @@
-import type { MouseEvent, ReactNode } from "react";
+import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import { number } from "../data/format.ts";
 import type { News, Pages } from "../data/use-list.ts";
@@ -6,7 +6,6 @@ import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
 import { ArrowUp } from "./icons.tsx";
-import { useKeptFocus } from "./kept-focus.ts";
 import { Skeleton } from "./page.tsx";
 
 export interface Column<T> {
@@ -154,4 +153,31 @@ export function Load<T>({
       {children(data)}
     </>
   );
+}
+
+/**
+ * For lists: if the focused element disappears, such as a deleted row or the button for more, moves the focus to the
+ * list instead of the start of the page.
+ */
+function useKeptFocus<E extends HTMLElement>() {
+  const list = useRef<E>(null);
+  useEffect(() => {
+    const near = list.current?.parentElement as HTMLElement;
+    let held: Element | null = null;
+    const note = ({ target }: FocusEvent) => {
+      held = near.contains(target as Node) ? (target as Element) : null;
+    };
+    const watch = new MutationObserver(() => {
+      if (!held || held.isConnected) return;
+      held = null;
+      if (document.activeElement === document.body) list.current?.focus({ preventScroll: true });
+    });
+    document.addEventListener("focusin", note);
+    watch.observe(near, { childList: true, subtree: true });
+    return () => {
+      document.removeEventListener("focusin", note);
+      watch.disconnect();
+    };
+  }, []);
+  return list;
 }

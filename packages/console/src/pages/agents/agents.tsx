@@ -8,11 +8,11 @@ import type {
 import { api } from "../../data/api.ts";
 import { duration, number, percent } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { CheckField, Segments, SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { CheckField, Segments, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -21,10 +21,9 @@ import { Time } from "../../ui/text.tsx";
 import { AgentStateReason, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
 import "./agents.css";
 import { useState } from "react";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { messageOf } from "../../ui/failure.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { NewSecrets } from "./keys.tsx";
 import { snippetsFor } from "./snippets.ts";
 

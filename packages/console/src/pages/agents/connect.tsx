@@ -2,10 +2,10 @@ import { useEffect, useState } from "react";
 import { useSearchParams } from "react-router";
 import { type AuthorizationRequest, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import { Form } from "../../ui/form-dialog.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { ConsentPage, Decision } from "../authorize/authorize.tsx";
 import { Approval } from "./devices.tsx";
 

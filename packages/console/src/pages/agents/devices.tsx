@@ -6,22 +6,19 @@ import type {
   SessionsListResult,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { clockTime, duration, fullTime } from "../../data/format.ts";
+import { capitalised, clockTime, duration, fullTime } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
-import { capitalised } from "../../data/text.ts";
-import { useReload } from "../../data/use-fresh.ts";
 import { usePages } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useLoad, useReload } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { useConfirmed } from "../../ui/form-dialog.tsx";
 import { CircleCheck, CircleX, Laptop, Plus, Smartphone, TimerOff } from "../../ui/icons.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Load, wideEndColumn } from "../../ui/table.tsx";
-import { Copy, Time } from "../../ui/text.tsx";
+import { useTask } from "../../ui/task.tsx";
+import { Badge, Copy, Time } from "../../ui/text.tsx";
 import "./agents.css";
 
 const PAGE = 50;

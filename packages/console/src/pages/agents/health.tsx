@@ -1,7 +1,7 @@
 import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import type { Resource } from "../../data/live.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
 import type { Option } from "../../ui/field.tsx";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 type State = DeliveryHealth["state"];
 

@@ -1,22 +1,17 @@
 import { type Agent, ApiError, type Interest, type InterestsTestResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
+import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
 import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
+import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-import { FilterText, Time } from "../../ui/text.tsx";
+import { Badge, FilterText, Time } from "../../ui/text.tsx";
 import "./agents.css";
 import { useRef, useState } from "react";
-import { plural } from "../../data/format.ts";
-import { type FieldOf, useDraft } from "../../data/use-draft.ts";
-import { type Task, useFormTask, useSaving } from "../../data/use-task.ts";
-import { CheckField, CodeArea, SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
+import { CheckField, CodeArea, type FieldOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { type Task, useFormTask, useSaving } from "../../ui/task.tsx";
 
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {

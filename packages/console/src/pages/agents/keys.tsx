@@ -1,19 +1,17 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useCallback, useRef, useState } from "react";
 import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
 import { CheckField, Segments, SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { confirm, FormDialog, useConfirmed, useUnsaved } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
+import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn } from "../../ui/table.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { type Snippet, snippetsFor } from "./snippets.ts";
 import "./agents.css";
-import { useKept } from "../../data/use-kept.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 
 type Key = KeysListResult["keys"][number];
@@ -222,4 +220,31 @@ export function ScopeChoice({ of, value, onChange }: ScopeChoiceProps) {
       ))}
     </fieldset>
   );
+}
+
+const LOST = {
+  title: "Close without copying?",
+  text: "What you see here is shown only once, and has not been copied yet.",
+  action: "Close anyway",
+};
+
+/** A dialog is gone at any other address, also of the same page. */
+const NOWHERE_ELSE = { question: LOST, stays: () => false };
+
+/** Asks before secrets are lost that nobody has copied, whichever way the person leaves. */
+function useKept(secrets: readonly string[]) {
+  const missing = useRef(new Set(secrets));
+  const isLost = useCallback(() => missing.current.size > 0, []);
+  useUnsaved(isLost, NOWHERE_ELSE);
+  return {
+    /** A text was copied: with it the secrets that it contains. */
+    copied(text: string): void {
+      for (const secret of missing.current) if (text.includes(secret)) missing.current.delete(secret);
+    },
+    async leave(onLeave: () => void): Promise<void> {
+      if (isLost() && !(await confirm(LOST))) return;
+      missing.current.clear();
+      onLeave();
+    },
+  };
 }

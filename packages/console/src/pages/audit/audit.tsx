@@ -4,13 +4,11 @@ import type { AuditEntry } from "../../../../client/index.ts";
 import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
 import { findAgents, findPeople } from "../../data/find.ts";
-import { fullTime } from "../../data/format.ts";
+import { capitalised, fullTime } from "../../data/format.ts";
 import { knownName, nameIs, type TitledKind } from "../../data/names.ts";
-import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useNames } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useNames, useTitle } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -20,12 +18,10 @@ import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
-import { Id, Json, Time } from "../../ui/text.tsx";
+import { useTask } from "../../ui/task.tsx";
+import { Badge, Id, Json, Time, type Tone, Who } from "../../ui/text.tsx";
 import "../../styles/filters.css";
 import { Link } from "react-router";
-import { useTitle } from "../../data/use-names.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
-import { Who } from "../../ui/who.tsx";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
   column("Action", (entry) => (

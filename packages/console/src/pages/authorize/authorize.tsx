@@ -4,16 +4,16 @@ import type { AuthorizationRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents, findOwnActiveAgents } from "../../data/find.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { Segments, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import { Form } from "../../ui/form-dialog.tsx";
 import { CircleCheck, CircleX, Link2Off, ShieldQuestion } from "../../ui/icons.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { type Scope, ScopeChoice } from "../agents/keys.tsx";
 import "../agents/agents.css";
 

@@ -3,26 +3,27 @@ import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Channel, Feed, Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
-import { useFormTask, useSaving, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
-import { confirm, DeleteButton, useConfirmed } from "../../ui/confirm.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
-import { CodeArea, TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { CodeArea, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import {
+  confirm,
+  DeleteButton,
+  FormDialog,
+  type SavingProps,
+  saveChanges,
+  useConfirmed,
+} from "../../ui/form-dialog.tsx";
 import { Hash, Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
-import { ListPage } from "../../ui/list-page.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
+import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
-import { FilterText, Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Who } from "../../ui/who.tsx";
+import { toast, useFormTask, useSaving, useTask } from "../../ui/task.tsx";
+import { FilterText, Time, Who } from "../../ui/text.tsx";
 
 const COLUMNS: Column<Channel>[] = [
   column("Name", ({ id, name }) => <Link to={`/channels/${id}`}>{name}</Link>),

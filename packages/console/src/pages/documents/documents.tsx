@@ -1,7 +1,7 @@
 import { useSearchParams } from "react-router";
 import type { Document, DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
 import { api, inSession } from "../../data/api.ts";
-import { bytes, number } from "../../data/format.ts";
+import { bytes, capitalised, listed, number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { CircleAlert, CircleCheck, FileText, FileUp, SearchX } from "../../ui/icons.tsx";
@@ -14,8 +14,7 @@ import { Time } from "../../ui/text.tsx";
 import { DocumentStatus, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
 import { type DragEvent, useRef, useState } from "react";
-import { base64 } from "../../data/base64.ts";
-import { capitalised, listed } from "../../data/text.ts";
+import { base64 } from "../../data/save-file.ts";
 import { Button } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";

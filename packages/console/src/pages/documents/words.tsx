@@ -1,6 +1,6 @@
 import type { Document } from "../../../../client/index.ts";
-import { capitalised } from "../../data/text.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { capitalised } from "../../data/format.ts";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 const TONE: Record<Document["status"], Tone> = {
   queued: "neutral",

@@ -2,21 +2,18 @@ import { Link, useNavigate, useParams } from "react-router";
 import type { EventReceiver, EventsGetResult, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number, plural } from "../../data/format.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFollowed, useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
+import { useConfirmed } from "../../ui/form-dialog.tsx";
 import { Ban, Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { Id, Json } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Subject, Who } from "../../ui/who.tsx";
+import { toast, useTask } from "../../ui/task.tsx";
+import { Id, Json, Subject, Who } from "../../ui/text.tsx";
 import { DeliveryState, EventState, Timeline } from "./timeline.tsx";
 import "./events.css";
 import { useState } from "react";
-import { useLoad } from "../../data/use-load.ts";
 import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 
 /** One event: from publication to each acknowledgement, and why each receiver got it. */

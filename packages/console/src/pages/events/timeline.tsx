@@ -1,8 +1,7 @@
 import type { TimelineEntry } from "../../../../client/index.ts";
-import { clockTime, duration, fullTime, plural } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, clockTime, duration, fullTime, plural } from "../../data/format.ts";
 import "./events.css";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 const WORDS: Record<string, string> = {
   published: "Published",

@@ -2,13 +2,12 @@ import { useSearchParams } from "react-router";
 import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents, findOwnAgents } from "../../data/find.ts";
+import { capitalised } from "../../data/format.ts";
 import { knownName, nameIs } from "../../data/names.ts";
-import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { Lightbulb, X } from "../../ui/icons.tsx";
@@ -16,8 +15,7 @@ import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { Who } from "../../ui/who.tsx";
+import { Badge, Time, Who } from "../../ui/text.tsx";
 import "../../styles/filters.css";
 
 const COLUMNS: Column<Finding>[] = [

@@ -8,14 +8,12 @@ import type {
   ListedHandoff,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { plural } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import {
@@ -29,7 +27,7 @@ import {
   wideEndColumn,
 } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
-import { Id, Json, Time } from "../../ui/text.tsx";
+import { Badge, Id, Json, Time } from "../../ui/text.tsx";
 import "./handoffs.css";
 
 /** What an agent left for its successors, and the context that it started with. */

@@ -2,19 +2,15 @@ import { useState } from "react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
-import { type FieldOf, useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
-import { useSaving, useTask } from "../../data/use-task.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { type FieldOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
 import { Pause, Play, Plug, Trash2 } from "../../ui/icons.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
+import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideEndColumn } from "../../ui/table.tsx";
+import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import {
   ConnectorState,
   draftOfMapping,

@@ -6,17 +6,16 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
+import { capitalised } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Webhook as WebhookIcon } from "../../ui/icons.tsx";
+import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, wideColumn } from "../../ui/table.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import {
   RequestOutcome,

@@ -7,15 +7,13 @@ import type {
   WebhookRequest,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { dateTime } from "../../data/format.ts";
-import { capitalised, mistakeInJson } from "../../data/text.ts";
-import { useFormTask } from "../../data/use-task.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { capitalised, dateTime, mistakeInJson } from "../../data/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
 import { CircleAlert, FlaskConical } from "../../ui/icons.tsx";
-import { Json } from "../../ui/text.tsx";
+import { useFormTask } from "../../ui/task.tsx";
+import { Badge, Json, type Tone } from "../../ui/text.tsx";
 import { type FormatName, SENDERS, senderOf } from "./senders.ts";
 
 /** A mapping as form values; empty ones take their default. */

@@ -2,24 +2,18 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { dateTime, number } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useFormTask, useSaving } from "../../data/use-task.ts";
+import { capitalised, dateTime, number } from "../../data/format.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { DialogButton } from "../../ui/button.tsx";
-import { DeleteButton } from "../../ui/confirm.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField, useDraft } from "../../ui/field.tsx";
+import { DeleteButton, Form, FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
 import { RefreshCw } from "../../ui/icons.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import {
   draftOfWebhook,
   RequestOutcome,

@@ -2,20 +2,16 @@ import { useRef, useState } from "react";
 import type { MemoriesEraseParams, MemoriesEraseResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
-import { fullTime, number, plural } from "../../data/format.ts";
+import { capitalised, fullTime, linesOf, number, plural } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
-import { capitalised, linesOf } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
-import { CodeArea, Segments, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { CodeArea, Segments, TextField, useDraft } from "../../ui/field.tsx";
+import { Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { Download } from "../../ui/icons.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Secret } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import "./memories.css";
 
 const ABOVE = [

@@ -8,7 +8,7 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Eraser } from "../../ui/icons.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Tile } from "../../ui/tile.tsx";
+import { Tile } from "../../ui/text.tsx";
 import "./memories.css";
 
 const ABOVE = [{ to: "/memories", label: "Memories" }];

@@ -1,20 +1,18 @@
 import { useMemo, useState } from "react";
 import type { Memory, RelationshipsGraphResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { plural } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
+import { capitalised, plural } from "../../data/format.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
 import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { confirm } from "../../ui/form-dialog.tsx";
 import { ArrowLeft, ArrowRight, Crosshair, Trash2, Waypoints } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useTask } from "../../ui/task.tsx";
 import { ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 200, height: 58 };

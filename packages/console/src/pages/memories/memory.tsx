@@ -5,36 +5,29 @@ import type {
   MemoryWithUsage,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { number } from "../../data/format.ts";
-import { capitalised, listed } from "../../data/text.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
-import { DetailPage } from "../../ui/detail-page.tsx";
+import { capitalised, listed, number } from "../../data/format.ts";
+import { useFollowed, useLoad } from "../../data/use-load.ts";
 import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Id, Json, Time } from "../../ui/text.tsx";
-import { Who } from "../../ui/who.tsx";
+import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MemoryGraph, madeHere } from "./memory-graph.tsx";
 import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
 import "./memories.css";
 import { useState } from "react";
 import { findMemories, findTeams } from "../../data/find.ts";
-import { useDraft } from "../../data/use-draft.ts";
 import { useIsOwn } from "../../data/use-names.ts";
-import { useSaving, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useSaving, useTask } from "../../ui/task.tsx";
 
 /** One memory: its content, source and relationships. */
 export function MemoryPage() {

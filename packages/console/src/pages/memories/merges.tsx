@@ -2,18 +2,16 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Memory, MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, Segments, TextArea, TextField } from "../../ui/field.tsx";
 import { Check, GitMerge, X } from "../../ui/icons.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { Who } from "../../ui/who.tsx";
+import { Badge, Time, Who } from "../../ui/text.tsx";
 import {
   BulkDialog,
   type Decision,
@@ -24,12 +22,11 @@ import {
   withMemories,
 } from "./bulk.tsx";
 import "./memories.css";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useTask } from "../../data/use-task.ts";
-import { DetailPage } from "../../ui/detail-page.tsx";
+import { useFollowed } from "../../data/use-load.ts";
 import { Diff } from "../../ui/diff.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useTask } from "../../ui/task.tsx";
 import { Confidence, ScopeBadge, Tags } from "./words.tsx";
 import "../../styles/search.css";
 

@@ -1,6 +1,6 @@
 import type { Memory } from "../../../../client/index.ts";
-import { capitalised } from "../../data/text.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { capitalised } from "../../data/format.ts";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 export const TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
 export const SCOPES = ["agent", "team", "institutional"] as const;

@@ -15,12 +15,9 @@ import { ScopeBadge, Tags } from "../memories/words.tsx";
 import "./outputs.css";
 import { useState } from "react";
 import { knownName } from "../../data/names.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
-import { TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { mayOverwrite } from "../../ui/overwrite.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, mayOverwrite } from "../../ui/form-dialog.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 
 const COLUMNS: Column<Output>[] = [
   column("Output", (output) => (

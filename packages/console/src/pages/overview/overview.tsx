@@ -1,27 +1,22 @@
 import { Link } from "react-router";
 import type { Agent, OnboardingGuidance, RecentEvent, Stats } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { compact, duration, plural } from "../../data/format.ts";
+import { capitalised, compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
 import type { Action } from "../../data/may.ts";
-import { capitalised } from "../../data/text.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { isSettled, type Loaded, useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { isSettled, type Loaded, useFollowed, useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { CircleCheck, CircleDashed, MailX, Radio, Send } from "../../ui/icons.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
-import { Tile } from "../../ui/tile.tsx";
+import { useTask } from "../../ui/task.tsx";
+import { Badge, SubjectText, Tile, Time } from "../../ui/text.tsx";
 import { AgentState, HEALTH } from "../agents/health.tsx";
 import "./overview.css";
 import { useAddress } from "../../data/use-address.ts";
 import { CheckField } from "../../ui/field.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { SubjectText } from "../../ui/who.tsx";
 import { EventState } from "../events/timeline.tsx";
 
 export function Overview() {

@@ -3,14 +3,13 @@ import { useNavigate } from "react-router";
 import type { ProcessTemplate, TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findPeople, findProjects } from "../../data/find.ts";
-import { linesOf } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
+import { linesOf } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
-import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 
 /** One step per line, each after the previous one. */
 function stepsOfLines(text: string) {

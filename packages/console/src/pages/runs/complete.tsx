@@ -1,22 +1,17 @@
 import type { HandoffOffer, RunsCompleteStepParams, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { base64 } from "../../data/base64.ts";
-import { bytes } from "../../data/format.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useSaving, useTask } from "../../data/use-task.ts";
-import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
+import { bytes, capitalised } from "../../data/format.ts";
+import { base64 } from "../../data/save-file.ts";
+import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import "../../styles/choice.css";
 import { useState } from "react";
-import { capitalised } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Who } from "../../ui/who.tsx";
+import { Badge, Time, Who } from "../../ui/text.tsx";
 import type { Step } from "./words.tsx";
 
 interface CompleteProps {

@@ -10,26 +10,24 @@ import { api } from "../../data/api.ts";
 import { bytes, duration } from "../../data/format.ts";
 import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
-import { useSaving } from "../../data/use-task.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
-import { SelectField, TextArea } from "../../ui/field.tsx";
+import { SelectField, TextArea, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { ArrowRight, Clock, Flag, History as HistoryIcon, Paperclip } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Copy, Id, Time } from "../../ui/text.tsx";
+import { useSaving } from "../../ui/task.tsx";
+import { Copy, Id, Time, Who } from "../../ui/text.tsx";
 import { StepPanel } from "./step-panel.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
 import { useNames } from "../../data/use-names.ts";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Who } from "../../ui/who.tsx";
 
 /** One run: its position, next actions and history. */
 export function RunPage() {

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";

@@ -1,14 +1,11 @@
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useSaving, useTask } from "../../data/use-task.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
-import { Badge, type Tone } from "../../ui/badge.tsx";
 import { CheckField, TextArea } from "../../ui/field.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
-import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Who } from "../../ui/who.tsx";
+import { toast, useSaving, useTask } from "../../ui/task.tsx";
+import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
 import { CompleteDialog, Offers } from "./complete.tsx";
 import type { Step } from "./words.tsx";
 import "../../styles/choice.css";

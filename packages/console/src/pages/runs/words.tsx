@@ -1,6 +1,6 @@
 import type { Run, RunStep, RunWithAttempts } from "../../../../client/index.ts";
-import { capitalised } from "../../data/text.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { capitalised } from "../../data/format.ts";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 const RUN_TONE: Record<Run["status"], Tone> = { active: "info", completed: "good", closed: "neutral" };
 const OUTCOME: Record<NonNullable<Run["outcome"]>, { tone: Tone; says: string }> = {

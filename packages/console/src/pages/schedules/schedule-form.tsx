@@ -1,19 +1,21 @@
 import { useEffect, useState } from "react";
 import type { Schedule, SchedulesCreateParams, SchedulesTestParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { fullTime, relative } from "../../data/format.ts";
-import { localTime, timeOf } from "../../data/local-time.ts";
-import { capitalised, mistakeInJson } from "../../data/text.ts";
-import { type FieldOf, useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { capitalised, fullTime, localTime, mistakeInJson, relative, timeOf } from "../../data/format.ts";
 import { messageOf } from "../../ui/failure.tsx";
-import { CodeArea, type Option, Segments, SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
-import { toast } from "../../ui/toast.tsx";
+import {
+  CodeArea,
+  type FieldOf,
+  type Option,
+  Segments,
+  SelectField,
+  TextField,
+  useDraft,
+} from "../../ui/field.tsx";
+import { FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import "./schedules.css";
-import { Badge, type Tone } from "../../ui/badge.tsx";
-import { Time } from "../../ui/text.tsx";
+import { Badge, Time, type Tone } from "../../ui/text.tsx";
 
 interface Props {
   /** The schedule to edit; without it, a new one is created. */

@@ -2,21 +2,17 @@ import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Schedule } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
-import type { Loaded } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { type Loaded, useFollowed } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, DialogButton } from "../../ui/button.tsx";
-import { DeleteButton } from "../../ui/confirm.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
+import { DeleteButton } from "../../ui/form-dialog.tsx";
 import { CalendarClock, CircleAlert, Pause, Pencil, Play, Send } from "../../ui/icons.tsx";
-import { ListPage } from "../../ui/list-page.tsx";
+import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-import { Id, Json, Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Who } from "../../ui/who.tsx";
+import { toast, useTask } from "../../ui/task.tsx";
+import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MaybeTime, NextTicks, POLICIES, ScheduleForm, ScheduleState, When } from "./schedule-form.tsx";
 
 const COLUMNS: Column<Schedule>[] = [

@@ -1,23 +1,19 @@
 import { useState } from "react";
 import type { AuthBeginTotpResult, AuthSignInWaysResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
-import { capitalised } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { lazily } from "../../shell/lazily.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField, useDraft } from "../../ui/field.tsx";
+import { confirm, Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { Card, Facts, Skeleton } from "../../ui/page.tsx";
-import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
+import { useFormTask } from "../../ui/task.tsx";
+import { Badge, Copy, Id, Secret, Time } from "../../ui/text.tsx";
 
 /** The person's account, and how they sign in. */
 export function Account() {

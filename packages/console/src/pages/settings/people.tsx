@@ -1,25 +1,21 @@
 import { useState } from "react";
 import type { User, UsersUpdateParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
-import { confirm, useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { confirm, FormDialog, useConfirmed } from "../../ui/form-dialog.tsx";
 import { MoreHorizontal, UserPlus } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
 import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-import { Secret, Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useFormTask, useTask } from "../../ui/task.tsx";
+import { Badge, Secret, Time } from "../../ui/text.tsx";
 
 const ROLES = [
   { value: "member", label: "Member: everything except administration" },

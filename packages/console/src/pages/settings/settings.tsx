@@ -1,27 +1,24 @@
 import type { Project, Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
-import { useSaving } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, type SavingProps, saveChanges } from "../../ui/form-dialog.tsx";
 import { FolderKanban, Users } from "../../ui/icons.tsx";
+import { EditableList } from "../../ui/list-page.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
-import { Id, Time } from "../../ui/text.tsx";
+import { useSaving } from "../../ui/task.tsx";
+import { Badge, Id, Time } from "../../ui/text.tsx";
 import { Audit } from "../audit/audit.tsx";
 import { Account } from "./account.tsx";
 import { Limits } from "./limits.tsx";
 import { People } from "./people.tsx";
 import "./settings.css";
 import { useState } from "react";
-import { capitalised } from "../../data/text.ts";
-import { Badge } from "../../ui/badge.tsx";
+import { capitalised } from "../../data/format.ts";
 import { Button } from "../../ui/button.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
 
 const PARTS: Tab[] = [
   { key: "people", label: "People", needs: "users.list", content: <People /> },

@@ -5,25 +5,20 @@ import type {
   SpecialistsVersionsResult,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed, useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
 import { Diff } from "../../ui/diff.tsx";
-import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { Pencil, UserCog } from "../../ui/icons.tsx";
-import { ListPage, wholeList } from "../../ui/list-page.tsx";
+import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Card } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Copy, Time } from "../../ui/text.tsx";
+import { Badge, Copy, Time } from "../../ui/text.tsx";
 import "../outputs/outputs.css";
-import { useFormTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 
 const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
   column("Specialist", ({ name, description }) => (

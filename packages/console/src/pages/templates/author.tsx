@@ -2,19 +2,15 @@ import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { isApiError, type ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { type FieldOf, useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useFormTask } from "../../data/use-task.ts";
-import { useUnsaved } from "../../data/use-unsaved.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import { CheckField, type FieldOf, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { Form, mayOverwrite, useUnsaved } from "../../ui/form-dialog.tsx";
 import { Plus, Trash2 } from "../../ui/icons.tsx";
-import { mayOverwrite } from "../../ui/overwrite.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import {
   type Draft,
   type DraftStep,

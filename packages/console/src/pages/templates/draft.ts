@@ -1,5 +1,5 @@
 import type { GivenTemplateStep, ProcessTemplate } from "../../../../client/index.ts";
-import { linesOf, listed } from "../../data/text.ts";
+import { linesOf, listed } from "../../data/format.ts";
 
 export interface DraftStep {
   /** Identifies the step while its key is being typed. */

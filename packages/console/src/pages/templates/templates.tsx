@@ -1,19 +1,18 @@
 import type { ProcessTemplate, TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { ButtonLink, DialogButton } from "../../ui/button.tsx";
 import { Pencil, Play, Plus, Shapes } from "../../ui/icons.tsx";
-import { ListPage, wholeList } from "../../ui/list-page.tsx";
+import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import "./templates.css";
 import { useParams } from "react-router";
 import { useAddress } from "../../data/use-address.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
-import { Badge } from "../../ui/badge.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
+import { Badge } from "../../ui/text.tsx";
 import { BeginDialog } from "../runs/begin.tsx";
 
 const COLUMNS: Column<TemplateSummary>[] = [

@@ -1,7 +1,7 @@
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/format.ts";
 import type { Action } from "../../data/may.ts";
-import { capitalised } from "../../data/text.ts";
 import {
   Bot,
   Brain,
