@@ -135,3 +135,11 @@ export function useFollowed<T>(
   useOnChange(resources, id ?? null, true, useReload(loaded.reload, pauseMs));
   return loaded;
 }
+
+/** Reads by an operation, and again when one of the resources changes. */
+export const useRead = <P, T>(
+  read: (params: P, options: { signal: AbortSignal }) => Promise<T>,
+  params: P,
+  resources: Resource | readonly Resource[] = [],
+  how?: Followed,
+): Loaded<T> => useFollowed(resources, (signal) => read(params, { signal }), [JSON.stringify(params)], how);

@@ -3,7 +3,7 @@ import type { TrafficHistory } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
 import { findAgents } from "../data/find.ts";
 import { useAddress } from "../data/use-address.ts";
-import { type Loaded, useFollowed } from "../data/use-load.ts";
+import { type Loaded, useRead } from "../data/use-load.ts";
 import { useNames } from "../data/use-names.ts";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
 import { lazily } from "../shell/lazily.ts";
@@ -63,10 +63,10 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
 
 /** Loads the history again at the pace of its values; the last one remains until another choice is loaded. */
 function useHistory({ range, agent_id, type }: Filters): Loaded<TrafficHistory> {
-  const loaded = useFollowed(
+  const loaded = useRead(
+    api.live.history,
+    { range, ...(agent_id && { agent_id }), ...(type && { type }) },
     ["event", "clock"],
-    (signal) => api.live.history({ range, ...(agent_id && { agent_id }), ...(type && { type }) }, { signal }),
-    [range, agent_id, type],
     { pauseMs: RANGES[range].refreshMs },
   );
   const last = useRef(loaded.data);
@@ -153,12 +153,7 @@ export function toChart({ range, from, to, step_seconds: step, series, totals }:
     to: Date.parse(to) / 1000,
     times: series.published.map((_, i) => first + i * step),
     lines: LINES.map(
-      ([key, label, color]): Line => ({
-        label,
-        color,
-        values: series[key],
-        total: compact(totals[key]),
-      }),
+      ([key, label, color]): Line => ({ label, color, values: series[key], total: compact(totals[key]) }),
     ),
     remarks: [
       {

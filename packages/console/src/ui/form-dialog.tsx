@@ -23,11 +23,7 @@ interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
   danger?: boolean;
 }
 
-const LEAVE = {
-  title: "Close without saving?",
-  text: "Your text will be lost.",
-  action: "Discard",
-};
+const LEAVE = { title: "Close without saving?", text: "Your text will be lost.", action: "Discard" };
 
 /** A dialog with a form. Errors appear above the buttons. Escape asks before a text is lost. */
 export function FormDialog({

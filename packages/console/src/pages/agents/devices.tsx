@@ -9,7 +9,7 @@ import { api } from "../../data/api.ts";
 import { capitalised, clockTime, duration, fullTime } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { usePages } from "../../data/use-list.ts";
-import { useLoad, useReload } from "../../data/use-load.ts";
+import { useRead, useReload } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -132,7 +132,7 @@ interface Props {
 
 /** The live state of an agent's newest device code, with the requesting device shown before the decision. */
 export function Approval({ agent, link, onSettled }: Props) {
-  const status = useLoad((signal) => api.devices.status({ agent_id: agent.id }, { signal }), [agent.id]);
+  const status = useRead(api.devices.status, { agent_id: agent.id });
   const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
   const look = useReload(status.reload);
   useOnChange("device", null, isOpen, look);

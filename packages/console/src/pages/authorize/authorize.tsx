@@ -3,7 +3,7 @@ import { useLocation } from "react-router";
 import type { AuthorizationRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents, findOwnActiveAgents } from "../../data/find.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -37,7 +37,7 @@ interface Props {
 
 /** Asks a person whether a client may act as one of their agents. */
 function Consent({ query }: Props) {
-  const request = useLoad((signal) => api.oauth.readRequest({ query }, { signal }), [query]);
+  const request = useRead(api.oauth.readRequest, { query });
   return (
     <ConsentPage>
       <Load of={request}>

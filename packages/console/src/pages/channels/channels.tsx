@@ -4,7 +4,7 @@ import type { Channel, Feed, Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFollowed } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
@@ -54,7 +54,7 @@ export function Channels() {
 
 export function ChannelPage() {
   const { id = "" } = useParams();
-  const channel = useFollowed("channel", (signal) => api.channels.get({ channel_id: id }, { signal }), [id]);
+  const channel = useRead(api.channels.get, { channel_id: id }, "channel");
   return (
     <DetailPage
       of={channel}

@@ -3,7 +3,7 @@ import { type Document, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFollowed, useLoad } from "../../data/use-load.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
@@ -25,9 +25,7 @@ import "../outputs/outputs.css";
 /** One document: its progress, its text in chunks, and the original. */
 export function DocumentPage() {
   const { id = "" } = useParams();
-  const loaded = useFollowed("document", (signal) => api.documents.get({ document_id: id }, { signal }), [
-    id,
-  ]);
+  const loaded = useRead(api.documents.get, { document_id: id }, "document");
   const isOwn = useIsOwn();
   return (
     <DetailPage

@@ -3,7 +3,7 @@ import type { Document, DocumentsUploadParams, DocumentsUploadResult } from "../
 import { api, inSession } from "../../data/api.ts";
 import { bytes, capitalised, listed, number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { CircleAlert, CircleCheck, FileText, FileUp, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -64,7 +64,7 @@ export function Documents() {
 }
 
 function Passages({ q }: { q: string }) {
-  const found = useLoad((signal) => api.documents.search({ query: q, limit: 20 }, { signal }), [q], "found");
+  const found = useRead(api.documents.search, { query: q, limit: 20 }, [], { name: "found" });
   return (
     <Found
       of={found}

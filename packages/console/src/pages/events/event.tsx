@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import type { EventReceiver, EventsGetResult, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number, plural } from "../../data/format.ts";
-import { useFollowed, useLoad } from "../../data/use-load.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { useConfirmed } from "../../ui/form-dialog.tsx";
@@ -19,7 +19,7 @@ import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
-  const event = useFollowed("event", (signal) => api.events.get({ event_id: id }, { signal }), [id]);
+  const event = useRead(api.events.get, { event_id: id }, "event");
   return (
     <DetailPage
       of={event}

@@ -4,7 +4,7 @@ import type { Exemplar, ExemplarReferrer } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
-import { useFollowed } from "../../data/use-load.ts";
+import { useFollowed, useRead } from "../../data/use-load.ts";
 import { useTitle } from "../../data/use-names.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
@@ -131,9 +131,7 @@ function FileField({ onChoose }: { onChoose(file: File): void }) {
 /** One exemplar: its text, and what refers to it. */
 export function ExemplarPage() {
   const { id = "" } = useParams();
-  const loaded = useFollowed("exemplar", (signal) => api.exemplars.get({ exemplar_id: id }, { signal }), [
-    id,
-  ]);
+  const loaded = useRead(api.exemplars.get, { exemplar_id: id }, "exemplar");
   return (
     <DetailPage
       of={loaded}
@@ -182,11 +180,7 @@ function Text({ exemplar }: { exemplar: Exemplar }) {
 
 function About({ exemplar }: { exemplar: Exemplar }) {
   const { id: exemplar_id } = exemplar;
-  const used = useFollowed(
-    ["run", "template"],
-    (signal) => api.exemplars.referrers({ exemplar_id }, { signal }),
-    [exemplar_id],
-  );
+  const used = useRead(api.exemplars.referrers, { exemplar_id }, ["run", "template"]);
   return (
     <div className="stack">
       <Card>

@@ -10,7 +10,7 @@ import type {
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
@@ -89,7 +89,7 @@ function Handoffs({ agent }: { agent: Agent }) {
 export function HandoffPage() {
   const { id: agent_id = "", handoff: id = "" } = useParams();
   const nameOf = useNames();
-  const loaded = useLoad((signal) => api.handoffs.getOfAgent({ agent_id, id }, { signal }), [agent_id, id]);
+  const loaded = useRead(api.handoffs.getOfAgent, { agent_id, id });
   return (
     <DetailPage
       of={loaded}
@@ -193,7 +193,7 @@ type Item = BundleForPeople["items"][number];
 export function BundlePage() {
   const { id: agent_id = "", bundle: id = "" } = useParams();
   const nameOf = useNames();
-  const loaded = useLoad((signal) => api.bundles.getOfAgent({ agent_id, id }, { signal }), [agent_id, id]);
+  const loaded = useRead(api.bundles.getOfAgent, { agent_id, id });
   return (
     <DetailPage
       of={loaded}

@@ -3,7 +3,7 @@ import { Link, useParams } from "react-router";
 import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, dateTime, number } from "../../data/format.ts";
-import { useFollowed } from "../../data/use-load.ts";
+import { useFollowed, useRead } from "../../data/use-load.ts";
 import { DialogButton } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField, useDraft } from "../../ui/field.tsx";
@@ -78,9 +78,7 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
   const [before, setBefore] = useState(webhook);
   const [draft, field, change] = useDraft(draftOf(webhook));
   const { id: webhook_id, source } = webhook;
-  const log = useFollowed("ingest", (signal) => api.ingest.listRequests({ webhook_id }, { signal }), [
-    webhook_id,
-  ]);
+  const log = useRead(api.ingest.listRequests, { webhook_id }, "ingest");
   const requests = log.data?.requests ?? [];
   const save = useFormTask(async () => {
     const webhooks = { get: async () => whole(await find(before.id)), update: api.ingest.updateWebhook };

@@ -2,7 +2,7 @@ import { Link } from "react-router";
 import type { MemoryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Eraser } from "../../ui/icons.tsx";
@@ -16,7 +16,7 @@ const ABOVE = [{ to: "/memories", label: "Memories" }];
 /** The health of the readable memories, and remedies. */
 export function Health() {
   const { may } = useSession();
-  const health = useLoad((signal) => api.memories.health({}, { signal }), []);
+  const health = useRead(api.memories.health, {});
   return (
     <Page
       title="Memory health"

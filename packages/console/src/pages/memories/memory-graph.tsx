@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 import type { Memory, RelationshipsGraphResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
-import { useFollowed } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
@@ -27,11 +27,10 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   const [trail, setTrail] = useState([start]);
   const [depth, setDepth] = useState<"1" | "2" | "3">("2");
   const centre = trail.at(-1) ?? start;
-  const graph = useFollowed(
+  const graph = useRead(
+    api.relationships.graph,
+    { id: centre.id, depth: Number(depth), include_superseded: true },
     ["relationship", "memory"],
-    (signal) =>
-      api.relationships.graph({ id: centre.id, depth: Number(depth), include_superseded: true }, { signal }),
-    [centre.id, depth],
   );
   return (
     <div className="stack">

@@ -6,7 +6,7 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, listed, number } from "../../data/format.ts";
-import { useFollowed, useLoad } from "../../data/use-load.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -32,7 +32,7 @@ import { toast, useSaving, useTask } from "../../ui/task.tsx";
 /** One memory: its content, source and relationships. */
 export function MemoryPage() {
   const { id = "" } = useParams();
-  const loaded = useFollowed(["memory", "merge"], (signal) => api.memories.get({ id }, { signal }), [id]);
+  const loaded = useRead(api.memories.get, { id }, ["memory", "merge"]);
   return (
     <DetailPage
       of={loaded}
@@ -252,7 +252,7 @@ function RelateDialog({ memory, onClose, onDone }: Props) {
     target: null as Choice | null,
     strength: "0.5",
   });
-  const types = useLoad((signal) => api.relationships.types({}, { signal }), []);
+  const types = useRead(api.relationships.types, {});
   const known = types.data?.relationship_types ?? [];
   const save = useSaving({ onClose, onDone }, async () => {
     const made = await api.relationships.create({

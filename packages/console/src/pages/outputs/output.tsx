@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import { isApiError, type Output, type OutputVersion } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, listed } from "../../data/format.ts";
-import { useFollowed, useLoad } from "../../data/use-load.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
@@ -29,7 +29,7 @@ const MAX_RENDERED = 1_000_000;
 /** One output: rendered, as source, and its versions. */
 export function OutputPage() {
   const { id = "" } = useParams();
-  const loaded = useFollowed("output", (signal) => api.outputs.get({ output_id: id }, { signal }), [id]);
+  const loaded = useRead(api.outputs.get, { output_id: id }, "output");
   return (
     <DetailPage
       of={loaded}
@@ -131,10 +131,7 @@ const linksTo = (ids: readonly string[]) =>
 
 /** All versions, newest first, and the changes between any two. */
 function Versions({ output }: { output: Output }) {
-  const loaded = useLoad(
-    (signal) => api.outputs.listVersions({ output_id: output.id }, { signal }),
-    [output.id],
-  );
+  const loaded = useRead(api.outputs.listVersions, { output_id: output.id });
   return (
     <Load of={loaded}>
       {({ versions }) => (

@@ -3,7 +3,7 @@ import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { FileOutput, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -59,7 +59,7 @@ export function Outputs() {
 }
 
 function Results({ q }: { q: string }) {
-  const found = useLoad((signal) => api.outputs.search({ query: q, limit: 20 }, { signal }), [q], "found");
+  const found = useRead(api.outputs.search, { query: q, limit: 20 }, [], { name: "found" });
   return (
     <Found
       of={found}

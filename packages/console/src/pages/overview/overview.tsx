@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { capitalised, compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
 import type { Action } from "../../data/may.ts";
-import { isSettled, type Loaded, useFollowed, useLoad } from "../../data/use-load.ts";
+import { isSettled, type Loaded, useFollowed, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -197,7 +197,7 @@ const STEPS: Record<Step, Way> = {
   complete_run: { text: "Complete a run", to: "/runs" },
 };
 
-const useGuidance = () => useLoad((signal) => api.onboarding.get({}, { signal }), []);
+const useGuidance = () => useRead(api.onboarding.get, {});
 
 /** The next steps to try, until all are complete or the guidance is dismissed. */
 function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {

@@ -4,7 +4,7 @@ import type { ProcessTemplate, TemplateSummary } from "../../../../client/index.
 import { api } from "../../data/api.ts";
 import { findPeople, findProjects } from "../../data/find.ts";
 import { linesOf } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
@@ -43,7 +43,7 @@ export function BeginDialog({ onClose, given }: BeginProps) {
     criteria: "",
   });
   const [assigned, setAssigned] = useState<Assigned>({});
-  const templates = useLoad((signal) => api.templates.list({}, { signal }), []);
+  const templates = useRead(api.templates.list, {});
   const chosen = useLoad(
     async (signal) => (template === given?.id ? given : template ? readTemplate(template, signal) : null),
     [template],

@@ -3,7 +3,7 @@ import type { Schedule } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { type Loaded, useFollowed } from "../../data/use-load.ts";
+import { type Loaded, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, DialogButton } from "../../ui/button.tsx";
 import { DeleteButton } from "../../ui/form-dialog.tsx";
@@ -58,9 +58,7 @@ export function Schedules() {
 /** One schedule: when it publishes what, how its latest ticks went, and what can be done with it. */
 export function SchedulePage() {
   const { id = "" } = useParams();
-  const schedule = useFollowed("schedule", (signal) => api.schedules.get({ schedule_id: id }, { signal }), [
-    id,
-  ]);
+  const schedule = useRead(api.schedules.get, { schedule_id: id }, "schedule");
   return (
     <DetailPage
       of={schedule}

@@ -3,7 +3,7 @@ import type { AuthBeginTotpResult, AuthSignInWaysResult } from "../../../../clie
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { lazily } from "../../shell/lazily.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -18,7 +18,7 @@ import { Badge, Copy, Id, Secret, Time } from "../../ui/text.tsx";
 /** The person's account, and how they sign in. */
 export function Account() {
   const { user, tenant } = useSession();
-  const ways = useLoad((signal) => api.auth.signInWays({}, { signal }), [], "ways");
+  const ways = useRead(api.auth.signInWays, {}, [], { name: "ways" });
   const { identity, password, totp } = ways.data ?? {};
   return (
     <div className="stack">

@@ -5,7 +5,7 @@ import type {
   SpecialistsVersionsResult,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useFollowed, useLoad } from "../../data/use-load.ts";
+import { useFollowed, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DialogButton } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
@@ -33,7 +33,7 @@ const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
 /** Named instructions that agents load to work as a specialist. */
 export function Specialists() {
   const { may } = useSession();
-  const loaded = useLoad((signal) => api.specialists.list({}, { signal }), [], "specialists");
+  const loaded = useRead(api.specialists.list, {}, [], { name: "specialists" });
   return (
     <ListPage
       title="Specialists"

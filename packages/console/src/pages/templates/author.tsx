@@ -2,7 +2,7 @@ import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { isApiError, type ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, type FieldOf, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
@@ -41,7 +41,7 @@ export function AuthorTemplate() {
 /** The next version of a template. */
 export function EditTemplate() {
   const { slug = "" } = useParams();
-  const loaded = useLoad((signal) => api.templates.get({ slug }, { signal }), [slug]);
+  const loaded = useRead(api.templates.get, { slug });
   const above = [
     { to: "/templates", label: "Templates" },
     { to: `/templates/${slug}`, label: loaded.data?.name ?? slug },
