@@ -1,9 +1,9 @@
 import { useEffect, useId, useRef, useState } from "react";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
-import "./chart.css";
 import { compact } from "../data/format.ts";
 import { useDark } from "../shell/theme.ts";
+import "uplot/dist/uPlot.min.css";
+import "./chart.css";
 
 export interface Line {
   label: string;

@@ -1,7 +1,7 @@
+import { diffLines, diffWordsWithSpace } from "diff";
 import { useMemo } from "react";
 import { plural } from "../data/format.ts";
 import "./diff.css";
-import { diffLines, diffWordsWithSpace } from "diff";
 
 /** Unchanged lines shown around a change. */
 const CONTEXT_LINES = 3;
@@ -23,7 +23,24 @@ export function Diff({ before, after }: { before: string; after: string }) {
         {hunks(rows).map((hunk) => (
           <div key={`${hunk[0]?.before}/${hunk[0]?.after}`} className="diff-hunk">
             {hunk.map((row) => (
-              <Row key={`${row.before}/${row.after}`} row={row} />
+              <div key={`${row.before}/${row.after}`} className={`diff-row ${row.kind}`}>
+                <span className="diff-number num">{row.before}</span>
+                <span className="diff-number num">{row.after}</span>
+                <span className="diff-sign" aria-hidden="true">
+                  {SIGN[row.kind]}
+                </span>
+                <span className="diff-text">
+                  <span className="visually-hidden">{SPOKEN[row.kind]}</span>
+                  {row.text.map((stretch, index) =>
+                    stretch.changed ? (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name and never move
+                      <mark key={index}>{stretch.text}</mark>
+                    ) : (
+                      stretch.text
+                    ),
+                  )}
+                </span>
+              </div>
             ))}
           </div>
         ))}
@@ -34,29 +51,6 @@ export function Diff({ before, after }: { before: string; after: string }) {
 
 const SIGN = { same: " ", removed: "−", added: "+" };
 const SPOKEN = { same: "", removed: "removed: ", added: "added: " };
-
-function Row({ row }: { row: DiffRow }) {
-  return (
-    <div className={`diff-row ${row.kind}`}>
-      <span className="diff-number num">{row.before}</span>
-      <span className="diff-number num">{row.after}</span>
-      <span className="diff-sign" aria-hidden="true">
-        {SIGN[row.kind]}
-      </span>
-      <span className="diff-text">
-        <span className="visually-hidden">{SPOKEN[row.kind]}</span>
-        {row.text.map((stretch, index) =>
-          stretch.changed ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name and never move
-            <mark key={index}>{stretch.text}</mark>
-          ) : (
-            stretch.text
-          ),
-        )}
-      </span>
-    </div>
-  );
-}
 
 /** Returns the changes with a few surrounding lines, without the rest. */
 function hunks(rows: DiffRow[]): DiffRow[][] {

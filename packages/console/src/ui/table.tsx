@@ -1,7 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import { number } from "../data/format.ts";
-import type { News, Pages } from "../data/use-list.ts";
+import type { Pages } from "../data/use-list.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
@@ -110,7 +110,17 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
     <>
       {actions && <div className="row end list-actions">{actions}</div>}
       <div className="live-list">
-        <ShowNew news={news} />
+        <div className="news" role="status">
+          {news && (
+            <Button
+              label={`${number(news.count)} new`}
+              small
+              kind="primary"
+              icon={ArrowUp}
+              onClick={news.show}
+            />
+          )}
+        </div>
         <Table {...table} rows={items} />
         {error !== undefined && <Failure error={error} retry={more ?? reload} />}
         {more && (
@@ -120,17 +130,6 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
         )}
       </div>
     </>
-  );
-}
-
-/** The number of new rows, over the top of the table: nothing moves until they are shown. */
-function ShowNew({ news }: { news: News | undefined }) {
-  return (
-    <div className="news" role="status">
-      {news && (
-        <Button label={`${number(news.count)} new`} small kind="primary" icon={ArrowUp} onClick={news.show} />
-      )}
-    </div>
   );
 }
 

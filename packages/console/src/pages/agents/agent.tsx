@@ -117,7 +117,14 @@ function AgentSettings({ agent, onSaved }: Props) {
       {may("agents.update") && <Delivery agent={agent} onSaved={onSaved} />}
       {may("agents.update") && <Belonging agent={agent} onSaved={onSaved} />}
       <Card title="Identity">
-        <Identity agent={agent} />
+        <Facts
+          of={{
+            "Agent ID": <Id>{agent.id}</Id>,
+            "Delivery mode": MODE_NAMES[agent.delivery_mode],
+            Created: <Time at={agent.created_at} />,
+            Updated: <Time at={agent.updated_at} />,
+          }}
+        />
       </Card>
       {may("agents.rotateSigningSecret") && <Signing agent={agent} />}
     </div>
@@ -263,19 +270,6 @@ const belongingOf = ({ team_id, owner_user_id }: Agent) => ({
 });
 
 const choiceOf = (id: string | null): Choice | null => (id === null ? null : { id, label: "" });
-
-function Identity({ agent }: { agent: Agent }) {
-  return (
-    <Facts
-      of={{
-        "Agent ID": <Id>{agent.id}</Id>,
-        "Delivery mode": MODE_NAMES[agent.delivery_mode],
-        Created: <Time at={agent.created_at} />,
-        Updated: <Time at={agent.updated_at} />,
-      }}
-    />
-  );
-}
 
 function Signing({ agent }: { agent: Agent }) {
   const [secret, setSecret] = useState<string>();

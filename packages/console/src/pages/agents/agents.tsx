@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { useNavigate } from "react-router";
 import type {
   Agent,
@@ -12,20 +13,19 @@ import { useList } from "../../data/use-list.ts";
 import { useFollowed } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { messageOf } from "../../ui/failure.tsx";
 import { CheckField, Segments, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled, wideEndColumn } from "../../ui/table.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { Time } from "../../ui/text.tsx";
 import { AgentStateReason, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
-import "./agents.css";
-import { useState } from "react";
-import { messageOf } from "../../ui/failure.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { useFormTask } from "../../ui/task.tsx";
 import { NewSecrets } from "./keys.tsx";
 import { snippetsFor } from "./snippets.ts";
+import "./agents.css";
 
 type Shown = "active" | "attention" | "inactive" | "all";
 

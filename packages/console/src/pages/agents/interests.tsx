@@ -1,17 +1,17 @@
+import { useRef, useState } from "react";
 import { type Agent, ApiError, type Interest, type InterestsTestResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
+import { CheckField, CodeArea, SelectField, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
 import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { type Task, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, FilterText, Time } from "../../ui/text.tsx";
 import "./agents.css";
-import { useRef, useState } from "react";
-import { CheckField, CodeArea, type FieldOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { type Task, useFormTask, useSaving } from "../../ui/task.tsx";
 
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
@@ -140,7 +140,23 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
       task={save}
       error={ofFilter ? null : error}
     >
-      <TestedFields field={testedField} filterError={ofFilter ? error.message : undefined} />
+      <TextField
+        label="Event type"
+        required
+        autoFocus
+        className="code"
+        placeholder="com.github.issues.*"
+        {...testedField("type")}
+        hint="A glob: * matches any characters, ? matches one."
+      />
+      <CodeArea
+        label="Filter (CEL)"
+        rows={2}
+        placeholder='data.total > 100 && event.subject.startsWith("acme/")'
+        {...testedField("filter")}
+        hint="An expression over data and event. Empty: every event of the type."
+        error={ofFilter ? error.message : undefined}
+      />
       <div className="grid-2">
         <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
         <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
@@ -153,30 +169,6 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
 interface Tested {
   type: string;
   filter: string;
-}
-
-function TestedFields({ field, filterError }: { field: FieldOf<Tested>; filterError: string | undefined }) {
-  return (
-    <>
-      <TextField
-        label="Event type"
-        required
-        autoFocus
-        className="code"
-        placeholder="com.github.issues.*"
-        {...field("type")}
-        hint="A glob: * matches any characters, ? matches one."
-      />
-      <CodeArea
-        label="Filter (CEL)"
-        rows={2}
-        placeholder='data.total > 100 && event.subject.startsWith("acme/")'
-        {...field("filter")}
-        hint="An expression over data and event. Empty: every event of the type."
-        error={filterError}
-      />
-    </>
-  );
 }
 
 interface TriedProps {

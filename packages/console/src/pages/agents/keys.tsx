@@ -3,6 +3,7 @@ import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { CheckField, Segments, SelectField, TextField } from "../../ui/field.tsx";
 import { confirm, FormDialog, useConfirmed, useUnsaved } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
@@ -12,7 +13,6 @@ import { useFormTask } from "../../ui/task.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { type Snippet, snippetsFor } from "./snippets.ts";
 import "./agents.css";
-import { Dialog } from "../../ui/dialog.tsx";
 
 type Key = KeysListResult["keys"][number];
 

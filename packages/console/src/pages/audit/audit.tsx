@@ -1,4 +1,5 @@
 import { useMemo, useState } from "react";
+import { Link } from "react-router";
 import { OPERATIONS } from "../../../../client/generated/operations.ts";
 import type { AuditEntry } from "../../../../client/index.ts";
 import type { Operation } from "../../../../client/operation.ts";
@@ -21,7 +22,6 @@ import { type Column, column, endColumn, List, wideColumn } from "../../ui/table
 import { useTask } from "../../ui/task.tsx";
 import { Badge, Id, Json, Time, type Tone, Who } from "../../ui/text.tsx";
 import "../../styles/filters.css";
-import { Link } from "react-router";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
   column("Action", (entry) => (
@@ -57,7 +57,27 @@ export function Audit() {
           </Empty>
         }
       />
-      {shown && <EntryDialog entry={shown} onClose={() => setShown(undefined)} />}
+      {shown && (
+        <Dialog light title={shown.action} onClose={() => setShown(undefined)}>
+          <div className="stack">
+            <Facts
+              of={{
+                Actor: <Actor entry={shown} />,
+                Time: fullTime(shown.at),
+                Outcome: <Outcome entry={shown} />,
+                Error: shown.error,
+                Resource: shown.resource_type && <Resource entry={shown} />,
+                "Resource ID": shown.resource_id && <Id>{shown.resource_id}</Id>,
+                "Actor ID": shown.actor_id && <Id>{shown.actor_id}</Id>,
+                "IP address": shown.ip,
+                Request: shown.request_id && <Id>{shown.request_id}</Id>,
+                Entry: <Id>{shown.id}</Id>,
+              }}
+            />
+            <Json value={shown.details} label="Details" />
+          </div>
+        </Dialog>
+      )}
     </div>
   );
 }
@@ -82,31 +102,6 @@ function Export({ filter }: { filter: Record<string, string> }) {
         { label: "NDJSON, one entry per line", onSelect: () => save.run("ndjson") },
       ]}
     />
-  );
-}
-
-/** An entry with its ids and details. */
-function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
-  return (
-    <Dialog light title={entry.action} onClose={onClose}>
-      <div className="stack">
-        <Facts
-          of={{
-            Actor: <Actor entry={entry} />,
-            Time: fullTime(entry.at),
-            Outcome: <Outcome entry={entry} />,
-            Error: entry.error,
-            Resource: entry.resource_type && <Resource entry={entry} />,
-            "Resource ID": entry.resource_id && <Id>{entry.resource_id}</Id>,
-            "Actor ID": entry.actor_id && <Id>{entry.actor_id}</Id>,
-            "IP address": entry.ip,
-            Request: entry.request_id && <Id>{entry.request_id}</Id>,
-            Entry: <Id>{entry.id}</Id>,
-          }}
-        />
-        <Json value={entry.details} label="Details" />
-      </div>
-    </Dialog>
   );
 }
 

@@ -43,7 +43,22 @@ function Consent({ query }: Props) {
       <Load of={request}>
         {(shown) =>
           shown.refusal ? (
-            <Refused request={shown} refusal={shown.refusal} />
+            <div className="stack">
+              <h2>{shown.client.name} has made a mistake</h2>
+              <p className="notice bad" role="alert">
+                {shown.refusal.error_description}.
+              </p>
+              <p className="muted">
+                The client's developers can correct it. <i>Go back</i> reports it to{" "}
+                <code>{shown.redirect_to}</code>.
+              </p>
+              {/* Followed only by a click: a link from elsewhere must not lead through this page. */}
+              <div className="row">
+                <a className="button" href={shown.refusal.redirect_uri} rel="noreferrer">
+                  Go back
+                </a>
+              </div>
+            </div>
           ) : (
             <Decision query={query} request={shown} />
           )
@@ -152,31 +167,6 @@ function Asking({ request }: { request: AuthorizationRequest }) {
         {user_code && " Compare the code with the one on your device: approve only if they are the same."}
       </p>
     </>
-  );
-}
-
-interface RefusedProps {
-  request: AuthorizationRequest;
-  refusal: NonNullable<AuthorizationRequest["refusal"]>;
-}
-
-/** The address is followed only by a click: a link from elsewhere must not lead through this page. */
-function Refused({ request: { client, redirect_to }, refusal }: RefusedProps) {
-  return (
-    <div className="stack">
-      <h2>{client.name} has made a mistake</h2>
-      <p className="notice bad" role="alert">
-        {refusal.error_description}.
-      </p>
-      <p className="muted">
-        The client's developers can correct it. <i>Go back</i> reports it to <code>{redirect_to}</code>.
-      </p>
-      <div className="row">
-        <a className="button" href={refusal.redirect_uri} rel="noreferrer">
-          Go back
-        </a>
-      </div>
-    </div>
   );
 }
 

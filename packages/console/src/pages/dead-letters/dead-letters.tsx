@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
+import { findAgents } from "../../data/find.ts";
 import { fullTime, number } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
@@ -9,7 +10,9 @@ import { isSettled, useFollowed } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
+import { Combo } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { CircleCheck, RotateCw, Search, SearchX, Trash2 } from "../../ui/icons.tsx";
 import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
@@ -17,9 +20,6 @@ import { Json, Subject, Time, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
 import { causeOf, Groups, headersOf, typeOf } from "./groups.tsx";
 import "./dead-letters.css";
-import { findAgents } from "../../data/find.ts";
-import { Combo } from "../../ui/combo.tsx";
-import { TextField } from "../../ui/field.tsx";
 
 type Acting = { action: BulkAction; wanted: Wanted };
 

@@ -1,7 +1,9 @@
+import { useEffect, useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { type Document, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, number } from "../../data/format.ts";
+import { saveFile } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
@@ -10,16 +12,14 @@ import { Failure } from "../../ui/failure.tsx";
 import { confirm } from "../../ui/form-dialog.tsx";
 import { Check, Download as DownloadIcon, FileQuestion, Layers, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts, Skeleton } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast, useTask } from "../../ui/task.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
-import { useEffect, useState } from "react";
-import { saveFile } from "../../data/save-file.ts";
-import { Markdown } from "../../ui/markdown.tsx";
-import { Load } from "../../ui/table.tsx";
 import "../outputs/outputs.css";
 
 /** One document: its progress, its text in chunks, and the original. */

@@ -1,9 +1,14 @@
+import { type DragEvent, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
 import type { Document, DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
 import { api, inSession } from "../../data/api.ts";
 import { bytes, capitalised, listed, number } from "../../data/format.ts";
+import { base64 } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { messageOf } from "../../ui/failure.tsx";
+import { SelectField, TextField } from "../../ui/field.tsx";
 import { CircleAlert, CircleCheck, FileText, FileUp, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -13,11 +18,6 @@ import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } fro
 import { Time } from "../../ui/text.tsx";
 import { DocumentStatus, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
-import { type DragEvent, useRef, useState } from "react";
-import { base64 } from "../../data/save-file.ts";
-import { Button } from "../../ui/button.tsx";
-import { messageOf } from "../../ui/failure.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
 
 const COLUMNS: Column<Document>[] = [
   column("Document", (document) => (
@@ -173,7 +173,19 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
       {files.length > 0 && (
         <ul className="framed" aria-label="Uploads">
           {files.map((file) => (
-            <Progress key={file.key} file={file} />
+            <li key={file.key} className={`sending ${file.state}`}>
+              {file.state === "accepted" && <CircleCheck aria-hidden size={16} />}
+              {file.state === "refused" && <CircleAlert aria-hidden size={16} />}
+              <span className="truncate grow">{file.name}</span>
+              <span className="muted small num">{bytes(file.size)}</span>
+              {file.state === "sending" ? (
+                <progress value={file.part} max={1} aria-label={`Uploading ${file.name}`} />
+              ) : (
+                <span className="small" role="status">
+                  {file.state === "accepted" ? "Uploaded" : file.why}
+                </span>
+              )}
+            </li>
           ))}
         </ul>
       )}
@@ -202,24 +214,6 @@ function Choose({ take }: { take(list: FileList | null): void }) {
         }}
       />
     </>
-  );
-}
-
-function Progress({ file }: { file: Sending }) {
-  return (
-    <li className={`sending ${file.state}`}>
-      {file.state === "accepted" && <CircleCheck aria-hidden size={16} />}
-      {file.state === "refused" && <CircleAlert aria-hidden size={16} />}
-      <span className="truncate grow">{file.name}</span>
-      <span className="muted small num">{bytes(file.size)}</span>
-      {file.state === "sending" ? (
-        <progress value={file.part} max={1} aria-label={`Uploading ${file.name}`} />
-      ) : (
-        <span className="small" role="status">
-          {file.state === "accepted" ? "Uploaded" : file.why}
-        </span>
-      )}
-    </li>
   );
 }
 

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { EventReceiver, EventsGetResult, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -11,10 +12,9 @@ import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { toast, useTask } from "../../ui/task.tsx";
 import { Id, Json, Subject, Who } from "../../ui/text.tsx";
+import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 import { DeliveryState, EventState, Timeline } from "./timeline.tsx";
 import "./events.css";
-import { useState } from "react";
-import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
@@ -76,7 +76,24 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
             </Empty>
           )}
           {receivers?.map((receiver) => (
-            <Receiver key={receiver.delivery_id} receiver={receiver} reload={reload} />
+            <Card
+              key={receiver.delivery_id}
+              title={<Who id={receiver.agent_id} />}
+              actions={
+                <>
+                  <span className="faint small">{plural(receiver.attempt_count, "attempt")}</span>
+                  <DeliveryState state={receiver.state} />
+                </>
+              }
+            >
+              <div className="stack">
+                <Why agent_id={receiver.agent_id} matched={receiver.matched} />
+                <Timeline entries={receiver.timeline} />
+                {receiver.state === "dead" && (
+                  <DeadActions delivery_id={receiver.delivery_id} done={reload} />
+                )}
+              </div>
+            </Card>
           ))}
         </div>
         <Card title="Envelope">
@@ -116,28 +133,6 @@ function Retry({ id, done }: { id: string; done(): Promise<void> }) {
     await done();
   });
   return <Button label="Retry matching" icon={RotateCw} busy={retry.busy} onClick={() => retry.run()} />;
-}
-
-/** One receiver of an event: the state of its delivery, and why it was delivered. */
-function Receiver({ receiver, reload }: { receiver: EventReceiver; reload(): Promise<void> }) {
-  const { delivery_id, agent_id, state, attempt_count, matched, timeline } = receiver;
-  return (
-    <Card
-      title={<Who id={agent_id} />}
-      actions={
-        <>
-          <span className="faint small">{plural(attempt_count, "attempt")}</span>
-          <DeliveryState state={state} />
-        </>
-      }
-    >
-      <div className="stack">
-        <Why agent_id={agent_id} matched={matched} />
-        <Timeline entries={timeline} />
-        {state === "dead" && <DeadActions delivery_id={delivery_id} done={reload} />}
-      </div>
-    </Card>
-  );
 }
 
 /** What to do with a dead-lettered delivery. */

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from "../../../../client/index.ts";
 import { capitalised, clockTime, duration, fullTime, plural } from "../../data/format.ts";
-import "./events.css";
 import { Badge, type Tone } from "../../ui/text.tsx";
+import "./events.css";
 
 const WORDS: Record<string, string> = {
   published: "Published",

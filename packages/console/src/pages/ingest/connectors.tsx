@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { type FieldOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
 import { Pause, Play, Plug, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
@@ -164,7 +164,35 @@ function ConnectorDialog({ connector, onClose, onDone }: Props) {
       task={save}
     >
       <TextField label="Name" {...field("name")} required maxLength={200} />
-      {!connector && <BrokerFields kind={kind} field={field} />}
+      {!connector && (
+        <>
+          <SelectField label="Broker" {...field("kind")} options={KINDS} />
+          <TextField
+            label="Address"
+            {...field("url")}
+            required
+            pattern="amqps?://.+"
+            placeholder="amqps://user:password@rabbit.example.com/"
+            hint="Including credentials, which are never shown again."
+          />
+          <div className="grid-2">
+            <TextField
+              label={kind === "amqp091" ? "Queue" : "Source address"}
+              {...field("from")}
+              required
+              placeholder={kind === "amqp091" ? "orders" : "/amq/queue/orders"}
+              hint="Must exist."
+            />
+            <TextField
+              label="Source"
+              {...field("source")}
+              required
+              placeholder="shop"
+              hint="The second part of the event type."
+            />
+          </div>
+        </>
+      )}
       <TextField
         label="Prefetch"
         type="number"
@@ -175,39 +203,5 @@ function ConnectorDialog({ connector, onClose, onDone }: Props) {
       />
       <MappingFields source={source} {...field("mapping")} idDefault="Default: the broker's message ID." />
     </FormDialog>
-  );
-}
-
-type Draft = ReturnType<typeof draftOf>;
-
-function BrokerFields({ kind, field }: Pick<Draft, "kind"> & { field: FieldOf<Draft> }) {
-  return (
-    <>
-      <SelectField label="Broker" {...field("kind")} options={KINDS} />
-      <TextField
-        label="Address"
-        {...field("url")}
-        required
-        pattern="amqps?://.+"
-        placeholder="amqps://user:password@rabbit.example.com/"
-        hint="Including credentials, which are never shown again."
-      />
-      <div className="grid-2">
-        <TextField
-          label={kind === "amqp091" ? "Queue" : "Source address"}
-          {...field("from")}
-          required
-          placeholder={kind === "amqp091" ? "orders" : "/amq/queue/orders"}
-          hint="Must exist."
-        />
-        <TextField
-          label="Source"
-          {...field("source")}
-          required
-          placeholder="shop"
-          hint="The second part of the event type."
-        />
-      </div>
-    </>
   );
 }

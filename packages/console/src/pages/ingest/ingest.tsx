@@ -1,10 +1,6 @@
-import { Page } from "../../ui/page.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
-import { Connectors } from "./connectors.tsx";
-import "./ingest.css";
 import { useState } from "react";
 import { Link } from "react-router";
-import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
+import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
@@ -14,9 +10,12 @@ import { TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Webhook as WebhookIcon } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
+import { Page } from "../../ui/page.tsx";
 import { type Column, column, wideColumn } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
 import { useFormTask } from "../../ui/task.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
+import { Connectors } from "./connectors.tsx";
 import {
   RequestOutcome,
   TestMapping,
@@ -26,6 +25,7 @@ import {
   webhookMappingOf,
 } from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
+import "./ingest.css";
 
 /** Events from other systems. */
 export function Ingest() {
@@ -56,7 +56,20 @@ const COLUMNS: Column<Webhook>[] = [
   )),
   wideColumn("Type", ({ source, mapping }) => <code>{typeOfWebhook({ source, mapping })}</code>),
   column("Last request", ({ last_request }) =>
-    last_request ? <LastRequest request={last_request} /> : "No requests yet",
+    last_request ? (
+      <span className="last-request">
+        <span className="row">
+          <RequestOutcome request={last_request} /> <Time at={last_request.at} />
+        </span>
+        {last_request.reason && (
+          <span className={last_request.outcome === "refused" ? "small connector-error" : "small muted"}>
+            {capitalised(last_request.reason)}
+          </span>
+        )}
+      </span>
+    ) : (
+      "No requests yet"
+    ),
   ),
 ];
 
@@ -76,22 +89,6 @@ function Webhooks() {
       }}
       dialog={(_, onClose) => <AddDialog onClose={onClose} onDone={pages.reload} />}
     />
-  );
-}
-
-function LastRequest({ request }: { request: WebhookRequest }) {
-  const { outcome, reason, at } = request;
-  return (
-    <span className="last-request">
-      <span className="row">
-        <RequestOutcome request={request} /> <Time at={at} />
-      </span>
-      {reason && (
-        <span className={outcome === "refused" ? "small connector-error" : "small muted"}>
-          {capitalised(reason)}
-        </span>
-      )}
-    </span>
   );
 }
 

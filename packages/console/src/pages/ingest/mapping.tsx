@@ -214,20 +214,14 @@ export function TestMapping({ webhook_id, source, mapping, requests = [] }: Test
         <span className="muted small">Nothing is saved or published.</span>
       </div>
       {test.error !== undefined && <Failure error={test.error} />}
-      <Outcome result={result} />
-    </div>
-  );
-}
-
-function Outcome({ result }: { result: IngestTestWebhookResult | undefined }) {
-  return (
-    <div role="status" className="test-result">
-      {result?.error && (
-        <p className="notice bad">
-          <CircleAlert aria-hidden size={16} /> The payload would be dead-lettered: {result.error}
-        </p>
-      )}
-      {result?.event && <Json value={result.event} label="Resulting event" />}
+      <div role="status" className="test-result">
+        {result?.error && (
+          <p className="notice bad">
+            <CircleAlert aria-hidden size={16} /> The payload would be dead-lettered: {result.error}
+          </p>
+        )}
+        {result?.event && <Json value={result.event} label="Resulting event" />}
+      </div>
     </div>
   );
 }

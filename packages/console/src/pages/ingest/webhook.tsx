@@ -34,7 +34,21 @@ export function WebhookPage() {
       kind="Webhook"
       above={{ "/ingest": "Ingest" }}
       titleOf={({ name }) => name}
-      actionsOf={(webhook) => <Actions webhook={webhook} />}
+      actionsOf={(webhook) => (
+        <>
+          <DialogButton
+            label="Rotate secret"
+            icon={RefreshCw}
+            dialog={(onClose) => <RotateDialog webhook={webhook} onClose={onClose} />}
+          />
+          <DeleteButton
+            name={webhook.name}
+            text="New deliveries from the sender are refused. Published events are kept. This cannot be undone."
+            act={() => api.ingest.deleteWebhook({ webhook_id: webhook.id })}
+            to="/ingest"
+          />
+        </>
+      )}
     >
       {(data) => (
         <div className="stack">
@@ -117,24 +131,6 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
       <Card title="Last requests">
         <Load of={log}>{() => <Requests requests={requests} />}</Load>
       </Card>
-    </>
-  );
-}
-
-function Actions({ webhook }: { webhook: Webhook }) {
-  return (
-    <>
-      <DialogButton
-        label="Rotate secret"
-        icon={RefreshCw}
-        dialog={(onClose) => <RotateDialog webhook={webhook} onClose={onClose} />}
-      />
-      <DeleteButton
-        name={webhook.name}
-        text="New deliveries from the sender are refused. Published events are kept. This cannot be undone."
-        act={() => api.ingest.deleteWebhook({ webhook_id: webhook.id })}
-        to="/ingest"
-      />
     </>
   );
 }

@@ -123,8 +123,6 @@ function LateField({
   );
 }
 
-type Result = MemoriesSearchResult["results"][number];
-
 /** The results of a search and their explanation. */
 export function Found({ filters }: { filters: MemoryFilters }) {
   const [expect, setExpect] = useState("");
@@ -143,7 +141,34 @@ export function Found({ filters }: { filters: MemoryFilters }) {
                 <TriangleAlert aria-hidden size={16} /> Partial results: {answer.degraded_reasons.join("; ")}
               </p>
             )}
-            {answer.results.length === 0 ? <NoMatch /> : <Results results={answer.results} />}
+            {answer.results.length === 0 ? (
+              <Empty icon={SearchX} title="No matching memories">
+                Try other words or fewer filters, or look up a missing memory in the explanation.
+              </Empty>
+            ) : (
+              <Hits
+                label="Results"
+                hits={answer.results.map(({ memory, score, sources, superseded }) => ({
+                  key: memory.id,
+                  to: `/memories/${memory.id}`,
+                  title: memory.title,
+                  text: <Plain>{memory.content}</Plain>,
+                  score,
+                  why: Object.entries(sources)
+                    .map(([leg, value]) => `${leg} ${value}`)
+                    .join(" · "),
+                  facts: (
+                    <>
+                      <ScopeBadge scope={memory.scope} />
+                      {superseded && <StatusBadge memory={memory} />}
+                      <span>{capitalised(memory.type)}</span>
+                      <Time at={memory.created_at} />
+                      <Tags tags={memory.tags} />
+                    </>
+                  ),
+                }))}
+              />
+            )}
           </div>
           {answer.plan && (
             <Explained answer={answer} plan={answer.plan} expect={expect} onExpect={setExpect} />
@@ -166,41 +191,6 @@ function paramsOf({ q, type, scope, project, tags, superseded, explain }: Memory
     ...(superseded && { include_superseded: true }),
     ...(explain && expect && { expect }),
   };
-}
-
-function Results({ results }: { results: Result[] }) {
-  return (
-    <Hits
-      label="Results"
-      hits={results.map(({ memory, score, sources, superseded }) => ({
-        key: memory.id,
-        to: `/memories/${memory.id}`,
-        title: memory.title,
-        text: <Plain>{memory.content}</Plain>,
-        score,
-        why: Object.entries(sources)
-          .map(([leg, value]) => `${leg} ${value}`)
-          .join(" · "),
-        facts: (
-          <>
-            <ScopeBadge scope={memory.scope} />
-            {superseded && <StatusBadge memory={memory} />}
-            <span>{capitalised(memory.type)}</span>
-            <Time at={memory.created_at} />
-            <Tags tags={memory.tags} />
-          </>
-        ),
-      }))}
-    />
-  );
-}
-
-function NoMatch() {
-  return (
-    <Empty icon={SearchX} title="No matching memories">
-      Try other words or fewer filters, or look up a missing memory in the explanation.
-    </Empty>
-  );
 }
 
 interface ExplainedProps {

@@ -170,28 +170,22 @@ function Listed({ filters, remember }: { filters: MemoryFilters; remember(): voi
       label="Memories"
       columns={COLUMNS}
       linkOf={(memory) => `/memories/${memory.id}`}
-      empty={filtered ? <NothingFits /> : <Nothing remember={remember} />}
+      empty={
+        filtered ? (
+          <Empty icon={SearchX} title="No matching memories">
+            Remove a filter, or search by meaning above.
+          </Empty>
+        ) : (
+          <Empty
+            icon={Brain}
+            title="No memories yet"
+            action={<Button label="Create memory" kind="primary" icon={Plus} onClick={remember} />}
+          >
+            Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>.
+            Only the agent and its owner see memories of scope <code>agent</code>.
+          </Empty>
+        )
+      }
     />
-  );
-}
-
-function NothingFits() {
-  return (
-    <Empty icon={SearchX} title="No matching memories">
-      Remove a filter, or search by meaning above.
-    </Empty>
-  );
-}
-
-function Nothing({ remember }: { remember(): void }) {
-  return (
-    <Empty
-      icon={Brain}
-      title="No memories yet"
-      action={<Button label="Create memory" kind="primary" icon={Plus} onClick={remember} />}
-    >
-      Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>. Only the
-      agent and its owner see memories of scope <code>agent</code>.
-    </Empty>
   );
 }

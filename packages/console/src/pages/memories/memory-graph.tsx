@@ -61,20 +61,14 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
               reload={graph.reload}
             />
           ) : (
-            <Alone />
+            <Empty icon={Waypoints} title="No relationships yet">
+              Add one with “Add relationship” in the menu above, or with{" "}
+              <code>POST /v1/memories/{"{id}"}/relationships</code>.
+            </Empty>
           )
         }
       </Load>
     </div>
-  );
-}
-
-function Alone() {
-  return (
-    <Empty icon={Waypoints} title="No relationships yet">
-      Add one with “Add relationship” in the menu above, or with{" "}
-      <code>POST /v1/memories/{"{id}"}/relationships</code>.
-    </Empty>
   );
 }
 

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { Link, useParams } from "react-router";
 import type {
   MemoriesCitationsResult,
@@ -5,29 +6,28 @@ import type {
   MemoryWithUsage,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { findMemories, findTeams } from "../../data/find.ts";
 import { capitalised, listed, number } from "../../data/format.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
-import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";
-import { DetailPage } from "../../ui/list-page.tsx";
-import { Markdown } from "../../ui/markdown.tsx";
-import { OutsideLink } from "../../ui/outside-link.tsx";
-import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { Load } from "../../ui/table.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
-import { Id, Json, Time, Who } from "../../ui/text.tsx";
-import { MemoryGraph, madeHere } from "./memory-graph.tsx";
-import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
-import "./memories.css";
-import { useState } from "react";
-import { findMemories, findTeams } from "../../data/find.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
+import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Menu } from "../../ui/menu.tsx";
+import { OutsideLink } from "../../ui/outside-link.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
+import { Id, Json, Time, Who } from "../../ui/text.tsx";
+import { MemoryGraph, madeHere } from "./memory-graph.tsx";
+import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+import "./memories.css";
 
 /** One memory: its content, source and relationships. */
 export function MemoryPage() {

@@ -5,12 +5,17 @@ import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Diff } from "../../ui/diff.tsx";
 import { CheckField, Segments, TextArea, TextField } from "../../ui/field.tsx";
 import { Check, GitMerge, X } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
+import { toast, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
 import {
   BulkDialog,
@@ -21,13 +26,8 @@ import {
   similarityInWords,
   withMemories,
 } from "./bulk.tsx";
-import "./memories.css";
-import { useFollowed } from "../../data/use-load.ts";
-import { Diff } from "../../ui/diff.tsx";
-import { DetailPage } from "../../ui/list-page.tsx";
-import { Markdown } from "../../ui/markdown.tsx";
-import { toast, useTask } from "../../ui/task.tsx";
 import { Confidence, ScopeBadge, Tags } from "./words.tsx";
+import "./memories.css";
 import "../../styles/search.css";
 
 /** Each proposal needs two memories to be read, and the rate limit applies. */

@@ -1,27 +1,27 @@
+import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { isApiError, type Output, type OutputVersion } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, listed } from "../../data/format.ts";
+import { saveFile } from "../../data/save-file.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
+import { useIsOwn } from "../../data/use-names.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Copy, Id, Time, Who } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./outputs.tsx";
 import "./outputs.css";
-import { useState } from "react";
-import { saveFile } from "../../data/save-file.ts";
-import { useIsOwn } from "../../data/use-names.ts";
-import { FormDialog, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { useSaving, useTask } from "../../ui/task.tsx";
 
 /** A longer text takes a browser seconds to render. */
 const MAX_RENDERED = 1_000_000;
@@ -136,7 +136,23 @@ function Versions({ output }: { output: Output }) {
     <Load of={loaded}>
       {({ versions }) => (
         <div className="sides by-list">
-          <Chronicle versions={versions} />
+          <ol className="framed" aria-label="Versions" reversed>
+            {versions.map((version) => {
+              const by = version.authored_by_agent_id ?? version.authored_by_user_id;
+              return (
+                <li key={version.id}>
+                  <p>
+                    <strong>Version {version.version_num}</strong>{" "}
+                    <span className="muted small">{bytes(version.byte_size)}</span>
+                  </p>
+                  {version.change_note && <p>{version.change_note}</p>}
+                  <p className="muted small">
+                    {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
+                  </p>
+                </li>
+              );
+            })}
+          </ol>
           {versions.length > 1 ? (
             <Compare output={output} versions={versions} />
           ) : (
@@ -145,28 +161,6 @@ function Versions({ output }: { output: Output }) {
         </div>
       )}
     </Load>
-  );
-}
-
-function Chronicle({ versions }: { versions: OutputVersion[] }) {
-  return (
-    <ol className="framed" aria-label="Versions" reversed>
-      {versions.map((version) => {
-        const by = version.authored_by_agent_id ?? version.authored_by_user_id;
-        return (
-          <li key={version.id}>
-            <p>
-              <strong>Version {version.version_num}</strong>{" "}
-              <span className="muted small">{bytes(version.byte_size)}</span>
-            </p>
-            {version.change_note && <p>{version.change_note}</p>}
-            <p className="muted small">
-              {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
-            </p>
-          </li>
-        );
-      })}
-    </ol>
   );
 }
 

@@ -1,23 +1,23 @@
+import { useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { knownName } from "../../data/names.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
+import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, mayOverwrite } from "../../ui/form-dialog.tsx";
 import { FileOutput, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
 import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import "./outputs.css";
-import { useState } from "react";
-import { knownName } from "../../data/names.ts";
-import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, mayOverwrite } from "../../ui/form-dialog.tsx";
-import { toast, useFormTask } from "../../ui/task.tsx";
 
 const COLUMNS: Column<Output>[] = [
   column("Output", (output) => (

@@ -4,20 +4,20 @@ import { api } from "../../data/api.ts";
 import { capitalised, compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
 import type { Action } from "../../data/may.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { isSettled, type Loaded, useFollowed, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { CheckField } from "../../ui/field.tsx";
 import { CircleCheck, CircleDashed, MailX, Radio, Send } from "../../ui/icons.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
 import { useTask } from "../../ui/task.tsx";
 import { Badge, SubjectText, Tile, Time } from "../../ui/text.tsx";
 import { AgentState, HEALTH } from "../agents/health.tsx";
-import "./overview.css";
-import { useAddress } from "../../data/use-address.ts";
-import { CheckField } from "../../ui/field.tsx";
-import { Load } from "../../ui/table.tsx";
 import { EventState } from "../events/timeline.tsx";
+import "./overview.css";
 
 export function Overview() {
   const live = useLive();
@@ -294,7 +294,16 @@ const subjectOf = ({ type, source, subject = null }: Omit<Envelope, "subject"> &
 });
 
 function RecentEvents({ events, mayLook }: { events: readonly Recently[]; mayLook: boolean }) {
-  if (events.length === 0) return <NoRecent mayLook={mayLook} />;
+  if (events.length === 0)
+    return (
+      <Empty
+        icon={mayLook ? Radio : MailX}
+        title={mayLook ? "No events yet" : "Only admins see all events"}
+        action={mayLook && <ButtonLink label="Publish an event" to="/events?publish=1" icon={Send} />}
+      >
+        {mayLook && "Publish an event here, from an agent, or through a webhook under Ingest."}
+      </Empty>
+    );
   return (
     <ul className="recent">
       {events.map((event) => (
@@ -314,17 +323,5 @@ function RecentEvents({ events, mayLook }: { events: readonly Recently[]; mayLoo
         </li>
       ))}
     </ul>
-  );
-}
-
-function NoRecent({ mayLook }: { mayLook: boolean }) {
-  return (
-    <Empty
-      icon={mayLook ? Radio : MailX}
-      title={mayLook ? "No events yet" : "Only admins see all events"}
-      action={mayLook && <ButtonLink label="Publish an event" to="/events?publish=1" icon={Send} />}
-    >
-      {mayLook && "Publish an event here, from an agent, or through a webhook under Ingest."}
-    </Empty>
   );
 }

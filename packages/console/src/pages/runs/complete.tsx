@@ -1,18 +1,18 @@
+import { useState } from "react";
 import type { HandoffOffer, RunsCompleteStepParams, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
-import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast, useSaving, useTask } from "../../ui/task.tsx";
-import "../../styles/choice.css";
-import { useState } from "react";
 import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
 import type { Step } from "./words.tsx";
+import "../../styles/choice.css";
 
 interface CompleteProps {
   run: RunWithAttempts;

@@ -12,12 +12,14 @@ import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFollowed } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
 import { SelectField, TextArea, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { ArrowRight, Clock, Flag, History as HistoryIcon, Paperclip } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -26,8 +28,6 @@ import { Copy, Id, Time, Who } from "../../ui/text.tsx";
 import { StepPanel } from "./step-panel.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
-import { useNames } from "../../data/use-names.ts";
-import { Markdown } from "../../ui/markdown.tsx";
 
 /** One run: its position, next actions and history. */
 export function RunPage() {
@@ -52,7 +52,16 @@ export function RunPage() {
       above={{ "/runs": "Runs" }}
       titleOf={({ run }) => run.goal}
       stateOf={({ run }) => <RunStatus run={run} />}
-      actionsOf={({ run }) => run.status !== "closed" && <CloseRun run={run} reload={loaded.reload} />}
+      actionsOf={({ run }) =>
+        run.status !== "closed" && (
+          <DialogButton
+            label="Close run"
+            kind={run.status === "completed" ? "primary" : "plain"}
+            icon={Flag}
+            dialog={(onClose) => <CloseDialog run={run} onClose={onClose} onDone={loaded.reload} />}
+          />
+        )
+      }
       lines={10}
     >
       {(data) => <Parts {...data} reload={loaded.reload} />}
@@ -231,17 +240,6 @@ const OUTCOMES = [
   { value: "partially_achieved", label: "Partially achieved" },
   { value: "abandoned", label: "Abandoned" },
 ] as const;
-
-function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Promise<void> }) {
-  return (
-    <DialogButton
-      label="Close run"
-      kind={run.status === "completed" ? "primary" : "plain"}
-      icon={Flag}
-      dialog={(onClose) => <CloseDialog run={run} onClose={onClose} onDone={reload} />}
-    />
-  );
-}
 
 function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttempts }) {
   const [{ outcome, note }, field] = useDraft({

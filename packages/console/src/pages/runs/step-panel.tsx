@@ -1,21 +1,21 @@
+import { useEffect, useState } from "react";
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { CheckField, TextArea } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
+import { useFindAssignee } from "./begin.tsx";
 import { CompleteDialog, Offers } from "./complete.tsx";
 import type { Step } from "./words.tsx";
 import "../../styles/choice.css";
-import { useEffect, useState } from "react";
-import { useNames } from "../../data/use-names.ts";
-import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.tsx";
-import { useFindAssignee } from "./begin.tsx";
 
 interface Props {
   run: RunWithAttempts;
@@ -70,60 +70,53 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
             <Criteria run={run} step={step} reload={reload} keep={() => choose(step.step_key)} />
           )}
           <Offers run={run} step={step} reload={reload} />
-          {step.attempts.length > 0 && <Attempts step={step} />}
+          {step.attempts.length > 0 && (
+            <section>
+              <h3>Attempts</h3>
+              <ul className="attempts">
+                {step.attempts.map((attempt) => (
+                  <li key={attempt.id}>
+                    <strong>
+                      <Who id={attempt.actor_id} />
+                    </strong>{" "}
+                    <span className="muted">
+                      Started <Time at={attempt.started_at} />
+                      {attempt.ended_at && (
+                        <>
+                          , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
+                        </>
+                      )}
+                      {attempt.inbound_handoff_id && ", from a handoff"}
+                    </span>
+                    {attempt.notes && (
+                      <p className="as-written" dir="auto">
+                        {attempt.notes}
+                      </p>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
         </div>
-        <About step={step} />
+        <Facts
+          of={{
+            Key: <code>{step.step_key}</code>,
+            Role: step.role,
+            "Assigned to": step.assigned_user_id && <Who id={step.assigned_user_id} />,
+            Specialist: step.specialist_name,
+            "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
+            "Expected artifacts": step.expected_artifact_kinds.join(", "),
+            Reference:
+              step.reference_pointer &&
+              (step.reference_pointer.display_name ??
+                step.reference_pointer.uri ??
+                step.reference_pointer.native_id),
+            "Reference note": step.reference_note,
+          }}
+        />
       </div>
     </Card>
-  );
-}
-
-function Attempts({ step }: { step: Step }) {
-  return (
-    <section>
-      <h3>Attempts</h3>
-      <ul className="attempts">
-        {step.attempts.map((attempt) => (
-          <li key={attempt.id}>
-            <strong>
-              <Who id={attempt.actor_id} />
-            </strong>{" "}
-            <span className="muted">
-              Started <Time at={attempt.started_at} />
-              {attempt.ended_at && (
-                <>
-                  , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
-                </>
-              )}
-              {attempt.inbound_handoff_id && ", from a handoff"}
-            </span>
-            {attempt.notes && (
-              <p className="as-written" dir="auto">
-                {attempt.notes}
-              </p>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function About({ step }: { step: Step }) {
-  const { reference_pointer: pointer } = step;
-  return (
-    <Facts
-      of={{
-        Key: <code>{step.step_key}</code>,
-        Role: step.role,
-        "Assigned to": step.assigned_user_id && <Who id={step.assigned_user_id} />,
-        Specialist: step.specialist_name,
-        "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
-        "Expected artifacts": step.expected_artifact_kinds.join(", "),
-        Reference: pointer && (pointer.display_name ?? pointer.uri ?? pointer.native_id),
-        "Reference note": step.reference_note,
-      }}
-    />
   );
 }
 

@@ -14,8 +14,8 @@ import {
 } from "../../ui/field.tsx";
 import { FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
-import "./schedules.css";
 import { Badge, Time, type Tone } from "../../ui/text.tsx";
+import "./schedules.css";
 
 interface Props {
   /** The schedule to edit; without it, a new one is created. */

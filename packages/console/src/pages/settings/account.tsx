@@ -127,7 +127,22 @@ export function SecondFactor({ totp, reload }: Props) {
         )
       }
     >
-      {totp ? <State {...totp} /> : <p className="muted">{WHY}</p>}
+      {totp ? (
+        <div className="row">
+          <Badge label="On" tone="good" />
+          <span className="muted">
+            Set up <Time at={totp.since} />. {totp.recovery_codes_left} recovery{" "}
+            {totp.recovery_codes_left === 1 ? "code" : "codes"} left.
+          </span>
+          {totp.recovery_codes_left < FEW && (
+            <p className="notice warn">
+              To get new recovery codes, remove the second factor and set it up again.
+            </p>
+          )}
+        </div>
+      ) : (
+        <p className="muted">{WHY}</p>
+      )}
       {shown === "password" && <Begin onClose={close} onBegun={(begun) => setShown({ begun })} />}
       {shown === "removal" && <Remove onClose={close} onRemoved={done} />}
       {typeof shown === "object" && "begun" in shown && (
@@ -141,22 +156,6 @@ export function SecondFactor({ totp, reload }: Props) {
 const WHY =
   "After your password, a code from an authenticator app. A stolen password alone is then not enough to sign in.";
 const FEW = 3;
-
-function State({ since, recovery_codes_left: left }: NonNullable<Props["totp"]>) {
-  return (
-    <div className="row">
-      <Badge label="On" tone="good" />
-      <span className="muted">
-        Set up <Time at={since} />. {left} recovery {left === 1 ? "code" : "codes"} left.
-      </span>
-      {left < FEW && (
-        <p className="notice warn">
-          To get new recovery codes, remove the second factor and set it up again.
-        </p>
-      )}
-    </div>
-  );
-}
 
 function Begin({ onClose, onBegun }: { onClose(): void; onBegun(begun: AuthBeginTotpResult): void }) {
   const [password, setPassword] = useState("");

@@ -73,7 +73,15 @@ export function People() {
         columns={columns}
         empty={<Empty icon={UserPlus} title={`No people match “${q}”`} />}
       />
-      {shown && <PasswordDialog {...shown} onClose={() => setShown(undefined)} />}
+      {shown && (
+        <Dialog title={`${shown.email} can sign in`} onClose={() => setShown(undefined)} done="Done">
+          <Secret
+            label="Password"
+            value={shown.password}
+            note="Shown only once. Give it to the person, who can change it under Settings, Your account."
+          />
+        </Dialog>
+      )}
     </div>
   );
 }
@@ -102,18 +110,6 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
       <TextField label="Name" {...field("name")} />
       <SelectField label="Role" {...field("role")} options={ROLES} />
     </FormDialog>
-  );
-}
-
-function PasswordDialog({ email, password, onClose }: Password & { onClose(): void }) {
-  return (
-    <Dialog title={`${email} can sign in`} onClose={onClose} done="Done">
-      <Secret
-        label="Password"
-        value={password}
-        note="Shown only once. Give it to the person, who can change it under Settings, Your account."
-      />
-    </Dialog>
   );
 }
 

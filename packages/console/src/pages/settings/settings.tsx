@@ -1,7 +1,10 @@
+import { useState } from "react";
 import type { Project, Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps, saveChanges } from "../../ui/form-dialog.tsx";
 import { FolderKanban, Users } from "../../ui/icons.tsx";
@@ -16,9 +19,6 @@ import { Account } from "./account.tsx";
 import { Limits } from "./limits.tsx";
 import { People } from "./people.tsx";
 import "./settings.css";
-import { useState } from "react";
-import { capitalised } from "../../data/format.ts";
-import { Button } from "../../ui/button.tsx";
 
 const PARTS: Tab[] = [
   { key: "people", label: "People", needs: "users.list", content: <People /> },

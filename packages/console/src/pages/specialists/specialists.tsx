@@ -10,15 +10,15 @@ import { useSession } from "../../shell/session.tsx";
 import { DialogButton } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Pencil, UserCog } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Card } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Badge, Copy, Time } from "../../ui/text.tsx";
 import "../outputs/outputs.css";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast, useFormTask } from "../../ui/task.tsx";
 
 const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
   column("Specialist", ({ name, description }) => (

@@ -247,7 +247,24 @@ function StepForm({ step, steps, onChange, onRemove }: Props) {
           <TextField label="Role" {...field("role")} placeholder="writer" />
         </div>
         <TextArea label="Instructions" {...field("instructions")} rows={4} hint="Markdown." />
-        {others.length > 0 && <WaitsFor step={step} steps={steps} others={others} onChange={onChange} />}
+        {others.length > 0 && (
+          <fieldset className="criteria-choice">
+            <legend>Depends on</legend>
+            {others.map((other) => {
+              const circle = waitsFor(steps, other.step_key, step.step_key);
+              return (
+                <CheckField
+                  key={other.id}
+                  label={other.title || other.step_key}
+                  hint={circle ? "Depends on this step" : undefined}
+                  checked={step.depends_on.includes(other.step_key)}
+                  disabled={circle}
+                  onChange={(on) => onChange(dependent(steps, other.step_key, step.step_key, on))}
+                />
+              );
+            })}
+          </fieldset>
+        )}
         <SelectField label="Completed when" {...field("completion_mode")} options={MODES} />
         <TextArea
           label="Completion criteria"
@@ -259,34 +276,6 @@ function StepForm({ step, steps, onChange, onRemove }: Props) {
         <MoreFields field={field} />
       </div>
     </Card>
-  );
-}
-
-interface WaitsForProps {
-  step: DraftStep;
-  steps: DraftStep[];
-  others: DraftStep[];
-  onChange(steps: DraftStep[]): void;
-}
-
-function WaitsFor({ step: { step_key, depends_on }, steps, others, onChange }: WaitsForProps) {
-  return (
-    <fieldset className="criteria-choice">
-      <legend>Depends on</legend>
-      {others.map((other) => {
-        const circle = waitsFor(steps, other.step_key, step_key);
-        return (
-          <CheckField
-            key={other.id}
-            label={other.title || other.step_key}
-            hint={circle ? "Depends on this step" : undefined}
-            checked={depends_on.includes(other.step_key)}
-            disabled={circle}
-            onChange={(on) => onChange(dependent(steps, other.step_key, step_key, on))}
-          />
-        );
-      })}
-    </fieldset>
   );
 }
 

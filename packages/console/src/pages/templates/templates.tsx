@@ -1,19 +1,19 @@
+import { useParams } from "react-router";
 import type { ProcessTemplate, TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-load.ts";
+import { StepGraph } from "../../graph/step-graph.tsx";
 import { ButtonLink, DialogButton } from "../../ui/button.tsx";
+import { SelectField } from "../../ui/field.tsx";
 import { Pencil, Play, Plus, Shapes } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
-import "./templates.css";
-import { useParams } from "react-router";
-import { useAddress } from "../../data/use-address.ts";
-import { StepGraph } from "../../graph/step-graph.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { Markdown } from "../../ui/markdown.tsx";
 import { Badge } from "../../ui/text.tsx";
 import { BeginDialog } from "../runs/begin.tsx";
+import "./templates.css";
 
 const COLUMNS: Column<TemplateSummary>[] = [
   column("Template", ({ slug, name, description }) => (
