@@ -8,15 +8,15 @@ import {
 import { Link } from "react-router";
 import type { LucideIcon } from "./icons.tsx";
 
-interface Look {
+export interface Look {
   /** `remove` opens a confirmation; `danger` acts. */
-  kind?: "primary" | "plain" | "quiet" | "remove" | "danger";
-  small?: boolean;
-  icon?: LucideIcon;
+  kind?: "primary" | "plain" | "quiet" | "remove" | "danger" | undefined;
+  small?: boolean | undefined;
+  icon?: LucideIcon | undefined;
   label?: ReactNode;
 }
 
-type ButtonProps = Look & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean };
+type ButtonProps = Look & Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children"> & { busy?: boolean };
 
 /** While busy it keeps its width and the focus, and ignores clicks. */
 export function Button(props: ButtonProps) {

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { type Location, useBeforeUnload, useBlocker, useNavigate } from "react-router";
-import { Button } from "./button.tsx";
+import { Button, type Look } from "./button.tsx";
 import { Dialog, type DialogProps } from "./dialog.tsx";
 import { Failure } from "./failure.tsx";
 import { Trash2 } from "./icons.tsx";
@@ -163,22 +163,36 @@ function Asking({
   );
 }
 
-interface Consequence extends Question {
-  act(): Promise<unknown>;
+/** What a person does: after a confirmation if it asks a question. */
+export interface Act<T = unknown> extends Partial<Question> {
+  act(): Promise<T>;
   /** Said after it: "billing-bot deleted." */
-  done?: string;
+  done?: string | ((result: T) => string);
   after?(): unknown;
 }
 
-/** A task that a person confirms first. */
-export const useConfirmed = <A extends unknown[]>(about: (...args: A) => Consequence): Task<A> =>
+/** The task of something that a person may have to confirm first. */
+export const useAct = <A extends unknown[], T>(about: (...args: A) => Act<T>): Task<A> =>
   useTask(async (...args: A) => {
-    const { act, done, after, ...question } = about(...args);
-    if (!(await confirm(question))) return;
-    await act();
-    if (done) toast({ title: done });
+    const { act, done, after, title, text, action = "", danger = true } = about(...args);
+    if (title !== undefined && !(await confirm({ title, text, action, danger }))) return;
+    const result = await act();
+    if (done) toast({ title: typeof done === "string" ? done : done(result) });
     await after?.();
   });
+
+/** The button of such a task. */
+export function ActButton<T>({
+  label,
+  icon,
+  kind,
+  small,
+  disabled,
+  ...about
+}: Look & Act<T> & { disabled?: boolean }) {
+  const task = useAct(() => about);
+  return <Button {...{ label, icon, kind, small, disabled }} busy={task.busy} onClick={() => task.run()} />;
+}
 
 interface DeleteProps {
   name: string;
@@ -192,17 +206,11 @@ interface DeleteProps {
 }
 
 /** The button of a page that deletes what the page shows. */
-export function DeleteButton({ name, action = "Delete", to, ...consequence }: DeleteProps) {
+export function DeleteButton({ name, action = "Delete", to, ...act }: DeleteProps) {
   const navigate = useNavigate();
-  const remove = useConfirmed(() => ({
-    ...consequence,
-    title: `Delete ${name}?`,
-    action,
-    done: `${name} deleted.`,
-    after: () => navigate(to),
-  }));
+  const words = { title: `Delete ${name}?`, action, done: `${name} deleted.` };
   return (
-    <Button label="Delete" kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()} />
+    <ActButton label="Delete" kind="remove" icon={Trash2} {...words} {...act} after={() => navigate(to)} />
   );
 }
 

@@ -7,15 +7,15 @@ import { nameIs } from "../../data/names.ts";
 import { type Loaded, useFollowed } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Button } from "../../ui/button.tsx";
+
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { confirm, DeleteButton, Form, saveChanges } from "../../ui/form-dialog.tsx";
+import { ActButton, DeleteButton, Form, saveChanges } from "../../ui/form-dialog.tsx";
 import { Power, PowerOff } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
-import { toast, useFormTask, useTask } from "../../ui/task.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { handoffTabs } from "../handoffs/handoffs.tsx";
 import { Deliveries } from "./deliveries.tsx";
@@ -67,26 +67,17 @@ export function AgentPage() {
 function Activation({ agent, of }: { agent: Agent; of: Loaded<Agent> }) {
   const { may } = useSession();
   const isActive = agent.status === "active";
-  const change = useTask(async () => {
-    const sure =
-      !isActive ||
-      (await confirm({
-        title: `Deactivate ${agent.name}?`,
-        text: "Its tokens stop working within 5 seconds, and new events no longer match it. Pending deliveries are kept. You can activate it again.",
-        action: "Deactivate",
-      }));
-    if (!sure) return;
-    await api.agents.setStatus({ agent_id: agent.id, status: isActive ? "inactive" : "active" });
-    await of.reload();
-    toast({ title: isActive ? `${agent.name} is inactive.` : `${agent.name} is active.` });
-  });
   return (
     <>
-      <Button
+      <ActButton
         label={isActive ? "Deactivate" : "Activate"}
         icon={isActive ? PowerOff : Power}
-        busy={change.busy}
-        onClick={() => change.run()}
+        title={isActive ? `Deactivate ${agent.name}?` : undefined}
+        text="Its tokens stop working within 5 seconds, and new events no longer match it. Pending deliveries are kept. You can activate it again."
+        action="Deactivate"
+        act={() => api.agents.setStatus({ agent_id: agent.id, status: isActive ? "inactive" : "active" })}
+        done={isActive ? `${agent.name} is inactive.` : `${agent.name} is active.`}
+        after={of.reload}
       />
       {/* Once nothing works with the agent any more. */}
       {!isActive && may("agents.delete") && (
@@ -273,15 +264,6 @@ const choiceOf = (id: string | null): Choice | null => (id === null ? null : { i
 
 function Signing({ agent }: { agent: Agent }) {
   const [secret, setSecret] = useState<string>();
-  const rotate = useTask(async () => {
-    const sure = await confirm({
-      title: "Rotate the signing secret?",
-      text: "Pushes are signed with the new secret at once, and with the old one for another 24 hours. This cannot be undone.",
-      action: "Rotate secret",
-      danger: false,
-    });
-    if (sure) setSecret((await api.agents.rotateSigningSecret({ agent_id: agent.id })).signing_secret);
-  });
   return (
     <Card title="Signing secret">
       {secret ? (
@@ -291,7 +273,16 @@ function Signing({ agent }: { agent: Agent }) {
           <p className="muted grow">
             Pushes to {agent.name} are signed (Standard Webhooks), so that it can verify the sender.
           </p>
-          <Button label="Rotate secret" busy={rotate.busy} onClick={() => rotate.run()} />
+          <ActButton
+            label="Rotate secret"
+            title="Rotate the signing secret?"
+            text="Pushes are signed with the new secret at once, and with the old one for another 24 hours. This cannot be undone."
+            action="Rotate secret"
+            danger={false}
+            act={async () =>
+              setSecret((await api.agents.rotateSigningSecret({ agent_id: agent.id })).signing_secret)
+            }
+          />
         </div>
       )}
     </Card>

@@ -7,14 +7,14 @@ import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Segments } from "../../ui/field.tsx";
-import { confirm } from "../../ui/form-dialog.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
 import { Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../../ui/table.tsx";
-import { toast, useTask } from "../../ui/task.tsx";
+
 import { Tile, Time } from "../../ui/text.tsx";
 import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
@@ -116,45 +116,31 @@ interface RemediesProps {
 function Remedies({ agent, health, onDone }: RemediesProps) {
   const { may } = useSession();
   const waits = health.pending - health.in_flight;
-  const replay = useTask(async () => {
-    const sure = await confirm({
-      title: `Replay ${plural(health.dead, "dead letter")} of ${agent.name}?`,
-      text: "They are matched against interests and feeds again. If the agent still matches, it gets them with a new retry budget; matching agents that never received an event get it too.",
-      action: `Replay ${number(health.dead)}`,
-      danger: false,
-    });
-    if (!sure) return;
-    const replayed = await replayAll(agent.id);
-    toast({ title: `${plural(replayed, "dead letter")} replayed.` });
-    await onDone();
-  });
-  const drain = useTask(async () => {
-    const sure = await confirm({
-      title: `Discard ${pending(waits)}?`,
-      text: `${agent.name} will never receive them, also not by a replay. ${kept(health)} This cannot be undone.`,
-      action: `Discard ${number(waits)}`,
-    });
-    if (!sure) return;
-    const discarded = await drainAll(agent.id);
-    toast({ title: `${pending(discarded)} discarded.` });
-    await onDone();
-  });
   return (
     <div className="row">
       {health.dead > 0 && may("deliveries.replayMany") && (
-        <Button
+        <ActButton
           label={`Replay ${plural(health.dead, "dead letter")}`}
           icon={RotateCw}
-          busy={replay.busy}
-          onClick={() => replay.run()}
+          title={`Replay ${plural(health.dead, "dead letter")} of ${agent.name}?`}
+          text="They are matched against interests and feeds again. If the agent still matches, it gets them with a new retry budget; matching agents that never received an event get it too."
+          action={`Replay ${number(health.dead)}`}
+          danger={false}
+          act={() => replayAll(agent.id)}
+          done={(replayed) => `${plural(replayed, "dead letter")} replayed.`}
+          after={onDone}
         />
       )}
       {waits > 0 && (
-        <Button
+        <ActButton
           label={`Drain ${number(waits)} pending`}
           icon={Trash2}
-          busy={drain.busy}
-          onClick={() => drain.run()}
+          title={`Discard ${pending(waits)}?`}
+          text={`${agent.name} will never receive them, also not by a replay. ${kept(health)} This cannot be undone.`}
+          action={`Discard ${number(waits)}`}
+          act={() => drainAll(agent.id)}
+          done={(discarded) => `${pending(discarded)} discarded.`}
+          after={onDone}
         />
       )}
     </div>
@@ -249,12 +235,6 @@ function Figures({ agent, health, onDone }: FiguresProps) {
 function Attention({ agent, health, onDone }: FiguresProps) {
   const { may } = useSession();
   const unreachable = health.state === "unreachable";
-  const retry = useTask(async () => {
-    // Saving the endpoint, even the same, makes the server try it at once.
-    await api.agents.update({ agent_id: agent.id, delivery_endpoint: agent.delivery_endpoint });
-    toast({ title: "Trying the endpoint now." });
-    await onDone();
-  });
   return (
     <div className={`notice ${health.state === "behind" ? "warn" : "bad"} attention`} role="status">
       <div className="grow">
@@ -264,7 +244,15 @@ function Attention({ agent, health, onDone }: FiguresProps) {
       {unreachable && may("agents.update") && (
         <div className="row">
           <ButtonLink label="Change endpoint" small to="?tab=settings" />
-          <Button label="Try now" small kind="primary" busy={retry.busy} onClick={() => retry.run()} />
+          {/* Saving the endpoint, even the same, makes the server try it at once. */}
+          <ActButton
+            label="Try now"
+            small
+            kind="primary"
+            act={() => api.agents.update({ agent_id: agent.id, delivery_endpoint: agent.delivery_endpoint })}
+            done="Trying the endpoint now."
+            after={onDone}
+          />
         </div>
       )}
     </div>

@@ -13,7 +13,7 @@ import { useRead, useReload } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { useConfirmed } from "../../ui/form-dialog.tsx";
+import { useAct } from "../../ui/form-dialog.tsx";
 import { CircleCheck, CircleX, Laptop, Plus, Smartphone, TimerOff } from "../../ui/icons.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Load, wideEndColumn } from "../../ui/table.tsx";
@@ -112,7 +112,7 @@ function hostOf(client_id: string): string {
 
 function Disconnect({ agent, session, reload }: { agent: Agent; session: Session; reload(): Promise<void> }) {
   const { client_name, session_id } = session;
-  const disconnect = useConfirmed(() => ({
+  const disconnect = useAct(() => ({
     title: `Disconnect ${client_name}?`,
     text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but it can connect again.",
     action: "Disconnect",

@@ -5,7 +5,7 @@ import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { CheckField, CodeArea, SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
@@ -16,7 +16,7 @@ import "./agents.css";
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
   const list = useList(api.interests.list, { agent_id: agent.id }, "interests", "interest");
-  const remove = useConfirmed((interest: Interest) => ({
+  const remove = useAct((interest: Interest) => ({
     title: "Delete this interest?",
     text: (
       <>

@@ -5,7 +5,7 @@ import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { CheckField, Segments, SelectField, TextField } from "../../ui/field.tsx";
-import { confirm, FormDialog, useConfirmed, useUnsaved } from "../../ui/form-dialog.tsx";
+import { confirm, FormDialog, useAct, useUnsaved } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn } from "../../ui/table.tsx";
@@ -19,7 +19,7 @@ type Key = KeysListResult["keys"][number];
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
   const list = useList(api.keys.list, { agent_id: agent.id }, undefined, ["key", "device"]);
-  const revoke = useConfirmed((key: Key) => ({
+  const revoke = useAct((key: Key) => ({
     title: `Revoke ${key.name ?? `${key.prefix}…`}?`,
     text: `Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone.`,
     action: "Revoke key",

@@ -16,7 +16,7 @@ import {
   FormDialog,
   type SavingProps,
   saveChanges,
-  useConfirmed,
+  useAct,
 } from "../../ui/form-dialog.tsx";
 import { Hash, Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
@@ -101,7 +101,7 @@ export function ChannelPage() {
 /** The events that a channel receives. */
 function Feeds({ channel_id }: { channel_id: string }) {
   const list = useList(api.channels.listFeeds, { channel_id }, undefined, "channel");
-  const remove = useConfirmed(({ id, event_type_glob }: Feed) => ({
+  const remove = useAct(({ id, event_type_glob }: Feed) => ({
     title: "Delete this feed?",
     text: (
       <>

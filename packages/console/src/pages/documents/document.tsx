@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { Link, useNavigate, useParams } from "react-router";
+import { Link, useParams } from "react-router";
 import { type Document, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, number } from "../../data/format.ts";
@@ -9,14 +9,14 @@ import { useLoad, useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { confirm } from "../../ui/form-dialog.tsx";
-import { Check, Download as DownloadIcon, FileQuestion, Layers, RotateCw, Trash2 } from "../../ui/icons.tsx";
+import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
+import { Check, Download, FileQuestion, Layers, RotateCw } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts, Skeleton } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { toast, useTask } from "../../ui/task.tsx";
+
 import { Id, Time } from "../../ui/text.tsx";
 import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
@@ -37,10 +37,27 @@ export function DocumentPage() {
       actionsOf={(document) => (
         <>
           {document.status === "failed" && isOwn(document) && (
-            <Retry document={document} onQueued={loaded.set} />
+            <ActButton
+              label="Retry"
+              kind="primary"
+              icon={RotateCw}
+              act={async () => loaded.set(await api.documents.retry({ document_id: id }))}
+              done="Queued again."
+            />
           )}
-          <Download document={document} />
-          {isOwn(document) && <Delete document={document} />}
+          <ActButton
+            label="Download"
+            icon={Download}
+            act={async () => saveFile(await read(id), document.filename)}
+          />
+          {isOwn(document) && (
+            <DeleteButton
+              name={document.filename}
+              text="The file and its chunks are erased, and searches no longer find them. Memories that cite it keep the passage, marked as stale. This cannot be undone."
+              act={() => remove(document)}
+              to="/documents"
+            />
+          )}
         </>
       )}
       lines={8}
@@ -165,29 +182,6 @@ function Chunks({ document }: { document: Document }) {
   );
 }
 
-function Delete({ document }: { document: Document }) {
-  const navigate = useNavigate();
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete ${document.filename}?`,
-      text: "The file and its chunks are erased, and searches no longer find them. Memories that cite it keep the passage, marked as stale. This cannot be undone.",
-      action: "Delete",
-    });
-    if (!wanted) return;
-    const { document_id, ingestion_source_id: source_id } = document;
-    const { deleted } = await api.documents.delete({ document_id, source_id });
-    toast(
-      deleted
-        ? { title: `${document.filename} deleted.` }
-        : { tone: "bad", title: "Not found: the document was already deleted." },
-    );
-    navigate("/documents");
-  });
-  return (
-    <Button label="Delete" kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()} />
-  );
-}
-
 /** A longer text takes a browser seconds to render. */
 const MAX_TEXT = 500_000;
 /** A larger file is downloaded, not shown. */
@@ -197,22 +191,6 @@ const read = async (document_id: string, signal?: AbortSignal) =>
   new Blob([
     await api.documents.content({ document_id }, { ...(signal && { signal }), timeoutMs: 10 * 60_000 }),
   ]);
-
-export function Download({ document }: { document: Document }) {
-  const download = useTask(async () => saveFile(await read(document.document_id), document.filename));
-  return <Button label="Download" icon={DownloadIcon} busy={download.busy} onClick={() => download.run()} />;
-}
-
-/** Processes a failed document again. */
-function Retry({ document, onQueued }: { document: Document; onQueued(document: Document): void }) {
-  const retry = useTask(async () => {
-    onQueued(await api.documents.retry({ document_id: document.document_id }));
-    toast({ title: "Queued again." });
-  });
-  return (
-    <Button label="Retry" kind="primary" icon={RotateCw} busy={retry.busy} onClick={() => retry.run()} />
-  );
-}
 
 /** The file as it was uploaded, if a browser can show it without running anything of it. */
 function Original({ document }: { document: Document }) {
@@ -294,4 +272,9 @@ async function decoded(file: Blob): Promise<string> {
   } catch {
     return new TextDecoder("windows-1252").decode(data);
   }
+}
+
+async function remove({ document_id, ingestion_source_id: source_id }: Document): Promise<void> {
+  const { deleted } = await api.documents.delete({ document_id, source_id });
+  if (!deleted) throw new Error("Not found: the document was already deleted.");
 }

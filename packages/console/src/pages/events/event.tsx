@@ -6,11 +6,11 @@ import { fullTime, number, plural } from "../../data/format.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/form-dialog.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
 import { Ban, Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { toast, useTask } from "../../ui/task.tsx";
+
 import { Id, Json, Subject, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 import { DeliveryState, EventState, Timeline } from "./timeline.tsx";
@@ -19,6 +19,7 @@ import "./events.css";
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
+  const navigate = useNavigate();
   const event = useRead(api.events.get, { event_id: id }, "event");
   return (
     <DetailPage
@@ -28,8 +29,31 @@ export function Event() {
       titleOf={({ payload }) => payload.type}
       stateOf={({ state, matched_count }) => <EventState state={state} matched={matched_count} />}
       actionsOf={({ state }) => {
-        if (state === "parked") return <Retry id={id} done={event.reload} />;
-        return state === "waiting" && <Cancel id={id} />;
+        if (state === "waiting")
+          return (
+            <ActButton
+              label="Cancel event"
+              kind="remove"
+              icon={Ban}
+              title="Cancel this event?"
+              text="It is deleted and never delivered. This cannot be undone."
+              action="Cancel event"
+              act={() => api.events.cancel({ event_id: id })}
+              done="Event cancelled."
+              after={() => navigate("/events")}
+            />
+          );
+        return (
+          state === "parked" && (
+            <ActButton
+              label="Retry matching"
+              icon={RotateCw}
+              act={() => api.events.retry({ event_id: id })}
+              done="Matching restarted."
+              after={event.reload}
+            />
+          )
+        );
       }}
       lines={8}
     >
@@ -109,30 +133,6 @@ function Publisher({ id }: { id: string | null }) {
   if (id === null) return "A webhook, a connector or the service";
   if (id === user.id) return "You";
   return <Who id={id} />;
-}
-
-function Cancel({ id }: { id: string }) {
-  const navigate = useNavigate();
-  const cancel = useConfirmed(() => ({
-    title: "Cancel this event?",
-    text: "It is deleted and never delivered. This cannot be undone.",
-    action: "Cancel event",
-    act: () => api.events.cancel({ event_id: id }),
-    done: "Event cancelled.",
-    after: () => navigate("/events"),
-  }));
-  return (
-    <Button label="Cancel event" kind="remove" icon={Ban} busy={cancel.busy} onClick={() => cancel.run()} />
-  );
-}
-
-function Retry({ id, done }: { id: string; done(): Promise<void> }) {
-  const retry = useTask(async () => {
-    await api.events.retry({ event_id: id });
-    toast({ title: "Matching restarted." });
-    await done();
-  });
-  return <Button label="Retry matching" icon={RotateCw} busy={retry.busy} onClick={() => retry.run()} />;
 }
 
 /** What to do with a dead-lettered delivery. */

@@ -6,9 +6,9 @@ import { bytes } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useFollowed, useRead } from "../../data/use-load.ts";
 import { useTitle } from "../../data/use-names.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
 import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, useConfirmed } from "../../ui/form-dialog.tsx";
+import { ActButton, FormDialog, useAct } from "../../ui/form-dialog.tsx";
 import { BookMarked, Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -16,7 +16,7 @@ import { Menu } from "../../ui/menu.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Titled, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { toast, useFormTask, useTask } from "../../ui/task.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
 import "../outputs/outputs.css";
 
@@ -233,10 +233,7 @@ function Actions({ exemplar, onRenamed }: ActionsProps) {
   const [renaming, setRenaming] = useState(false);
   const navigate = useNavigate();
   const { id: exemplar_id, display_name, original_filename } = exemplar;
-  const download = useTask(async () =>
-    saveFile(await api.exemplars.download({ exemplar_id }), original_filename),
-  );
-  const remove = useConfirmed(() => ({
+  const remove = useAct(() => ({
     title: `Delete “${display_name}”?`,
     text: "The text is erased. This cannot be undone.",
     action: "Delete",
@@ -246,7 +243,11 @@ function Actions({ exemplar, onRenamed }: ActionsProps) {
   }));
   return (
     <>
-      <Button label="Download" icon={Download} busy={download.busy} onClick={() => download.run()} />
+      <ActButton
+        label="Download"
+        icon={Download}
+        act={async () => saveFile(await api.exemplars.download({ exemplar_id }), original_filename)}
+      />
       <Menu
         trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
         choices={[

@@ -5,7 +5,7 @@ import { number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { Pause, Play, Plug, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideEndColumn } from "../../ui/table.tsx";
@@ -79,7 +79,7 @@ function RowActions({ connector, reload }: { connector: Connector; reload(): Pro
     toast({ title: paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.` });
     await reload();
   });
-  const remove = useConfirmed(() => ({
+  const remove = useAct(() => ({
     title: `Delete ${name}?`,
     text: "Messages in progress are finished first; the rest stay at the broker. Published events are kept. This cannot be undone.",
     action: "Delete",

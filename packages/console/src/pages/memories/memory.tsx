@@ -14,7 +14,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
+import { ActButton, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -23,7 +23,7 @@ import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { toast, useSaving, useTask } from "../../ui/task.tsx";
+import { useSaving } from "../../ui/task.tsx";
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MemoryGraph, madeHere } from "./memory-graph.tsx";
 import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
@@ -317,7 +317,7 @@ const DIALOGS = {
 function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   const own = useIsOwn()(memory);
-  const forget = useConfirmed(() => ({
+  const forget = useAct(() => ({
     title: `Forget “${memory.title}”?`,
     text: "Searches no longer find it. You can restore it for 30 days; then it is deleted permanently.",
     action: "Forget",
@@ -325,13 +325,16 @@ function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promis
     done: "Forgotten. You can restore it within 30 days.",
     after: reload,
   }));
-  const restore = useTask(async () => {
-    await api.memories.restore({ id: memory.id });
-    toast({ title: "Restored. Searches find it again." });
-    await reload();
-  });
   if (memory.status === "forgotten") {
-    return <Button label="Restore" kind="primary" busy={restore.busy} onClick={() => restore.run()} />;
+    return (
+      <ActButton
+        label="Restore"
+        kind="primary"
+        act={() => api.memories.restore({ id: memory.id })}
+        done="Restored. Searches find it again."
+        after={reload}
+      />
+    );
   }
   const OpenDialog = open && DIALOGS[open];
   return (
@@ -341,13 +344,10 @@ function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promis
         trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
         choices={[
           { label: "Add relationship…", onSelect: () => setOpen("relate") },
-          ...(own && memory.scope !== "institutional"
-            ? [{ label: "Promote…", onSelect: () => setOpen("promote") }]
-            : []),
-          ...(own && memory.status === "active"
-            ? [{ label: "Supersede…", onSelect: () => setOpen("supersede") }]
-            : []),
-          ...(own ? [{ label: "Forget…", onSelect: () => forget.run(), danger: true }] : []),
+          own &&
+            memory.scope !== "institutional" && { label: "Promote…", onSelect: () => setOpen("promote") },
+          own && memory.status === "active" && { label: "Supersede…", onSelect: () => setOpen("supersede") },
+          own && { label: "Forget…", onSelect: () => forget.run(), danger: true },
         ]}
       />
       {OpenDialog && <OpenDialog memory={memory} onClose={() => setOpen(null)} onDone={reload} />}

@@ -10,12 +10,13 @@ import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { CheckField, Segments, TextArea, TextField } from "../../ui/field.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
 import { Check, GitMerge, X } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
-import { toast, useTask } from "../../ui/task.tsx";
+
 import { Badge, Time, Who } from "../../ui/text.tsx";
 import {
   BulkDialog,
@@ -320,20 +321,8 @@ function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Mem
   const [content, setContent] = useState<string | null>(null);
   const navigate = useNavigate();
   const body = { id: proposal.id, ...(note.trim() && { resolution_note: note.trim() }) };
-  const done = (title: string) => {
-    toast({ title });
-    navigate("/memories/merges");
-  };
-  const resolve = useTask(async () => {
-    if (!survivor) return;
-    const merged = content !== null && content !== survivor.content ? { merged_content: content } : {};
-    await api.merges.resolve({ ...body, surviving_memory_id: survivor.id, ...merged });
-    done(`Merged. “${survivor.title}” is kept.`);
-  });
-  const reject = useTask(async () => {
-    await api.merges.reject(body);
-    done("Rejected. This pair is not proposed again.");
-  });
+  const after = () => navigate("/memories/merges");
+  const merged = content !== null && content !== survivor?.content ? { merged_content: content } : {};
   return (
     <Card title="Decision">
       <div className="stack">
@@ -347,14 +336,20 @@ function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Mem
         />
         <TextField label="Note" value={note} onChange={setNote} placeholder="Optional" maxLength={2000} />
         <div className="row">
-          <Button
+          <ActButton
             label="Merge"
             kind="primary"
-            busy={resolve.busy}
             disabled={!survivor}
-            onClick={() => resolve.run()}
+            act={() => api.merges.resolve({ ...body, surviving_memory_id: survivor?.id ?? "", ...merged })}
+            done={`Merged. “${survivor?.title}” is kept.`}
+            after={after}
           />
-          <Button label="Reject" busy={reject.busy} onClick={() => reject.run()} />
+          <ActButton
+            label="Reject"
+            act={() => api.merges.reject(body)}
+            done="Rejected. This pair is not proposed again."
+            after={after}
+          />
           <span className="muted small">
             Merging retires the other memory; it stays in the lineage. This cannot be undone.
           </span>

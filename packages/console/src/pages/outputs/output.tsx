@@ -9,7 +9,7 @@ import { useIsOwn } from "../../data/use-names.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, saveChanges, useConfirmed } from "../../ui/form-dialog.tsx";
+import { FormDialog, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -216,7 +216,7 @@ function More({ output, reload }: Props) {
   const save = useTask(async (format: Format) =>
     saveFile(await exported(output.id, format), `${output.slug}.${format}`),
   );
-  const remove = useConfirmed(() => ({
+  const remove = useAct(() => ({
     title: `Delete “${output.title}”?`,
     text: "All versions are erased, and searches no longer find it. This cannot be undone.",
     action: "Delete",
@@ -235,7 +235,7 @@ function More({ output, reload }: Props) {
         choices={[
           { label: "Project and tags…", onSelect: () => setOpen("file") },
           { label: "Send by e-mail…", onSelect: () => setOpen("mail") },
-          ...(own ? [{ label: "Delete…", onSelect: () => remove.run(), danger: true }] : []),
+          own && { label: "Delete…", onSelect: () => remove.run(), danger: true },
         ]}
       />
       {open === "mail" && <MailDialog output={output} onClose={close} />}

@@ -8,7 +8,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
 import type { Step } from "./words.tsx";
@@ -170,30 +170,28 @@ function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
     next.length > 0 &&
     next.every(({ assigned_user_id }) => assigned_user_id !== null && assigned_user_id !== user.id);
   const which = { run_id: run.id, offer_id: offer.id };
-  const accept = useTask(async () => {
-    await api.runs.acceptOffer(which);
-    toast({ title: "Accepted. The step is completed." });
-    await reload();
-  });
-  const decline = useTask(async () => {
-    await api.runs.declineOffer(which);
-    toast({ title: isOwn ? "Withdrawn." : "Declined." });
-    await reload();
-  });
   return (
     <span className="row">
-      <Button
+      <ActButton
         label={isOwn ? "Withdraw" : "Decline"}
         small
-        busy={decline.busy}
-        onClick={() => decline.run()}
+        act={() => api.runs.declineOffer(which)}
+        done={isOwn ? "Withdrawn." : "Declined."}
+        after={reload}
       />
       {isOwn || isOthers ? (
         <span className="muted small">
           {isOthers ? "Waiting for the next assignee" : "Someone else must accept your offer"}
         </span>
       ) : (
-        <Button label="Accept" small kind="primary" busy={accept.busy} onClick={() => accept.run()} />
+        <ActButton
+          label="Accept"
+          small
+          kind="primary"
+          act={() => api.runs.acceptOffer(which)}
+          done="Accepted. The step is completed."
+          after={reload}
+        />
       )}
     </span>
   );

@@ -6,7 +6,7 @@ import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { CheckField, TextArea } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
 import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
@@ -179,11 +179,6 @@ function StepActions({ run, step, reload, hold }: ActionsProps & { hold(key: str
     hold(open && step.step_key);
     return () => hold(null);
   }, [open, step.step_key, hold]);
-  const start = useTask(async () => {
-    const attempt = await api.runs.startStep({ run_id: run.id, step_key: step.step_key });
-    toast({ title: attempt.warning ?? `Started: ${step.title}` });
-    await reload();
-  });
   const OpenDialog = open && DIALOGS[open];
   const workable = step.status === "ready" || step.status === "in_progress";
   const done = step.status === "completed" || step.status === "skipped";
@@ -193,13 +188,14 @@ function StepActions({ run, step, reload, hold }: ActionsProps & { hold(key: str
       {!done && <Button label="Assign" small icon={UserRound} onClick={() => setOpen("assign")} />}
       {!done && <Button label="Skip" small icon={SkipForward} onClick={() => setOpen("skip")} />}
       {step.status === "ready" && (
-        <Button
+        <ActButton
           label="Start"
           small
           kind={byHandoff ? "primary" : "plain"}
           icon={Play}
-          busy={start.busy}
-          onClick={() => start.run()}
+          act={() => api.runs.startStep({ run_id: run.id, step_key: step.step_key })}
+          done={({ warning }) => warning ?? `Started: ${step.title}`}
+          after={reload}
         />
       )}
       {workable && !byHandoff && (

@@ -5,13 +5,13 @@ import { number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { type Loaded, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Button, DialogButton } from "../../ui/button.tsx";
-import { DeleteButton } from "../../ui/form-dialog.tsx";
+import { DialogButton } from "../../ui/button.tsx";
+import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
 import { CalendarClock, CircleAlert, Pause, Pencil, Play, Send } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-import { toast, useTask } from "../../ui/task.tsx";
+
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MaybeTime, NextTicks, POLICIES, ScheduleForm, ScheduleState, When } from "./schedule-form.tsx";
 
@@ -136,25 +136,21 @@ const NEXT: Record<Schedule["status"], string> = {
 function Actions({ schedule, of }: { schedule: Schedule; of: Loaded<Schedule> }) {
   const { id: schedule_id, name, paused, status } = schedule;
   const navigate = useNavigate();
-  const run = useTask(async () => {
-    const { event_id } = await api.schedules.run({ schedule_id });
-    toast({ title: "Published." });
-    navigate(`/events/${event_id}`);
-  });
-  const pause = useTask(async () => {
-    await api.schedules.update({ schedule_id, paused: !paused });
-    toast({ title: paused ? `${name} resumed.` : `${name} paused.` });
-    await of.reload();
-  });
   return (
     <>
-      <Button label="Publish now" icon={Send} busy={run.busy} onClick={() => run.run()} />
+      <ActButton
+        label="Publish now"
+        icon={Send}
+        act={async () => navigate(`/events/${(await api.schedules.run({ schedule_id })).event_id}`)}
+        done="Published."
+      />
       {status !== "ended" && (
-        <Button
+        <ActButton
           label={paused ? "Resume" : "Pause"}
           icon={paused ? Play : Pause}
-          busy={pause.busy}
-          onClick={() => pause.run()}
+          act={() => api.schedules.update({ schedule_id, paused: !paused })}
+          done={paused ? `${name} resumed.` : `${name} paused.`}
+          after={of.reload}
         />
       )}
       <DialogButton

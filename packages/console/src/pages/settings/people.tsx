@@ -8,13 +8,13 @@ import { useSession } from "../../shell/session.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { confirm, FormDialog, useConfirmed } from "../../ui/form-dialog.tsx";
+import { type Act, FormDialog, useAct } from "../../ui/form-dialog.tsx";
 import { MoreHorizontal, UserPlus } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
 import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-import { toast, useFormTask, useTask } from "../../ui/task.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { Badge, Secret, Time } from "../../ui/text.tsx";
 
 const ROLES = [
@@ -113,87 +113,73 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
   );
 }
 
-function Actions({
-  user,
-  reload,
-  onPassword,
-}: {
+interface ActionsProps {
   user: User;
   reload(): Promise<void>;
   onPassword(shown: Password): void;
-}) {
+}
+
+function Actions({ user, reload, onPassword }: ActionsProps) {
   const { user: self } = useSession();
   const { id: user_id, display_name: name, role, status, email, sign_in } = user;
-  const change = useTask(async (to: Omit<UsersUpdateParams, "user_id">, said: string) => {
-    await api.users.update({ user_id, ...to });
-    toast({ title: said });
-    await reload();
-  });
-  const disable = async () => {
-    const wanted = await confirm({
+  const does = useAct((about: Act) => about);
+  const update = (to: Omit<UsersUpdateParams, "user_id">, done: string, question = {}) =>
+    does.run({ ...question, act: () => api.users.update({ user_id, ...to }), done, after: reload });
+  const disable = () =>
+    update({ status: "disabled" }, `${name} is disabled.`, {
       title: `Disable ${name}?`,
       text: "They are signed out everywhere within 5 seconds and cannot sign in until you enable them again.",
       action: "Disable",
     });
-    if (wanted) await change.run({ status: "disabled" }, `${name} is disabled.`);
-  };
-  const remove = useConfirmed(() => ({
-    title: `Delete ${name}?`,
-    text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
-    action: "Delete person",
-    act: () => api.users.delete({ user_id }),
-    done: `${name} deleted.`,
-    after: reload,
-  }));
-  const reset = useTask(async () => {
-    const wanted = await confirm({
+  const remove = () =>
+    does.run({
+      title: `Delete ${name}?`,
+      text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
+      action: "Delete person",
+      act: () => api.users.delete({ user_id }),
+      done: `${name} deleted.`,
+      after: reload,
+    });
+  const reset = () =>
+    does.run({
       title: `Reset the password of ${name}?`,
       text: "The old password stops working, and they are signed out everywhere within 5 seconds. This cannot be undone.",
       action: "Reset password",
+      async act() {
+        const { password } = await api.users.update({ user_id, reset_password: true });
+        if (password) onPassword({ email, password });
+      },
     });
-    if (!wanted) return;
-    const { password } = await api.users.update({ user_id, reset_password: true });
-    if (password) onPassword({ email, password });
-  });
-  const resetFactor = async () => {
-    const wanted = await confirm({
+  const resetFactor = () =>
+    update({ reset_totp: true }, `${name} has no second factor now.`, {
       title: `Remove the second factor of ${name}?`,
       text: "Their password alone then signs them in. Do this if they have lost their authenticator and recovery codes.",
       action: "Remove",
     });
-    if (wanted) await change.run({ reset_totp: true }, `${name} has no second factor now.`);
-  };
-  const unlink = async () => {
-    const wanted = await confirm({
+  const unlink = () =>
+    update({ unlink_identity: true }, `The identity of ${name} is unlinked.`, {
       title: `Unlink the identity of ${name}?`,
       text: `The next identity with the verified e-mail ${email} that signs in is linked instead.`,
       action: "Unlink",
     });
-    if (wanted) await change.run({ unlink_identity: true }, `The identity of ${name} is unlinked.`);
-  };
   if (user_id === self.id) return <span className="muted small">You</span>;
   const other = role === "admin" ? "member" : "admin";
   const said = `${name} is ${other === "admin" ? "an admin" : "a member"} now.`;
+  const isActive = status === "active";
   return (
     <Menu
       trigger={<IconButton icon={MoreHorizontal} label={`Actions for ${name}`} />}
       choices={[
-        {
-          label: other === "admin" ? "Change role to admin" : "Change role to member",
-          onSelect: () => change.run({ role: other }, said),
+        { label: `Change role to ${other}`, onSelect: () => update({ role: other }, said) },
+        { label: "Reset password…", onSelect: reset },
+        sign_in.includes("totp") && { label: "Remove second factor…", onSelect: resetFactor },
+        sign_in.includes("oidc") && { label: "Unlink identity…", onSelect: unlink },
+        isActive && { label: "Disable…", onSelect: disable, danger: true },
+        !isActive && {
+          label: "Enable",
+          onSelect: () => update({ status: "active" }, `${name} can sign in again.`),
         },
-        { label: "Reset password…", onSelect: () => reset.run() },
-        ...(sign_in.includes("totp") ? [{ label: "Remove second factor…", onSelect: resetFactor }] : []),
-        ...(sign_in.includes("oidc") ? [{ label: "Unlink identity…", onSelect: unlink }] : []),
-        ...(status === "active"
-          ? [{ label: "Disable…", onSelect: disable, danger: true }]
-          : [
-              {
-                label: "Enable",
-                onSelect: () => change.run({ status: "active" }, `${name} can sign in again.`),
-              },
-              { label: "Delete…", onSelect: () => remove.run(), danger: true },
-            ]),
+        !isActive && { label: "Delete…", onSelect: remove, danger: true },
       ]}
     />
   );
