@@ -4,12 +4,11 @@ import { api } from "../data/api.ts";
 import { findAgents } from "../data/find.ts";
 import { useAddress } from "../data/use-address.ts";
 import { type Loaded, useRead } from "../data/use-load.ts";
-import { useNames } from "../data/use-names.ts";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
 import { lazily } from "../shell/lazily.ts";
 import { useSession } from "../shell/session.tsx";
-import { Combo } from "../ui/combo.tsx";
-import { Segments, SelectField } from "../ui/field.tsx";
+import { ComboFilter, SegmentsFilter, SelectFilter } from "../ui/filters.tsx";
+
 import { Card, Skeleton } from "../ui/page.tsx";
 import { Load } from "../ui/table.tsx";
 import "./delivery-chart.css";
@@ -27,7 +26,7 @@ interface Filters {
 
 /** Published events and the outcome of their deliveries over time, of all agents or one. The choices are in the address. */
 export function DeliveryChart({ agentId }: { agentId?: string }) {
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const asked = search.get("range");
   const range = isRange(asked) ? asked : "15m";
   const filters: Filters = {
@@ -36,20 +35,12 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
     type: search.get("type") || undefined,
   };
   const history = useHistory(filters);
-  const set = (changes: Record<string, string | null>) => change(changes, { replace: true });
   return (
     <Card
       title="Traffic"
-      actions={
-        <Segments
-          label="Time range"
-          value={range}
-          options={CHOICES}
-          onChange={(value) => set({ range: value === "15m" ? null : value })}
-        />
-      }
+      actions={<SegmentsFilter name="range" label="Time range" options={CHOICES} replace />}
     >
-      <Choices {...filters} ofOne={agentId !== undefined} types={history.data?.types ?? []} set={set} />
+      <Choices {...filters} ofOne={agentId !== undefined} types={history.data?.types ?? []} />
       <ErrorBoundary what="The chart">
         <Suspense fallback={<Skeleton lines={6} />}>
           <Load of={history} lines={6}>
@@ -83,32 +74,22 @@ interface ChoicesProps extends Filters {
   /** Whether the agent is that of the page. */
   ofOne: boolean;
   types: string[];
-  set(changes: Record<string, string | null>): void;
 }
 
 /** Filters by agent and type, for those who may read them. */
-function Choices({ agent_id, type, ofOne, types, set }: ChoicesProps) {
+function Choices({ type, ofOne, types }: ChoicesProps) {
   const { may } = useSession();
-  const nameOf = useNames();
   const byAgent = !ofOne && may("agents.list");
   const all = type && !types.includes(type) ? [type, ...types] : types;
   if (!byAgent && all.length === 0) return null;
   return (
     <div className="filters traffic-filters">
-      {byAgent && (
-        <Combo
-          label="Agent"
-          none="All agents"
-          value={agent_id ? { id: agent_id, label: nameOf(agent_id) } : null}
-          find={findAgents}
-          onChange={(choice) => set({ agent: choice?.id ?? null })}
-        />
-      )}
-      <SelectField
+      {byAgent && <ComboFilter name="agent" label="Agent" find={findAgents} none="All agents" replace />}
+      <SelectFilter
+        name="type"
         label="Event type"
-        value={type ?? ""}
         options={[{ value: "", label: "All types" }, ...all.map((value) => ({ value, label: value }))]}
-        onChange={(value) => set({ type: value || null })}
+        replace
       />
     </div>
   );

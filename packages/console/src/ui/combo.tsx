@@ -20,7 +20,7 @@ interface ComboProps {
   /** Returns the choices that contain the text, or the first ones for an empty text. */
   find(text: string, signal: AbortSignal): Promise<Choice[]>;
   /** Label for choosing nothing. Without it a choice is required. */
-  none?: string;
+  none?: string | undefined;
 }
 
 /** Wait for a pause in typing before searching. */

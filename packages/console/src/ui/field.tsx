@@ -7,6 +7,7 @@ import {
   useId,
   useState,
 } from "react";
+import { capitalised } from "../data/format.ts";
 
 interface FieldProps {
   label: string;
@@ -88,6 +89,15 @@ export interface Option<T extends string = string> {
   value: T;
   label: string;
 }
+
+/** Options that are called as their values, after one for all. */
+export const anyOf = (all: string, values: readonly string[]): Option[] => [
+  { value: "", label: all },
+  ...optionsOf(values),
+];
+
+export const optionsOf = <T extends string>(values: readonly T[]): Option<T>[] =>
+  values.map((value) => ({ value, label: capitalised(value) }));
 
 export function SelectField<T extends string>({
   value,

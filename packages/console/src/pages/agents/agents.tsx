@@ -14,7 +14,8 @@ import { useFollowed } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
-import { CheckField, Segments, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { CheckField, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { SegmentsFilter } from "../../ui/filters.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
@@ -90,7 +91,7 @@ function useAttention() {
 
 function AllAgents() {
   const { may } = useSession();
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const navigate = useNavigate();
   const attention = useAttention();
   const asked = search.get("status") ?? "active";
@@ -117,16 +118,15 @@ function AllAgents() {
       )}
       searched
       filters={
-        <Segments
+        <SegmentsFilter
+          name="status"
           label="Status"
-          value={shown}
           options={[
             { value: "active", label: "Active" },
             { value: "attention", label: attention ? `Needs attention (${attention})` : "Needs attention" },
             { value: "inactive", label: "Inactive" },
             { value: "all", label: "All" },
           ]}
-          onChange={(status) => change({ status: status === "active" ? null : status })}
         />
       }
       pages={pages}

@@ -9,7 +9,8 @@ import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Segments } from "../../ui/field.tsx";
+import { optionsOf } from "../../ui/field.tsx";
+import { SegmentsFilter } from "../../ui/filters.tsx";
 import { ActButton } from "../../ui/form-dialog.tsx";
 import { Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -20,19 +21,13 @@ import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
 import "./agents.css";
 
-const SHOWN = [
-  { value: "all", label: "All" },
-  { value: "pending", label: "Pending" },
-  { value: "acknowledged", label: "Acknowledged" },
-  { value: "dead", label: "Dead" },
-] as const;
-type Shown = (typeof SHOWN)[number]["value"];
+const SHOWN = ["all", "pending", "acknowledged", "dead"] as const;
 
 /** How an agent's deliveries go, the latest of them, and what a person can do about it. */
 export function Deliveries({ agent, reload }: { agent: Agent; reload(): Promise<void> }) {
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const [opened, setOpened] = useState<AgentDelivery>();
-  const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "all";
+  const shown = SHOWN.find((each) => each === search.get("status")) ?? "all";
   const status = shown === "all" ? {} : { status: shown };
   const of = { agent_id: agent.id, limit: 25, ...status };
   const list = useList(api.deliveries.list, of, "deliveries", HEALTH);
@@ -45,12 +40,7 @@ export function Deliveries({ agent, reload }: { agent: Agent; reload(): Promise<
       {delivery && <Figures agent={agent} health={delivery} onDone={done} />}
       <DeliveryChart agentId={agent.id} />
       <div className="list-bar">
-        <Segments<Shown>
-          label="Deliveries"
-          value={shown}
-          options={SHOWN}
-          onChange={(value) => change({ status: value === "all" ? null : value })}
-        />
+        <SegmentsFilter name="status" label="Deliveries" options={optionsOf(SHOWN)} />
         {delivery && <Remedies agent={agent} health={delivery} onDone={done} />}
       </div>
       <List

@@ -6,15 +6,16 @@ import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
 import { findAgents, findPeople } from "../../data/find.ts";
 import { capitalised, fullTime } from "../../data/format.ts";
-import { knownName, nameIs, type TitledKind } from "../../data/names.ts";
+import type { TitledKind } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useNames, useTitle } from "../../data/use-names.ts";
+import { useTitle } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import type { Choice } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
+import { anyOf, SelectField, TextField } from "../../ui/field.tsx";
+import { ComboFilter, SelectFilter } from "../../ui/filters.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
@@ -105,24 +106,13 @@ function Export({ filter }: { filter: Record<string, string> }) {
   );
 }
 
-const OUTCOMES = [
-  { value: "", label: "All outcomes" },
-  { value: "done", label: "Done" },
-  { value: "refused", label: "Refused" },
-  { value: "failed", label: "Failed" },
-  { value: "begun", label: "Begun" },
-];
+const OUTCOMES = ["done", "refused", "failed", "begun"];
 
 /** Kinds of resources that entries name. */
 const KINDS = [
   ...["agent", "auth", "bundle", "channel", "connector", "delivery", "device", "document", "exemplar"],
   ...["handoff", "ingest", "interest", "key", "memory", "merge", "output", "project", "relationship", "run"],
   ...["session", "specialist", "team", "template", "user"],
-];
-
-const KIND_OPTIONS = [
-  { value: "", label: "All kinds" },
-  ...KINDS.map((value) => ({ value, label: capitalised(value) })),
 ];
 
 /** Returns the filters in the address as parameters of `audit.list`. */
@@ -139,21 +129,10 @@ export function Filters() {
   const set = (name: string) => (value: string) => change({ [name]: value });
   return (
     <div className="filters">
-      <ActorFilter />
-      <Combo
-        label="Action"
-        value={of("action") ? { id: of("action"), label: of("action") } : null}
-        onChange={(choice) => change({ action: choice?.id ?? null })}
-        find={findActions}
-        none="All actions"
-      />
-      <SelectField
-        label="Resource"
-        value={of("resource_type")}
-        options={KIND_OPTIONS}
-        onChange={set("resource_type")}
-      />
-      <SelectField label="Outcome" value={of("outcome")} options={OUTCOMES} onChange={set("outcome")} />
+      <ComboFilter name="actor_id" label="Actor" find={findActors} none="Everyone" />
+      <ComboFilter name="action" label="Action" find={findActions} none="All actions" />
+      <SelectFilter name="resource_type" label="Resource" options={anyOf("All kinds", KINDS)} />
+      <SelectFilter name="outcome" label="Outcome" options={anyOf("All outcomes", OUTCOMES)} />
       <SelectField
         label="Time"
         value={of("range")}
@@ -167,25 +146,6 @@ export function Filters() {
         </>
       )}
     </div>
-  );
-}
-
-function ActorFilter() {
-  const [search, change] = useAddress();
-  const nameOf = useNames();
-  const id = search.get("actor_id");
-  const choose = (choice: Choice | null) => {
-    if (choice) nameIs(choice.id, choice.label);
-    change({ actor_id: choice?.id ?? null });
-  };
-  return (
-    <Combo
-      label="Actor"
-      value={id ? { id, label: knownName(id) ?? nameOf(id) } : null}
-      onChange={choose}
-      find={findActors}
-      none="Everyone"
-    />
   );
 }
 

@@ -10,9 +10,9 @@ import { isSettled, useFollowed } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
-import { Combo } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { ComboFilter } from "../../ui/filters.tsx";
 import { CircleCheck, RotateCw, Search, SearchX, Trash2 } from "../../ui/icons.tsx";
 import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
@@ -281,8 +281,7 @@ const NO_FILTER = Object.fromEntries(NAMES.map((name) => [name, null]));
 
 export function Filters({ filter }: { filter: LetterFilter }) {
   const [, change] = useAddress();
-  const nameOf = useNames();
-  const { agent_id, type = "", text = "" } = filter;
+  const { type = "", text = "" } = filter;
   const [draft, setDraft] = useState({ type, text });
   // What is typed stays until something else is searched for.
   useEffect(() => setDraft({ type, text }), [type, text]);
@@ -295,13 +294,7 @@ export function Filters({ filter }: { filter: LetterFilter }) {
         change(draft);
       }}
     >
-      <Combo
-        label="Agent"
-        value={agent_id ? { id: agent_id, label: nameOf(agent_id) } : null}
-        onChange={(agent) => change({ agent_id: agent?.id ?? null })}
-        find={findAgents}
-        none="Any agent"
-      />
+      <ComboFilter name="agent_id" label="Agent" find={findAgents} none="Any agent" />
       <TextField
         label="Type"
         placeholder="com.github.*"

@@ -3,13 +3,12 @@ import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents, findOwnAgents } from "../../data/find.ts";
 import { capitalised } from "../../data/format.ts";
-import { knownName, nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { ComboFilter } from "../../ui/filters.tsx";
+
 import { Lightbulb, X } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -66,24 +65,17 @@ export function Findings() {
 function Filters() {
   const { may } = useSession();
   const [search, change] = useAddress();
-  const nameOf = useNames();
-  const agent_id = search.get("agent");
-  const memory_id = search.get("memory");
-  const choose = (choice: Choice | null) => {
-    if (choice) nameIs(choice.id, choice.label);
-    change({ agent: choice?.id ?? null });
-  };
-  const chosen = agent_id ? { id: agent_id, label: knownName(agent_id) ?? nameOf(agent_id) } : null;
   return (
     <div className="filters">
-      <Combo
+      <ComboFilter
+        name="agent"
         label="Agent"
-        value={chosen}
-        onChange={choose}
         find={may("agents.list") ? findAgents : findOwnAgents}
         none="All agents"
       />
-      {memory_id && <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />}
+      {search.get("memory") && (
+        <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />
+      )}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findMemories } from "../../data/find.ts";
@@ -6,7 +6,8 @@ import { capitalised, listed, number, plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { type Choice, Combo } from "../../ui/combo.tsx";
-import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
+import { anyOf } from "../../ui/field.tsx";
+import { CheckFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { SearchX, TriangleAlert } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
@@ -14,7 +15,7 @@ import { Hits, SearchLine } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Scores } from "./scores.tsx";
-import { anyOf, SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
+import { SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 
 export interface MemoryFilters {
   q: string;
@@ -44,82 +45,23 @@ export function filtersOf(search: URLSearchParams): MemoryFilters {
 }
 
 export function Filters() {
-  const [search, setAddress] = useAddress();
-  const filters = filtersOf(search);
-  const change = (name: string, value: string) => setAddress({ [name]: value });
+  const { q } = filtersOf(useAddress()[0]);
   return (
     <div className="memory-search">
       <SearchLine label="Search memories" placeholder="Search by question, words or meaning" />
       <div className="filter-line">
-        <SelectField
-          label="Type"
-          value={filters.type ?? ""}
-          options={anyOf("All types", TYPES)}
-          onChange={(value) => change("type", value)}
-        />
-        <SelectField
-          label="Scope"
-          value={filters.scope ?? ""}
-          options={anyOf("All scopes", SCOPES)}
-          onChange={(value) => change("scope", value)}
-        />
-        <LateField
-          label="Project"
-          value={filters.project ?? ""}
-          placeholder="Key"
-          onDone={(value) => change("project", value)}
-        />
-        <LateField
-          label="Tags"
-          value={filters.tags.join(", ")}
-          placeholder="Any of: a, b"
-          onDone={(value) => change("tags", value)}
-        />
-        <CheckField
-          label="Include superseded"
-          checked={filters.superseded}
-          onChange={(on) => change("superseded", on ? "1" : "")}
-        />
-        {filters.q ? (
-          <CheckField
-            label="Explain"
-            checked={filters.explain}
-            onChange={(on) => change("explain", on ? "" : "0")}
-          />
+        <SelectFilter name="type" label="Type" options={anyOf("All types", TYPES)} />
+        <SelectFilter name="scope" label="Scope" options={anyOf("All scopes", SCOPES)} />
+        <TextFilter name="project" label="Project" placeholder="Key" />
+        <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />
+        <CheckFilter name="superseded" label="Include superseded" />
+        {q ? (
+          <CheckFilter name="explain" label="Explain" off="0" />
         ) : (
-          <CheckField
-            label="Never cited"
-            checked={filters.neverCited}
-            onChange={(on) => change("never_cited", on ? "1" : "")}
-          />
+          <CheckFilter name="never_cited" label="Never cited" />
         )}
       </div>
     </div>
-  );
-}
-
-/** Takes effect on leaving the field or on Enter, not on each keystroke. */
-function LateField({
-  value,
-  onDone,
-  ...field
-}: {
-  label: string;
-  value: string;
-  placeholder: string;
-  onDone(value: string): void;
-}) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  const done = () => text.trim() !== value && onDone(text.trim());
-  return (
-    <TextField
-      {...field}
-      value={text}
-      onChange={setText}
-      onBlur={done}
-      onKeyDown={(event) => event.key === "Enter" && done()}
-    />
   );
 }
 

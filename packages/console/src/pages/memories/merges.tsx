@@ -9,7 +9,8 @@ import { useFollowed } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
-import { CheckField, Segments, TextArea, TextField } from "../../ui/field.tsx";
+import { CheckField, optionsOf, TextArea, TextField } from "../../ui/field.tsx";
+import { SegmentsFilter } from "../../ui/filters.tsx";
 import { ActButton } from "../../ui/form-dialog.tsx";
 import { Check, GitMerge, X } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
@@ -60,7 +61,7 @@ function Proposer({ proposal }: { proposal: MergeProposal }) {
 
 /** Pairs of memories that may have the same content. */
 export function Merges() {
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const { may } = useSession();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -87,12 +88,7 @@ export function Merges() {
       lead="Possible duplicates, proposed by the service, agents and people."
     >
       <div className="list-bar">
-        <Segments
-          label="Status"
-          value={status}
-          onChange={(value) => change({ status: value === "open" ? null : value })}
-          options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
-        />
+        <SegmentsFilter name="status" label="Status" options={optionsOf(STATUSES)} />
       </div>
       {decides && (
         <Decisions

@@ -38,12 +38,6 @@ export function Tags({ tags }: { tags: string[] }) {
 
 export const percent = (share: number) => `${Math.round(share * 100)}%`;
 
-/** Options of a select, starting with all. */
-export const anyOf = (all: string, values: readonly string[]) => [
-  { value: "", label: all },
-  ...values.map((value) => ({ value, label: capitalised(value) })),
-];
-
 /** What the service assumes if nobody states it (`POST /memories`). */
 const DEFAULT_CONFIDENCE = 0.5;
 

@@ -9,7 +9,8 @@ import { isSettled, type Loaded, useFollowed, useRead } from "../../data/use-loa
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { CheckField } from "../../ui/field.tsx";
+import { CheckFilter } from "../../ui/filters.tsx";
+
 import { CircleCheck, CircleDashed, MailX, Radio, Send } from "../../ui/icons.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -237,20 +238,14 @@ function WayTo({ text, to, needs }: Way) {
 
 /** The latest events; the service's own are shown on request. */
 function Recent({ stats, mayLook }: { stats: Stats; mayLook: boolean }) {
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const service = search.get("service") === "1";
   return (
     <Card
       title="Latest events"
       actions={
         <>
-          {mayLook && (
-            <CheckField
-              label="Service events"
-              checked={service}
-              onChange={(wanted) => change({ service: wanted ? "1" : null }, { replace: true })}
-            />
-          )}
+          {mayLook && <CheckFilter name="service" label="Service events" replace />}
           <ButtonLink label="All events" to={service ? "/events?service=1" : "/events"} small kind="quiet" />
         </>
       }

@@ -1,12 +1,12 @@
 import { Link, useNavigate } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Option, Segments, SelectField } from "../../ui/field.tsx";
+import { type Option, optionsOf } from "../../ui/field.tsx";
+import { SegmentsFilter, SelectFilter } from "../../ui/filters.tsx";
 import { Workflow } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -110,30 +110,22 @@ function paramsOf({ search, status, template, project }: RunFilters) {
   };
 }
 
-function Filters({ status, template, project }: RunFilters) {
-  const [, change] = useAddress();
+function Filters({ template, project }: RunFilters) {
   const choices = useLoad(readChoices, []);
   return (
     <div className="list-bar run-filters">
       <ListSearch label="Search runs" />
-      <SelectField
+      <SelectFilter
+        name="template"
         label="Template"
-        value={template}
-        options={optionsOf("All templates", choices.data?.templates, template)}
-        onChange={(value) => change({ template: value })}
+        options={withChosen("All templates", choices.data?.templates, template)}
       />
-      <SelectField
+      <SelectFilter
+        name="project"
         label="Project"
-        value={project}
-        options={optionsOf("All projects", choices.data?.projects, project)}
-        onChange={(value) => change({ project: value })}
+        options={withChosen("All projects", choices.data?.projects, project)}
       />
-      <Segments
-        label="Status"
-        value={status}
-        onChange={(value) => change({ status: value === "all" ? null : value })}
-        options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
-      />
+      <SegmentsFilter name="status" label="Status" options={optionsOf(STATUSES)} />
     </div>
   );
 }
@@ -147,7 +139,7 @@ async function readChoices(signal: AbortSignal) {
 }
 
 /** Starts with all. Contains the chosen one also while the others load, or if it is gone. */
-function optionsOf(all: string, known: Option[] = [], chosen: string): Option[] {
+function withChosen(all: string, known: Option[] = [], chosen: string): Option[] {
   const isKnown = !chosen || known.some(({ value }) => value === chosen);
   return [{ value: "", label: all }, ...(isKnown ? known : [{ value: chosen, label: chosen }, ...known])];
 }
