@@ -99,17 +99,8 @@ function heightOf(placed: Layout, size: Size, width: number): number {
   return Math.min(MAX_HEIGHT, Math.max(LEAST_HEIGHT, Math.round(bottom * zoom) + MARGIN));
 }
 
-function Flow({
-  nodes,
-  edges,
-  size,
-  selected,
-  onSelect,
-  onConnect,
-  onRemove,
-  down,
-  placed,
-}: Props & { down: boolean; placed: Layout }) {
+function Flow(props: Props & { down: boolean; placed: Layout }) {
+  const { nodes, edges, size, selected, onSelect, onConnect, onRemove, down, placed } = props;
   const select = (id: string) => id !== selected && onSelect?.(id);
   // Keyboard focus follows the order of the page, so it must match the picture.
   const turns = [...placed.keys()];

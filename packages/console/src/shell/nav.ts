@@ -1,29 +1,10 @@
 import type { Action } from "../data/may.ts";
-import {
-  Activity,
-  BookMarked,
-  Bot,
-  Brain,
-  Cable,
-  CalendarClock,
-  FileOutput,
-  FileText,
-  Hash,
-  Laptop,
-  Lightbulb,
-  type LucideIcon,
-  MailX,
-  Radio,
-  Settings,
-  Shapes,
-  UserCog,
-  Workflow,
-} from "../ui/icons.tsx";
+import * as Icon from "../ui/icons.tsx";
 
 export interface Place {
   to: string;
   label: string;
-  icon: LucideIcon;
+  icon: Icon.LucideIcon;
   /** Hidden for those who may call this: they reach it from another page. */
   unless?: Action;
 }
@@ -41,33 +22,33 @@ export const PLACES: { title: string; places: Place[] }[] = [
   {
     title: "Sense",
     places: [
-      { to: "/", label: "Overview", icon: Activity },
-      { to: "/events", label: "Events", icon: Radio },
-      { to: "/agents", label: "Agents", icon: Bot },
-      { to: "/connect", label: "Connect a device", icon: Laptop, unless: "agents.list" },
-      { to: "/channels", label: "Channels", icon: Hash },
-      { to: "/schedules", label: "Schedules", icon: CalendarClock },
-      { to: "/dead-letters", label: "Dead letters", icon: MailX },
-      { to: "/ingest", label: "Ingest", icon: Cable },
+      { to: "/", label: "Overview", icon: Icon.Activity },
+      { to: "/events", label: "Events", icon: Icon.Radio },
+      { to: "/agents", label: "Agents", icon: Icon.Bot },
+      { to: "/connect", label: "Connect a device", icon: Icon.Laptop, unless: "agents.list" },
+      { to: "/channels", label: "Channels", icon: Icon.Hash },
+      { to: "/schedules", label: "Schedules", icon: Icon.CalendarClock },
+      { to: "/dead-letters", label: "Dead letters", icon: Icon.MailX },
+      { to: "/ingest", label: "Ingest", icon: Icon.Cable },
     ],
   },
   {
     title: "Remember",
     places: [
-      { to: "/memories", label: "Memories", icon: Brain },
-      { to: "/findings", label: "Findings", icon: Lightbulb },
-      { to: "/documents", label: "Documents", icon: FileText },
-      { to: "/specialists", label: "Specialists", icon: UserCog },
+      { to: "/memories", label: "Memories", icon: Icon.Brain },
+      { to: "/findings", label: "Findings", icon: Icon.Lightbulb },
+      { to: "/documents", label: "Documents", icon: Icon.FileText },
+      { to: "/specialists", label: "Specialists", icon: Icon.UserCog },
     ],
   },
   {
     title: "Work together",
     places: [
-      { to: "/runs", label: "Runs", icon: Workflow },
-      { to: "/templates", label: "Templates", icon: Shapes },
-      { to: "/exemplars", label: "Exemplars", icon: BookMarked },
-      { to: "/outputs", label: "Outputs", icon: FileOutput },
+      { to: "/runs", label: "Runs", icon: Icon.Workflow },
+      { to: "/templates", label: "Templates", icon: Icon.Shapes },
+      { to: "/exemplars", label: "Exemplars", icon: Icon.BookMarked },
+      { to: "/outputs", label: "Outputs", icon: Icon.FileOutput },
     ],
   },
-  { title: "", places: [{ to: "/settings", label: "Settings", icon: Settings }] },
+  { title: "", places: [{ to: "/settings", label: "Settings", icon: Icon.Settings }] },
 ];

@@ -139,18 +139,8 @@ interface LegendProps extends ChartProps {
   toggle(name: string): void;
 }
 
-function Legend({
-  unit,
-  lines,
-  remarks = [],
-  times,
-  timeOf,
-  whole,
-  format,
-  at,
-  hidden,
-  toggle,
-}: LegendProps) {
+function Legend(props: LegendProps) {
+  const { unit, lines, remarks = [], times, timeOf, whole, format, at, hidden, toggle } = props;
   const id = useId();
   const shownOf = ({ values, total }: Line | Remark, write: (value: number) => string) => {
     if (at === null) return total;

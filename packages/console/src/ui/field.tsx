@@ -159,17 +159,13 @@ export function CheckField({
 }
 
 /** A few choices side by side, with one selected. */
-export function Segments<T extends string>({
-  label,
-  value,
-  onChange,
-  options,
-}: {
+export function Segments<T extends string>(props: {
   label: string;
   value: T;
   onChange(value: T): void;
   options: readonly Option<T>[];
 }) {
+  const { label, value, onChange, options } = props;
   const name = useId();
   return (
     <fieldset className="segments">

@@ -136,13 +136,8 @@ export function confirm(question: Question): Promise<boolean> {
   });
 }
 
-function Asking({
-  title,
-  text,
-  action,
-  danger = true,
-  answer,
-}: Question & { answer(wanted: boolean): void }) {
+function Asking(props: Question & { answer(wanted: boolean): void }) {
+  const { title, text, action, danger = true, answer } = props;
   const [answered, setAnswered] = useState(false);
   const give = (wanted: boolean) => {
     if (answered) return;

@@ -49,17 +49,13 @@ export function Page({ title, above = [], state, lead, actions, children }: Page
 }
 
 /** A framed section of a page. */
-export function Card({
-  title,
-  actions,
-  children,
-  flush,
-}: {
+export function Card(props: {
   title?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   flush?: boolean;
 }) {
+  const { title, actions, children, flush } = props;
   return (
     <section className="card">
       {(title || actions) && (
@@ -89,17 +85,8 @@ export function Facts({ of, wide }: { of: Record<string, ReactNode>; wide?: stri
 }
 
 /** An empty state: the reason and the next action. */
-export function Empty({
-  icon: Icon,
-  title,
-  children,
-  action,
-}: {
-  icon: LucideIcon;
-  title: string;
-  children?: ReactNode;
-  action?: ReactNode;
-}) {
+export function Empty(props: { icon: LucideIcon; title: string; children?: ReactNode; action?: ReactNode }) {
+  const { icon: Icon, title, children, action } = props;
   return (
     <div className="empty">
       <span className="empty-icon">

@@ -134,15 +134,8 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
 }
 
 /** The loaded content; until then a skeleton or the failure. A failed reload appears above the old content. */
-export function Load<T>({
-  of,
-  lines,
-  children,
-}: {
-  of: Loaded<T>;
-  lines?: number;
-  children(data: T): ReactNode;
-}) {
+export function Load<T>(props: { of: Loaded<T>; lines?: number; children(data: T): ReactNode }) {
+  const { of, lines, children } = props;
   const { data, error, reload } = of;
   const failure = error !== undefined && <Failure error={error} retry={reload} />;
   if (data === undefined) return failure || <Skeleton lines={lines} />;

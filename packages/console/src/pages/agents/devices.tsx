@@ -167,15 +167,8 @@ function useAtExpiry(open: DeviceStatus | undefined, act: () => void): void {
 
 type Of<S extends DeviceStatus["state"]> = Extract<DeviceStatus, { state: S }>;
 
-function Waiting({
-  status,
-  agent,
-  link,
-}: {
-  status: Of<"waiting">;
-  agent: Props["agent"];
-  link: string | undefined;
-}) {
+function Waiting(props: { status: Of<"waiting">; agent: Props["agent"]; link: string | undefined }) {
+  const { status, agent, link } = props;
   return (
     <div className="stack connect-step">
       <p>

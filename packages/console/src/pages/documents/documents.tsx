@@ -2,13 +2,13 @@ import { type DragEvent, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
 import type { Document, DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
 import { api, inSession } from "../../data/api.ts";
-import { bytes, capitalised, listed, number } from "../../data/format.ts";
+import { bytes, listed, number } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
+import { optionsOf, SelectField, TextField } from "../../ui/field.tsx";
 import { CircleAlert, CircleCheck, FileText, FileUp, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -221,8 +221,6 @@ const NO_READERS: Readers = { sensitivity: "internal" };
 
 const LEVELS = ["public", "internal", "confidential", "restricted"] as const;
 
-const OPTIONS = LEVELS.map((value) => ({ value, label: capitalised(value) }));
-
 /** A person has no team: what is theirs only they read. */
 const forYou = (level: Readers["sensitivity"]) => READERS[level].replace("the uploader and its team", "you");
 
@@ -249,7 +247,7 @@ function ForWhom({ readers, onChange }: { readers: Readers; onChange(readers: Re
         label="Sensitivity"
         hint={`Readers: ${forYou(readers.sensitivity)}.`}
         value={readers.sensitivity}
-        options={OPTIONS}
+        options={optionsOf(LEVELS)}
         onChange={(sensitivity) => onChange({ ...readers, sensitivity })}
       />
       <details className="more-fields grow">

@@ -245,13 +245,8 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
 }
 
 /** Publishes an event manually, for testing. */
-function Publish({
-  onClose,
-  onPublished,
-}: {
-  onClose(): void;
-  onPublished(id: string, duplicate: boolean): void;
-}) {
+function Publish(props: { onClose(): void; onPublished(id: string, duplicate: boolean): void }) {
+  const { onClose, onPublished } = props;
   const [{ type, source, subject, at, data }, field] = useDraft({
     type: "com.example.order.created",
     source: `${location.origin}/console`,

@@ -72,17 +72,13 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   );
 }
 
-function Walk({
-  graph,
-  centre,
-  go,
-  reload,
-}: {
+function Walk(props: {
   graph: RelationshipsGraphResult;
   centre: string;
   go(memory: Memory): void;
   reload(): Promise<void>;
 }) {
+  const { graph, centre, go, reload } = props;
   const [chosen, setChosen] = useState(centre);
   const picture = useMemo(() => pictureOf(graph, centre), [graph, centre]);
   const memory = graph.nodes.find(({ id }) => id === chosen) ?? graph.nodes[0];

@@ -5,7 +5,7 @@ import { capitalised } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { optionsOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps, saveChanges } from "../../ui/form-dialog.tsx";
 import { FolderKanban, Users } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
@@ -187,11 +187,7 @@ function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Pr
         maxLength={200}
         hint={project ? undefined : "Default: the key."}
       />
-      <SelectField
-        label="Status"
-        {...field("status")}
-        options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
-      />
+      <SelectField label="Status" {...field("status")} options={optionsOf(STATUSES)} />
       <TextField label="Target date" type="date" {...field("target")} />
     </FormDialog>
   );

@@ -2,17 +2,7 @@ import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import type { Action } from "../../data/may.ts";
-import {
-  Bot,
-  Brain,
-  CalendarClock,
-  FileText,
-  Hash,
-  type LucideIcon,
-  Radio,
-  Shapes,
-  Workflow,
-} from "../../ui/icons.tsx";
+import * as Icon from "../../ui/icons.tsx";
 import type { Target } from "./pages.ts";
 
 interface Found extends Omit<Target, "icon" | "group"> {
@@ -23,7 +13,7 @@ type May = (action: Action) => boolean;
 
 interface Source {
   group: string;
-  icon: LucideIcon;
+  icon: Icon.LucideIcon;
   needs: Action;
   /** A longer text can match more. */
   isExact?: boolean;
@@ -41,7 +31,7 @@ const limit = MOST_FOUND;
 /** A list that its operation searches. */
 function searched<T>(
   group: string,
-  icon: LucideIcon,
+  icon: Icon.LucideIcon,
   needs: Action,
   list: (of: { search: string; limit: number }, how: { signal: AbortSignal }) => Promise<T>,
   found: (answer: T) => Found[],
@@ -58,24 +48,24 @@ const agentsIn = ({ agents }: { agents: Agent[] }) =>
   agents.map(({ id, name, description }) => at("agents", id, name, description));
 
 const SOURCES: Source[] = [
-  searched("Agents", Bot, "agents.list", api.agents.list, agentsIn),
-  searched("Runs", Workflow, "runs.list", api.runs.list, (runs) =>
+  searched("Agents", Icon.Bot, "agents.list", api.agents.list, agentsIn),
+  searched("Runs", Icon.Workflow, "runs.list", api.runs.list, (runs) =>
     runs.map(({ id, goal, status }) => at("runs", id, goal, capitalised(status))),
   ),
-  searched("Memories", Brain, "memories.list", api.memories.list, ({ memories }) =>
+  searched("Memories", Icon.Brain, "memories.list", api.memories.list, ({ memories }) =>
     memories.map(({ id, title, content, type }) => ({
       ...at("memories", id, title, capitalised(type)),
       words: content,
     })),
   ),
-  searched("Channels", Hash, "channels.list", api.channels.list, ({ channels }) =>
+  searched("Channels", Icon.Hash, "channels.list", api.channels.list, ({ channels }) =>
     channels.map(({ id, name, description }) => at("channels", id, name, description)),
   ),
-  searched("Schedules", CalendarClock, "schedules.list", api.schedules.list, ({ schedules }) =>
+  searched("Schedules", Icon.CalendarClock, "schedules.list", api.schedules.list, ({ schedules }) =>
     schedules.map(({ id, name, event }) => at("schedules", id, name, event.type)),
   ),
   {
-    ...{ group: "Events", icon: Radio, needs: "events.list", isExact: true },
+    ...{ group: "Events", icon: Icon.Radio, needs: "events.list", isExact: true },
     async find(text, signal) {
       // There are too many events to look into them: found are a type by its beginning, and a whole subject.
       const isType = /^[\w-]+\.[\w.-]*$/.test(text);
@@ -91,7 +81,7 @@ const SOURCES: Source[] = [
 /** Lists that are read once and filtered here. */
 const LISTS: Source[] = [
   {
-    ...{ group: "Templates", icon: Shapes, needs: "templates.list" },
+    ...{ group: "Templates", icon: Icon.Shapes, needs: "templates.list" },
     async find(_, signal) {
       const templates = await api.templates.list({}, { signal });
       return templates.map(({ slug, name }) => at("templates", slug, name, slug));
@@ -99,14 +89,14 @@ const LISTS: Source[] = [
   },
   {
     // The latest ones: older documents are found on their page.
-    ...{ group: "Documents", icon: FileText, needs: "documents.list" },
+    ...{ group: "Documents", icon: Icon.FileText, needs: "documents.list" },
     async find(_, signal) {
       const { documents } = await api.documents.list({ limit: 100 }, { signal });
       return documents.map(({ document_id, filename }) => at("documents", document_id, filename));
     },
   },
   {
-    ...{ group: "Agents", icon: Bot, needs: "agents.listOwn" },
+    ...{ group: "Agents", icon: Icon.Bot, needs: "agents.listOwn" },
     find: async (_, signal) => agentsIn(await api.agents.listOwn({ limit: 200 }, { signal })),
   },
 ];
