@@ -1,12 +1,13 @@
 import type { ComponentType, ReactNode } from "react";
 import { createBrowserRouter, Navigate } from "react-router";
 import type { Action } from "./data/may.ts";
+import { lazily } from "./shell/error-boundary.tsx";
 import { Layout } from "./shell/layout.tsx";
-import { lazily } from "./shell/lazily.ts";
 import { NEEDS } from "./shell/nav.ts";
-import { NotFound } from "./shell/not-found.tsx";
 import { useSession } from "./shell/session.tsx";
-import { AdminsOnly, Page as Frame } from "./ui/page.tsx";
+import { ButtonLink } from "./ui/button.tsx";
+import { Compass } from "./ui/icons.tsx";
+import { AdminsOnly, Empty, Page as Frame, Page } from "./ui/page.tsx";
 
 /** A page's route, which loads the export `name` of `module` on the first visit. */
 function page<M extends Record<string, unknown>>(
@@ -41,7 +42,7 @@ export const router = createBrowserRouter([
       page("/agents/:id", () => import("./pages/agents/agent.tsx"), "AgentPage"),
       page("/agents/:id/handoffs/:handoff", () => import("./pages/handoffs/handoffs.tsx"), "HandoffPage"),
       page("/agents/:id/bundles/:bundle", () => import("./pages/handoffs/handoffs.tsx"), "BundlePage"),
-      page("/connect", () => import("./pages/agents/connect.tsx"), "Connect"),
+      page("/connect", () => import("./pages/authorize/authorize.tsx"), "Connect"),
       page("/oauth/authorize", () => import("./pages/authorize/authorize.tsx"), "Authorize"),
       page("/channels", () => import("./pages/channels/channels.tsx"), "Channels"),
       page("/channels/:id", () => import("./pages/channels/channels.tsx"), "ChannelPage"),
@@ -78,3 +79,17 @@ export const router = createBrowserRouter([
     ],
   },
 ]);
+
+export function NotFound() {
+  return (
+    <Page title="Page not found">
+      <Empty
+        icon={Compass}
+        title="This page does not exist"
+        action={<ButtonLink label="Go to overview" to="/" />}
+      >
+        Check the address, or start from the overview.
+      </Empty>
+    </Page>
+  );
+}

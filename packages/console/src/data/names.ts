@@ -1,7 +1,7 @@
 import { type Agent, isApiError } from "../../../client/index.ts";
 import { api } from "./api.ts";
+import { RETRY_MS } from "./live.ts";
 import type { Action } from "./may.ts";
-import { RETRY_MS } from "./retry.ts";
 
 /** Names of agents, people and teams, and titles of runs, memories and documents, by id. */
 const names = new Map<string, string>();

@@ -7,7 +7,7 @@ import { type Merged, mergeRows } from "./merge-rows.ts";
 import { useLastError, useQuestion, useReload } from "./use-load.ts";
 
 /** Rows that were created since the list was loaded. */
-export interface News {
+interface News {
   count: number;
   /** Inserts them. */
   show(): void;

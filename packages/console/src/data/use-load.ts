@@ -3,8 +3,7 @@ import { type DependencyList, useCallback, useEffect, useMemo, useRef } from "re
 import { useLocation } from "react-router";
 import { isFinal } from "../../../client/errors.ts";
 import { isCredentialRefused } from "../../../client/index.ts";
-import { type Resource, useOnChange } from "./live.ts";
-import { RETRY_MS } from "./retry.ts";
+import { RETRY_MS, type Resource, useOnChange } from "./live.ts";
 
 /** Returns a cache for one person's data: it must end with their session. Calls `expired` when the session has ended. */
 export const newCache = (expired: () => void) =>

@@ -9,11 +9,11 @@ import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "../ui/ico
 import { Skeleton } from "../ui/page.tsx";
 import { Toasts, useTask } from "../ui/task.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { Mark } from "./mark.tsx";
 import { NEEDS, PLACES, type Place } from "./nav.ts";
 import { Palette } from "./palette/palette.tsx";
 import { useSession } from "./session.tsx";
 import { MODIFIER, ShortcutsDialog, useShortcuts } from "./shortcuts.tsx";
+import { Mark } from "./sign-in.tsx";
 import { setTheme, type Theme, useTheme } from "./theme.ts";
 
 /** The frame of every page: navigation, the signed-in person and the page. */

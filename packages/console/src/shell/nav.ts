@@ -52,3 +52,61 @@ export const PLACES: { title: string; places: Place[] }[] = [
   },
   { title: "", places: [{ to: "/settings", label: "Settings", icon: Icon.Settings }] },
 ];
+
+/** A place that the palette can go to. */
+export interface Target {
+  to: string;
+  label: string;
+  /** Small text that distinguishes places of the same name. */
+  detail?: string | undefined;
+  icon: Icon.LucideIcon;
+  group: string;
+}
+
+type May = (action: Action) => boolean;
+
+/** Pages that the sidebar does not show. */
+const FURTHER: (Omit<Target, "group"> & { needs?: Action })[] = [
+  { to: "/memories/merges", label: "Merge proposals", detail: "Memories", icon: Icon.GitMerge },
+  { to: "/memories/health", label: "Memory health", detail: "Memories", icon: Icon.HeartPulse },
+  { to: "/templates/new", label: "New template", detail: "Templates", icon: Icon.Shapes },
+  {
+    to: "/settings?tab=people",
+    label: "People",
+    detail: "Settings",
+    icon: Icon.Settings,
+    needs: "users.list",
+  },
+  { to: "/settings?tab=teams", label: "Teams", detail: "Settings", icon: Icon.Settings, needs: "teams.list" },
+  { to: "/settings?tab=projects", label: "Projects", detail: "Settings", icon: Icon.Settings },
+  { to: "/settings?tab=limits", label: "Limits", detail: "Settings", icon: Icon.Settings },
+  {
+    to: "/settings?tab=audit",
+    label: "Audit log",
+    detail: "Settings",
+    icon: Icon.Settings,
+    needs: "audit.list",
+  },
+  { to: "/settings?tab=account", label: "Your account", detail: "Settings", icon: Icon.Settings },
+];
+
+/** Returns the pages that a person may open. */
+export function pagesFor(may: May): Target[] {
+  const main = PLACES.flatMap(({ places }) => places).filter(
+    ({ to, unless }) => may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless)),
+  );
+  const further = FURTHER.filter(({ needs }) => needs === undefined || may(needs));
+  return [...main, ...further].map(({ to, label, icon, ...more }) => ({
+    ...{ to, label, icon, group: "Pages" },
+    detail: "detail" in more ? more.detail : undefined,
+  }));
+}
+
+/** Whether each word of the text begins a word of the page's name. */
+export function isNamed({ label, detail = "" }: Target, text: string): boolean {
+  const words = ` ${label} ${detail}`.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => words.includes(` ${word}`));
+}

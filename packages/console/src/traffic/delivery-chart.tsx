@@ -1,14 +1,12 @@
 import { Suspense, useMemo, useRef } from "react";
 import type { TrafficHistory } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
-import { findAgents } from "../data/find.ts";
 import { useAddress } from "../data/use-address.ts";
 import { type Loaded, useRead } from "../data/use-load.ts";
-import { ErrorBoundary } from "../shell/error-boundary.tsx";
-import { lazily } from "../shell/lazily.ts";
+import { ErrorBoundary, lazily } from "../shell/error-boundary.tsx";
 import { useSession } from "../shell/session.tsx";
+import { findAgents } from "../ui/combo.tsx";
 import { ComboFilter, SegmentsFilter, SelectFilter } from "../ui/filters.tsx";
-
 import { Card, Skeleton } from "../ui/page.tsx";
 import { Load } from "../ui/table.tsx";
 import "./delivery-chart.css";

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode, useEffect } from "react";
 import { Link, useLocation } from "react-router";
-import { visited } from "../data/recent.ts";
+import { visited } from "../data/stored.ts";
 import { ChevronRight, Lock, type LucideIcon } from "./icons.tsx";
 
 interface PageProps {

@@ -2,13 +2,11 @@ import { useState } from "react";
 import { useParams } from "react-router";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findPeople, findTeams } from "../../data/find.ts";
 import { nameIs } from "../../data/names.ts";
 import { type Loaded, useFollowed } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
-
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { type Choice, Combo, findPeople, findTeams } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { ActButton, DeleteButton, Form, saveChanges } from "../../ui/form-dialog.tsx";
 import { Power, PowerOff } from "../../ui/icons.tsx";

@@ -2,13 +2,12 @@ import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Channel, Feed, Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findAgents } from "../../data/find.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { type Choice, Combo, findAgents } from "../../ui/combo.tsx";
 import { CodeArea, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import {
   confirm,

@@ -1,14 +1,13 @@
 import { useSearchParams } from "react-router";
 import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findAgents, findOwnAgents } from "../../data/find.ts";
 import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { findAgents, findOwnAgents } from "../../ui/combo.tsx";
 import { ComboFilter } from "../../ui/filters.tsx";
-
 import { Lightbulb, X } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";

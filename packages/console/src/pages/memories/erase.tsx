@@ -1,11 +1,10 @@
 import { useRef, useState } from "react";
 import type { MemoriesEraseParams, MemoriesEraseResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findAgents } from "../../data/find.ts";
 import { capitalised, fullTime, linesOf, number, plural } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { type Choice, Combo, findAgents } from "../../ui/combo.tsx";
 import { CodeArea, Segments, TextField, useDraft } from "../../ui/field.tsx";
 import { Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { Download } from "../../ui/icons.tsx";

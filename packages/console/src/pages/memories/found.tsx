@@ -1,11 +1,12 @@
 import { useState } from "react";
+import { Link } from "react-router";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findMemories } from "../../data/find.ts";
 import { capitalised, listed, number, plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo, findMemories } from "../../ui/combo.tsx";
 import { anyOf } from "../../ui/field.tsx";
 import { CheckFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { SearchX, TriangleAlert } from "../../ui/icons.tsx";
@@ -14,7 +15,6 @@ import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { Scores } from "./scores.tsx";
 import { SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 
 export interface MemoryFilters {
@@ -252,5 +252,82 @@ function Neck({ from, to, most }: { from: number; to: number; most: number }) {
     <svg className="funnel-neck" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
       <polygon points={`${50 - top},0 ${50 + top},0 ${50 + bottom},10 ${50 - bottom},10`} />
     </svg>
+  );
+}
+
+interface Props {
+  plan: Plan;
+  /** The results: other candidates were only scored. */
+  given: ReadonlySet<string>;
+}
+
+const PARTS = [
+  ["vector", "Meaning"],
+  ["bm25", "Words"],
+  ["fused", "Content"],
+  ["confidence", "Confidence"],
+  ["recency", "Recency"],
+  ["final", "Score"],
+] as const;
+
+/** Further candidates are shown on demand: none of them was close. */
+const SHOWN_FIRST = 8;
+
+/** The parts of each candidate's score, results first. */
+function Scores({ plan, given }: Props) {
+  const [all, setAll] = useState(false);
+  const shown = all ? plan.results : plan.results.slice(0, Math.max(SHOWN_FIRST, given.size));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="table-scroll" aria-label="Candidate scores" tabIndex={0}>
+      <table className="scores">
+        <thead>
+          <tr>
+            <th scope="col">Candidate</th>
+            {PARTS.map(([part, says]) => (
+              <th key={part} scope="col" className="score-cell">
+                {says}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((result) => {
+            const isGiven = given.has(result.memory_id);
+            return (
+              <tr key={result.memory_id} className={isGiven ? "" : "not-given"}>
+                <th scope="row" className="score-name">
+                  <Link to={`/memories/${result.memory_id}`}>{result.title ?? "Deleted memory"}</Link>
+                  {!isGiven && <span className="faint"> · not returned</span>}
+                </th>
+                {PARTS.map(([part]) => (
+                  <td key={part} className={`score-cell ${part}`}>
+                    <Bar value={result[part]} />
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {shown.length < plan.results.length && (
+        <Button
+          label={`Show all ${plan.results.length} candidates`}
+          small
+          kind="quiet"
+          onClick={() => setAll(true)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Bar({ value }: { value: number | null }) {
+  if (value === null) return <span className="faint">–</span>;
+  return (
+    <span className="score-bar">
+      <span className="score-fill" style={{ width: `${Math.min(1, Math.max(0, value)) * 100}%` }} />
+      <span className="num">{value.toFixed(2)}</span>
+    </span>
   );
 }

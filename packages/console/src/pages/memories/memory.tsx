@@ -6,13 +6,12 @@ import type {
   MemoryWithUsage,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findMemories, findTeams } from "../../data/find.ts";
 import { capitalised, listed, number } from "../../data/format.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { type Choice, Combo, findMemories, findTeams } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { ActButton, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";

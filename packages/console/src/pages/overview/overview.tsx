@@ -10,7 +10,6 @@ import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { CheckFilter } from "../../ui/filters.tsx";
-
 import { CircleCheck, CircleDashed, MailX, Radio, Send } from "../../ui/icons.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";

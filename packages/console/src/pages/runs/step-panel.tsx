@@ -12,8 +12,8 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
-import { useFindAssignee } from "./begin.tsx";
 import { CompleteDialog, Offers } from "./complete.tsx";
+import { useFindAssignee } from "./runs.tsx";
 import type { Step } from "./words.tsx";
 import "../../styles/choice.css";
 

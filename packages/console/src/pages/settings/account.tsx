@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useRead } from "../../data/use-load.ts";
-import { lazily } from "../../shell/lazily.ts";
+import { lazily } from "../../shell/error-boundary.tsx";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

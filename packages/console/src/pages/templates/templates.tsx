@@ -12,7 +12,7 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import { Badge } from "../../ui/text.tsx";
-import { BeginDialog } from "../runs/begin.tsx";
+import { BeginDialog } from "../runs/runs.tsx";
 import "./templates.css";
 
 const COLUMNS: Column<TemplateSummary>[] = [

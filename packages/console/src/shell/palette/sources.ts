@@ -3,7 +3,7 @@ import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import type { Action } from "../../data/may.ts";
 import * as Icon from "../../ui/icons.tsx";
-import type { Target } from "./pages.ts";
+import type { Target } from "../nav.ts";
 
 interface Found extends Omit<Target, "icon" | "group"> {
   /** Further text that the operation looks into. */
