@@ -9,7 +9,7 @@ import { FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form
 import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-import { type Task, useFormTask, useSaving } from "../../ui/task.tsx";
+import { useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, FilterText, Time } from "../../ui/text.tsx";
 import "./agents.css";
 
@@ -161,38 +161,17 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
         <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
         <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
       </div>
-      <Tried test={test} result={result} disabled={type === ""} service={service} onService={setService} />
-    </FormDialog>
-  );
-}
 
-interface Tested {
-  type: string;
-  filter: string;
-}
-
-interface TriedProps {
-  test: Task<[]>;
-  result: InterestsTestResult | undefined;
-  disabled: boolean;
-  /** Whether the service's own events are tested too. */
-  service: boolean;
-  onService(wanted: boolean): void;
-}
-
-function Tried({ test, result, disabled, service, onService }: TriedProps) {
-  return (
-    <>
       <div className="row">
         <Button
           label="Test on recent events"
           small
           icon={FlaskConical}
           busy={test.busy}
-          disabled={disabled}
+          disabled={type === ""}
           onClick={() => test.run()}
         />
-        <CheckField label="Service events" checked={service} onChange={onService} />
+        <CheckField label="Service events" checked={service} onChange={setService} />
         {result && (
           <span role="status">
             Matches <strong>{result.matched}</strong> of {plural(result.tested, "event")}
@@ -205,8 +184,13 @@ function Tried({ test, result, disabled, service, onService }: TriedProps) {
         </p>
       ))}
       {result && result.tested > 0 && <Results results={result.results} />}
-    </>
+    </FormDialog>
   );
+}
+
+interface Tested {
+  type: string;
+  filter: string;
 }
 
 const MISSES: Record<string, string> = {

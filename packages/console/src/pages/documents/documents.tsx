@@ -145,6 +145,7 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
     event.preventDefault();
     setOver(isOver);
   };
+  const input = useRef<HTMLInputElement>(null);
   return (
     <div className="stack tight">
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the button inside does the same */}
@@ -167,7 +168,24 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
             earlier one.
           </p>
         </div>
-        <Choose take={take} />
+
+        <Button label="Choose files" icon={FileUp} onClick={() => input.current?.click()} />
+        <input
+          ref={input}
+          type="file"
+          multiple
+          className="visually-hidden"
+          aria-label="Files to upload"
+          tabIndex={-1}
+          accept={Object.keys(KINDS)
+            .map((extension) => `.${extension}`)
+            .join()}
+          onChange={(event) => {
+            take(event.target.files);
+            event.target.value = "";
+          }}
+        />
+
         <ForWhom readers={readers} onChange={setReaders} />
       </div>
       {files.length > 0 && (
@@ -190,30 +208,6 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
         </ul>
       )}
     </div>
-  );
-}
-
-function Choose({ take }: { take(list: FileList | null): void }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <Button label="Choose files" icon={FileUp} onClick={() => input.current?.click()} />
-      <input
-        ref={input}
-        type="file"
-        multiple
-        className="visually-hidden"
-        aria-label="Files to upload"
-        tabIndex={-1}
-        accept={Object.keys(KINDS)
-          .map((extension) => `.${extension}`)
-          .join()}
-        onChange={(event) => {
-          take(event.target.files);
-          event.target.value = "";
-        }}
-      />
-    </>
   );
 }
 

@@ -1,12 +1,6 @@
 import type { ReactNode } from "react";
 import { Link, useParams } from "react-router";
-import type {
-  Agent,
-  BundleForPeople,
-  HandoffForPeople,
-  ListedBundle,
-  ListedHandoff,
-} from "../../../../client/index.ts";
+import type { Agent, BundleForPeople, ListedBundle, ListedHandoff } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
@@ -112,44 +106,39 @@ export function HandoffPage() {
               { key: "payload", label: "Payload", content: <Json value={data.payload} label="Payload" /> },
             ]}
           />
-          <About handoff={data} />
+          <Card>
+            <Facts
+              of={{
+                Saved: <Time at={data.updated_at} />,
+                Created: <Time at={data.created_at} />,
+                Resumed: data.last_resumed_at ? <Time at={data.last_resumed_at} /> : "Never",
+                Expires: <Expiry handoff={data} />,
+                Client: data.origin_client,
+                Bundle: data.bundle_id && (
+                  <Link to={`/agents/${data.agent_id}/bundles/${data.bundle_id}`}>
+                    Context it started with
+                  </Link>
+                ),
+                Memories: data.citations.length > 0 && (
+                  <ul className="plain-list">
+                    {data.citations.map(({ memory_id, title }) => (
+                      <li key={memory_id}>
+                        {title ? (
+                          <Link to={`/memories/${memory_id}`}>{title}</Link>
+                        ) : (
+                          "A memory that you cannot read"
+                        )}
+                      </li>
+                    ))}
+                  </ul>
+                ),
+                ID: <Id>{data.id}</Id>,
+              }}
+            />
+          </Card>
         </div>
       )}
     </DetailPage>
-  );
-}
-
-function About({ handoff }: { handoff: HandoffForPeople }) {
-  const { agent_id, bundle_id, citations, last_resumed_at } = handoff;
-  return (
-    <Card>
-      <Facts
-        of={{
-          Saved: <Time at={handoff.updated_at} />,
-          Created: <Time at={handoff.created_at} />,
-          Resumed: last_resumed_at ? <Time at={last_resumed_at} /> : "Never",
-          Expires: <Expiry handoff={handoff} />,
-          Client: handoff.origin_client,
-          Bundle: bundle_id && (
-            <Link to={`/agents/${agent_id}/bundles/${bundle_id}`}>Context it started with</Link>
-          ),
-          Memories: citations.length > 0 && (
-            <ul className="plain-list">
-              {citations.map(({ memory_id, title }) => (
-                <li key={memory_id}>
-                  {title ? (
-                    <Link to={`/memories/${memory_id}`}>{title}</Link>
-                  ) : (
-                    "A memory that you cannot read"
-                  )}
-                </li>
-              ))}
-            </ul>
-          ),
-          ID: <Id>{handoff.id}</Id>,
-        }}
-      />
-    </Card>
   );
 }
 

@@ -144,10 +144,48 @@ interface ExplainedProps {
 
 function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
   const given = new Set(answer.results.map(({ memory }) => memory.id));
+  const [memory, setMemory] = useState<Choice | null>(null);
+  const choose = (choice: Choice | null) => {
+    setMemory(choice);
+    onExpect(choice?.id ?? "");
+  };
+  const most = Math.max(1, ...plan.funnel.map((stage) => stage.in));
+  const seen = plan.funnel[0]?.in ?? 0;
   return (
     <div className="stack explanation">
       <Card title="Search stages">
-        <Funnel plan={plan} />
+        <div className="funnel">
+          <ol className="funnel-stages">
+            <li className="funnel-stage">
+              <Words title="Visible" keeps="memories that you can read and that pass the filters" />
+              <Neck from={seen} to={seen} most={most} />
+              <span className="funnel-count num">{number(seen)}</span>
+            </li>
+            {plan.funnel.map((stage) => (
+              <li className="funnel-stage" key={stage.stage}>
+                <Words
+                  title={STAGES[stage.stage]?.title ?? stage.stage}
+                  keeps={STAGES[stage.stage]?.keeps ?? ""}
+                />
+                <Neck from={stage.in} to={stage.out} most={most} />
+                <span className="funnel-count num">
+                  {number(stage.out)}
+                  {stage.out < stage.in && (
+                    <span className="funnel-lost">−{number(stage.in - stage.out)}</span>
+                  )}
+                </span>
+              </li>
+            ))}
+          </ol>
+          <ul className="funnel-legs">
+            {plan.legs.map((leg) => (
+              <li key={leg.name}>
+                <span className="leg-name">{leg.name}</span> {plural(leg.candidates, "candidate")} in{" "}
+                {leg.ms.toFixed(1)} ms
+              </li>
+            ))}
+          </ul>
+        </div>
       </Card>
       {plan.results.length > 0 && (
         <Card title="Scores">
@@ -155,34 +193,22 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
         </Card>
       )}
       <Card title="Missing memory">
-        <Missing plan={plan} expect={expect} onExpect={onExpect} />
+        <div className="stack tight">
+          <Combo
+            label="Expected memory"
+            value={memory}
+            onChange={choose}
+            find={findMemories}
+            none="Search by title or content"
+          />
+          {expect && plan.expect && (
+            <p role="status">
+              <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
+              {plan.expect.reason}
+            </p>
+          )}
+        </div>
       </Card>
-    </div>
-  );
-}
-
-/** Why a memory, chosen by its title, was not found. */
-function Missing({ plan, expect, onExpect }: Omit<ExplainedProps, "answer">) {
-  const [memory, setMemory] = useState<Choice | null>(null);
-  const choose = (choice: Choice | null) => {
-    setMemory(choice);
-    onExpect(choice?.id ?? "");
-  };
-  return (
-    <div className="stack tight">
-      <Combo
-        label="Expected memory"
-        value={memory}
-        onChange={choose}
-        find={findMemories}
-        none="Search by title or content"
-      />
-      {expect && plan.expect && (
-        <p role="status">
-          <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
-          {plan.expect.reason}
-        </p>
-      )}
     </div>
   );
 }
@@ -196,44 +222,6 @@ const STAGES: Record<string, { title: string; keeps: string }> = {
   floor: { title: "Above threshold", keeps: "scored high enough" },
   limit: { title: "Returned", keeps: "within the requested limit" },
 };
-
-/** A search as a funnel: from all that the caller may see to the results, with the candidates of each leg. */
-function Funnel({ plan }: { plan: Plan }) {
-  const most = Math.max(1, ...plan.funnel.map((stage) => stage.in));
-  const seen = plan.funnel[0]?.in ?? 0;
-  return (
-    <div className="funnel">
-      <ol className="funnel-stages">
-        <li className="funnel-stage">
-          <Words title="Visible" keeps="memories that you can read and that pass the filters" />
-          <Neck from={seen} to={seen} most={most} />
-          <span className="funnel-count num">{number(seen)}</span>
-        </li>
-        {plan.funnel.map((stage) => (
-          <li className="funnel-stage" key={stage.stage}>
-            <Words
-              title={STAGES[stage.stage]?.title ?? stage.stage}
-              keeps={STAGES[stage.stage]?.keeps ?? ""}
-            />
-            <Neck from={stage.in} to={stage.out} most={most} />
-            <span className="funnel-count num">
-              {number(stage.out)}
-              {stage.out < stage.in && <span className="funnel-lost">−{number(stage.in - stage.out)}</span>}
-            </span>
-          </li>
-        ))}
-      </ol>
-      <ul className="funnel-legs">
-        {plan.legs.map((leg) => (
-          <li key={leg.name}>
-            <span className="leg-name">{leg.name}</span> {plural(leg.candidates, "candidate")} in{" "}
-            {leg.ms.toFixed(1)} ms
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
 
 function Words({ title, keeps }: { title: string; keeps: string }) {
   return (

@@ -69,6 +69,7 @@ export function OutputPage() {
 
 function Rendered({ output }: { output: Output }) {
   const text = output.body ?? "";
+  const by = output.agent_id ?? output.user_id;
   return (
     <div className="sides with-facts">
       <Card>
@@ -77,7 +78,27 @@ function Rendered({ output }: { output: Output }) {
           <p className="notice">Only the beginning is shown. Export the output to read all of it.</p>
         )}
       </Card>
-      <About output={output} />
+      <Card>
+        <Facts
+          of={{
+            Scope: <ScopeBadge scope={output.scope} />,
+            Author: by && <Who id={by} />,
+            Project: output.project_id,
+            Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
+            Run: output.process_run_id && <Link to={`/runs/${output.process_run_id}`}>View run</Link>,
+            "Superseded by": output.superseded_by && (
+              <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
+            ),
+            "Derived from": linksTo(output.derived_from_ids),
+            References: linksTo(output.references_ids),
+            Supersedes: linksTo(output.supersedes_ids),
+            Size: bytes(output.byte_size),
+            Updated: <Time at={output.updated_at} />,
+            Slug: <Id>{output.slug}</Id>,
+            "SHA-256": <Id>{output.content_hash}</Id>,
+          }}
+        />
+      </Card>
     </div>
   );
 }
@@ -90,33 +111,6 @@ function Source({ output }: { output: Output }) {
       <section className="output-source" tabIndex={0} aria-label="Markdown">
         <pre>{text.slice(0, MAX_RENDERED)}</pre>
       </section>
-    </Card>
-  );
-}
-
-function About({ output }: { output: Output }) {
-  const by = output.agent_id ?? output.user_id;
-  return (
-    <Card>
-      <Facts
-        of={{
-          Scope: <ScopeBadge scope={output.scope} />,
-          Author: by && <Who id={by} />,
-          Project: output.project_id,
-          Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
-          Run: output.process_run_id && <Link to={`/runs/${output.process_run_id}`}>View run</Link>,
-          "Superseded by": output.superseded_by && (
-            <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
-          ),
-          "Derived from": linksTo(output.derived_from_ids),
-          References: linksTo(output.references_ids),
-          Supersedes: linksTo(output.supersedes_ids),
-          Size: bytes(output.byte_size),
-          Updated: <Time at={output.updated_at} />,
-          Slug: <Id>{output.slug}</Id>,
-          "SHA-256": <Id>{output.content_hash}</Id>,
-        }}
-      />
     </Card>
   );
 }

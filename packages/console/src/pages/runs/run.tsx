@@ -90,7 +90,42 @@ function Parts({ run, position, reload }: PartsProps) {
         ...(closed
           ? [{ key: "retrospective", label: "Retrospective", content: <Retrospective run={run} /> }]
           : []),
-        { key: "about", label: "About", content: <About run={run} /> },
+        {
+          key: "about",
+          label: "About",
+          content: (
+            <Card>
+              <Facts
+                of={{
+                  "Created by": run.initiated_by.display_name,
+                  Created: <Time at={run.created_at} />,
+                  Project: run.project_id,
+                  "Success criteria": run.success_criteria.length > 0 && (
+                    <ul className="plain-list">
+                      {run.success_criteria.map((criterion) => (
+                        <li key={criterion}>{criterion}</li>
+                      ))}
+                    </ul>
+                  ),
+                  Ambiguity: run.ambiguity_score,
+                  ...Object.fromEntries(
+                    run.ambiguity_notes.map(({ dimension, score, status, note }) => [
+                      dimension,
+                      [score, status, note].filter((part) => part != null).join(" · "),
+                    ]),
+                  ),
+                  Closed: run.closed_at && (
+                    <>
+                      <Time at={run.closed_at} />
+                      {run.close_note && ` · ${run.close_note}`}
+                    </>
+                  ),
+                  ID: <Id>{run.id}</Id>,
+                }}
+              />
+            </Card>
+          ),
+        },
       ]}
     />
   );
@@ -166,41 +201,6 @@ function Next({ run, position, choose }: Omit<PartsProps, "reload"> & { choose(k
         </button>
       ))}
     </div>
-  );
-}
-
-function About({ run }: { run: RunWithAttempts }) {
-  return (
-    <Card>
-      <Facts
-        of={{
-          "Created by": run.initiated_by.display_name,
-          Created: <Time at={run.created_at} />,
-          Project: run.project_id,
-          "Success criteria": run.success_criteria.length > 0 && (
-            <ul className="plain-list">
-              {run.success_criteria.map((criterion) => (
-                <li key={criterion}>{criterion}</li>
-              ))}
-            </ul>
-          ),
-          Ambiguity: run.ambiguity_score,
-          ...Object.fromEntries(
-            run.ambiguity_notes.map(({ dimension, score, status, note }) => [
-              dimension,
-              [score, status, note].filter((part) => part != null).join(" · "),
-            ]),
-          ),
-          Closed: run.closed_at && (
-            <>
-              <Time at={run.closed_at} />
-              {run.close_note && ` · ${run.close_note}`}
-            </>
-          ),
-          ID: <Id>{run.id}</Id>,
-        }}
-      />
-    </Card>
   );
 }
 
